@@ -1,0 +1,386 @@
+#!/bin/sh
+# Everything there is to run. Needs a C compiler and a POSIX shell; what else a command can
+# use (clang-format, a C++ compiler, nm) is skipped with a word when it is missing.
+# Environment: CC, CXX, CFLAGS, SAN=1 (ASan + UBSan), JOBS=2, TEST_SECONDS (per test) and
+# RUN (a command to run test programs under, such as "valgrind -q --error-exitcode=9").
+set -u
+cd "$(dirname "$0")" || exit 2
+
+usage() {
+    cat <<END
+usage: ./build.sh COMMAND [ARGUMENTS]
+  gen                 expand gen/tables and pack gen/ into tcompile.h and tcompile_cuda.h
+  format              clang-format gen, tests, examples and bench in place
+  check               headers fresh, format, lints, layers, symbols; prints lines per layer
+  examples            build and run examples/*
+  test [NAME...]      all tests, a folder (unit), or programs (unit/mem, mem)
+  test golden --update    rewrite the golden files; what begins with -- goes to the tests
+  bench [NAME]        build and run bench/*.c
+  fuzz [SECONDS]      run tests/fuzz/*.c, 60 seconds each
+  install PREFIX      headers and tcompile.pc
+END
+}
+
+say() { printf '%s\n' "$*"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+first_of() {
+    for tool in "$@"; do have "$tool" && { say "$tool"; return; }; done
+}
+
+CC=${CC:-$(first_of cc gcc clang)}
+CXX=${CXX:-$(first_of c++ g++ clang++)}
+CFLAGS=${CFLAGS:--O1 -g}
+JOBS=${JOBS:-2}
+LIBS='-lpthread -ldl'
+[ -n "$CC" ] || { say "no C compiler: install gcc or clang, or set CC"; exit 2; }
+if [ "${SAN:-0}" = 1 ]; then
+    CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    CFLAGS="$CFLAGS -fno-omit-frame-pointer"
+fi
+# One folder per compiler and sanitizer, so that switching between them rebuilds nothing.
+OUT=build/$(printf '%s%s' "$CC" "${SAN:+-san$SAN}" | tr -c 'A-Za-z0-9._-' '_')
+WARN='-Wall -Wextra -Wno-unused-function'
+
+# ---- gen ------------------------------------------------------------------
+GEN=build/gen
+
+build_gen() {
+    mkdir -p build
+    $CC -std=c99 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Igen gen/gen.c -o $GEN ||
+        exit 2
+}
+
+command_gen() {
+    build_gen
+    $GEN pack . .
+}
+
+# ---- check ----------------------------------------------------------------
+failed=0
+
+# step NAME COMMAND...: runs it, says how it went, goes on.
+step() {
+    name=$1
+    shift
+    if "$@"; then say "ok    $name"; else say "FAIL  $name"; failed=$((failed + 1)); fi
+}
+
+# What clang-format looks after; not the tables, nor gen/api and gen/cpu, which are laid
+# out by hand.
+sources() {
+    find gen tests examples bench -path gen/out -prune -o -name '*.c' -print \
+        -o -name '*.h' -path 'tests/*' -print 2>/dev/null | sort
+}
+
+check_fresh() {
+    rm -rf build/fresh
+    mkdir -p build/fresh
+    $GEN pack . build/fresh && $GEN fresh . build/fresh
+}
+
+check_format() {
+    have clang-format || { say "skip  format: no clang-format"; return 0; }
+    # shellcheck disable=SC2046
+    clang-format --dry-run -Werror $(sources) 2>&1 |
+        sed -n 's/^\([^ :]*\):[0-9]*:[0-9]*: error.*/\1/p' | uniq -c >build/format.txt
+    [ -s build/format.txt ] || return 0
+    sed 's/^ *\([0-9]*\) \(.*\)/\2: \1 places differ from .clang-format/' build/format.txt
+    say "Fix: ./build.sh format"
+    return 1
+}
+
+# The packer must change nothing: same tokens packed and unpacked.
+check_same() {
+    [ -f "$2" ] || return 0
+    for f in "$1" "$2"; do
+        $CC -std=c99 -E -P -Igen -Ibuild/fresh -DTCOMPILE_IMPLEMENTATION \
+            -DTCOMPILE_CUDA_IMPLEMENTATION \
+            -w -Wno-builtin-macro-redefined -D__LINE__=0 -D__FILE__=0 -x c "$f" \
+            -o "build/$(basename "$f").i" || return 1
+    done
+    cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
+}
+
+# Parts 1..k compile for every k: a part uses only what stands above it.
+check_prefixes() {
+    k=0
+    bad=0
+    for part in $($GEN parts . gen/tcompile.in.h); do
+        k=$((k + 1))
+        $GEN prefix . gen/tcompile.in.h $k >build/prefix.h
+        $CC -std=c99 -fsyntax-only -Werror=implicit-function-declaration -Igen -I. \
+            -DTCOMPILE_IMPLEMENTATION -x c build/prefix.h 2>build/prefix.log && continue
+        say "gen/$part does not compile with only the parts above it:"
+        head -n 8 build/prefix.log
+        bad=1
+    done
+    [ $k -gt 0 ] && say "      $k prefixes"
+    return $bad
+}
+
+CONTEXT_TABLE=tc__live_contexts  # in gen/base/error.c
+
+# Only tc_ symbols leave the object, and the context table is the only writable data.
+check_symbols() {
+    have nm || { say "skip  symbols: no nm"; return 0; }
+    printf '#define TCOMPILE_IMPLEMENTATION\n#include "tcompile.h"\n' >build/symbols.c
+    [ -f build/fresh/tcompile_cuda.h ] &&
+        printf '#define TCOMPILE_CUDA_IMPLEMENTATION\n#include "tcompile_cuda.h"\n' \
+            >>build/symbols.c
+    $CC -std=c99 -O1 -fno-pic -Ibuild/fresh -c build/symbols.c -o build/symbols.o ||
+        return 1
+    nm -g --defined-only build/symbols.o | grep -v ' tc_[a-z0-9]' && {
+        say "Why: public names begin with tc_ and a letter"
+        return 1
+    }
+    nm build/symbols.o | grep -E ' [bBdDC] ' | grep -v " $CONTEXT_TABLE\$" && {
+        say "Why: the table of live contexts is the only writable global"
+        return 1
+    }
+    return 0
+}
+
+command_check() {
+    build_gen
+    $GEN tables . . || exit 2
+    step "headers fresh" check_fresh
+    step "lints" $GEN lint . .
+    step "format" check_format
+    if [ -f build/fresh/tcompile.h ]; then
+        step "packed and unpacked agree" check_same gen/tcompile.in.h build/fresh/tcompile.h
+        step "cuda: packed and unpacked agree" check_same gen/tcompile_cuda.in.h \
+            build/fresh/tcompile_cuda.h
+        step "prefix builds" check_prefixes
+        step "symbols" check_symbols
+    else
+        say "skip  prefix builds, symbols: no packed header yet"
+    fi
+    say "lines per layer"
+    $GEN layers .
+    [ $failed = 0 ]
+}
+
+command_format() {
+    have clang-format || { say "no clang-format: apt-get install clang-format"; exit 2; }
+    # shellcheck disable=SC2046
+    clang-format -i $(sources)
+}
+
+# ---- programs -------------------------------------------------------------
+# Is the program newer than everything it could be made from?
+is_new() {
+    [ -x "$2" ] && [ -z "$(find gen tests/*.h tcompile*.h "$(dirname "$1")" -newer "$2" \
+        \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.inc' \) -print \
+        2>/dev/null | head -n 1)" ]
+}
+
+# compile SOURCE PROGRAM FLAGS...: C or C++ by the ending.
+compile() {
+    source=$1 program=$2
+    shift 2
+    mkdir -p "$(dirname "$program")"
+    is_new "$source" "$program" && return 0
+    case $source in
+    # shellcheck disable=SC2086
+    *.cc) $CXX -std=c++11 "$@" -I. "$source" -o "$program" $LIBS ;;
+    # shellcheck disable=SC2086
+    *) $CC -std=c99 "$@" -I. "$source" -o "$program" $LIBS ;;
+    esac
+}
+
+# A cache of its own for each program: a test run neither reads nor fills the user's.
+fresh_cache() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    chmod 700 "$1"
+    TC_CACHE_DIR=$PWD/$1
+    export TC_CACHE_DIR
+}
+
+command_examples() {
+    ran=0
+    for source in examples/*.c examples/*.cc; do
+        [ -f "$source" ] || continue
+        name=$(basename "$source")
+        program=$OUT/examples/$name.out
+        case $name in *.cc)
+            [ -n "$CXX" ] || { say "skip  $source: no C++ compiler"; continue; }
+            ;;
+        esac
+        fresh_cache "$OUT/examples/$name.cache"
+        ran=$((ran + 1))
+        # shellcheck disable=SC2086
+        if compile "$source" "$program" -Wall -Wextra $CFLAGS >"$program.log" 2>&1 &&
+            "$program" >>"$program.log" 2>&1; then
+            say "ok    $source"
+        else
+            say "FAIL  $source"
+            tail -n 30 "$program.log"
+            failed=$((failed + 1))
+        fi
+    done
+    say "$((ran - failed)) passed, $failed failed"
+    [ $failed = 0 ]
+}
+
+# ---- test -----------------------------------------------------------------
+# The tests a name selects: all, a folder, folder/program or program.
+select_tests() {
+    for source in tests/*.c tests/unit/*.c tests/ops/*.c tests/golden/*.c tests/errors/*.c \
+        tests/fault/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh; do
+        [ -f "$source" ] || continue
+        test=${source#tests/}
+        test=${test%.c}
+        if [ "$source" = tests/compile/run.sh ]; then
+            [ "${SAN:-0}" = 1 ] && continue
+            test=compile
+        fi
+        [ $# = 0 ] && say "$test"
+        for name in "$@"; do
+            case $test in "$name" | "$name"/* | */"$name") say "$test"; break ;; esac
+        done
+    done
+}
+
+# Runs one test; its log ends in a line `N passed, N failed`.
+run_test() {
+    test=$1
+    shift
+    program=$OUT/tests/$test
+    log=$program.log
+    mkdir -p "$(dirname "$program")"
+    fresh_cache "$program.cache"
+    if [ "$test" = compile ]; then
+        sh tests/compile/run.sh >"$log" 2>&1
+    # shellcheck disable=SC2086
+    elif ! compile "tests/$test.c" "$program" -D_GNU_SOURCE $WARN $CFLAGS -Igen -Itests \
+        >"$log" 2>&1; then
+        say "tests/$test.c does not compile" >>"$log"
+        false
+    else
+        case $test in fuzz/*) set -- "${FUZZ_SECONDS:-5}" ;; esac
+        # shellcheck disable=SC2086
+        ${RUN:-} "$program" "$@" >>"$log" 2>&1
+    fi
+    status=$?
+    result=$(tail -n 1 "$log")
+    case $result in
+    '0 passed, 0 failed')
+        # A program that tests nothing is a mistake, unless names were asked for.
+        [ $# = 0 ] && result='0 passed, 1 failed' &&
+            printf 'no test ran\n%s\n' "$result" >>"$log"
+        ;;
+    *[0-9]' passed, '[0-9]*' failed'*) ;;
+    *) result="0 passed, $((status != 0)) failed" && say "$result" >>"$log" ;;
+    esac
+    rm -rf "$program.cache"
+    case $status:$result in
+    0:*' passed, 0 failed'*) say "ok    $test: $result" ;;
+    *)
+        say "FAIL  $test: $result"
+        # A program may fail after its closing line, in a sanitizer's last check.
+        case $result in *', 0 failed'*) say "0 passed, 1 failed" >>"$log" ;; esac
+        tail -n 40 "$log" | sed 's/^/      /'
+        ;;
+    esac
+}
+
+# Workers claim tests by making a folder, which only one of them can.
+worker() {
+    for claim in $tests; do
+        said=$claims/$(say "$claim" | tr / _)
+        mkdir "$said" 2>/dev/null || continue
+        run_test "$claim" "$@" >"$said/text"
+        cat "$said/text"
+    done
+}
+
+command_test() {
+    names=''
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --) shift; break ;;
+        -*) break ;;
+        *) names="$names $1" ;;
+        esac
+        shift
+    done
+    build_gen
+    $GEN tables . . || exit 2
+    # shellcheck disable=SC2086
+    tests=$(select_tests $names)
+    [ -n "$tests" ] || { say "no test is called$names"; exit 2; }
+    claims=$OUT/claims
+    rm -rf "$claims"
+    mkdir -p "$claims"
+    worker_number=0
+    while [ $worker_number -lt "$JOBS" ]; do
+        worker "$@" &
+        worker_number=$((worker_number + 1))
+    done
+    wait
+    passed=0 skipped=0
+    for test in $tests; do
+        # shellcheck disable=SC2013
+        while read -r p _ f _ s _; do
+            passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + ${s:-0}))
+        done <<END
+$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$OUT/tests/$test.log" ||
+            say '0 passed, 1 failed')
+END
+    done
+    [ $skipped = 0 ] && say "$passed passed, $failed failed"
+    [ $skipped = 0 ] || say "$passed passed, $failed failed, $skipped skipped"
+    [ $failed = 0 ]
+}
+
+# ---- bench, fuzz, install -------------------------------------------------
+command_bench() {
+    for source in bench/*.c; do
+        name=$(basename "$source" .c)
+        [ -f "$source" ] || continue
+        [ $# -gt 0 ] && [ "$name" != "$1" ] && continue
+        say "== $name"
+        fresh_cache "$OUT/bench/$name.cache"
+        compile "$source" "$OUT/bench/$name" -D_GNU_SOURCE -O2 -Wall -Wextra &&
+            "$OUT/bench/$name" || failed=$((failed + 1))
+    done
+    [ $failed = 0 ]
+}
+
+command_fuzz() {
+    FUZZ_SECONDS=${1:-60}
+    TEST_SECONDS=$((FUZZ_SECONDS + 60))
+    export TEST_SECONDS
+    command_test fuzz
+}
+
+command_install() {
+    [ $# = 1 ] || { say "usage: ./build.sh install PREFIX"; exit 2; }
+    version=$(sed -n 's/^#define TC_VERSION "\(.*\)"/\1/p' gen/api/config.h)
+    mkdir -p "$1/include" "$1/lib/pkgconfig" || exit 1
+    cp tcompile.h tcompile_cuda.h "$1/include/" || exit 1
+    cat >"$1/lib/pkgconfig/tcompile.pc" <<END
+prefix=$1
+includedir=\${prefix}/include
+
+Name: tcompile
+Description: torch.compile for C, a single header
+Version: $version
+Cflags: -I\${includedir}
+Libs: $LIBS
+END
+}
+
+command=${1:-}
+[ $# -gt 0 ] && shift
+case $command in
+gen | format | check | examples | test | bench | fuzz | install)
+    "command_$command" "$@"
+    ;;
+'' | help | -h | --help) usage ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac

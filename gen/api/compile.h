@@ -1,0 +1,123 @@
+// Contexts, regions, reading results, errors, statistics.
+
+typedef struct tc_config {
+    tc_allocator allocator;  // zero = malloc
+    tc_logger logger;        // zero = stderr
+    int threads;             // 0 = TC_THREADS, else every core the process may use
+    const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
+    const char *cc;          // NULL = CC, else cc, gcc, clang
+    const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
+    int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int no_fusion;           // 1 = one kernel per op (for tests and measurements)
+    int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
+} tc_config;
+
+// A tc_config of all defaults.
+TCDEF tc_config tc_config_default(void);
+
+// Opens a context; config NULL = defaults. NULL if memory is out or 255 contexts are open.
+TCDEF tc_ctx *tc_open(const tc_config *config);
+
+// Frees everything that belongs to the context; its handles are dead. NULL does nothing.
+TCDEF void tc_close(tc_ctx *c);
+
+// ---- regions ----
+
+typedef struct tc_options {
+    int fullgraph;  // 1 = a graph break (reading a value inside the region) is an error
+    int disable;    // 1 = the region runs eagerly
+} tc_options;
+
+TCDEF tc_options tc_options_default(void);
+
+// Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
+// known by its name and place: the next visit follows the recording, and a visit that does something
+// else gets a program of its own. A region or begin inside a region is inlined.
+//
+// After the end, results that nothing inside the region consumed have data, so do those named by
+// tc_keep and those of at most 16 elements; any other recorded tensor is computed when it is first
+// read and is an output from the next visit on. Results live until the end of the region's next
+// visit and may be its inputs; tc_keep makes one yours until tc_free.
+TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
+                                  const char *file, int line);
+
+// Runs what was recorded. TC_OK, or the region's error (the inputs are unmodified then).
+TCDEF tc_status tc_trace_end(tc_ctx *c);
+
+#define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, __FILE__, __LINE__)
+#define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, __FILE__, __LINE__)
+
+// Makes a result of the open region an output and the caller's, until tc_free.
+TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
+#define tc_keep(t) tc_keep_at(t, __FILE__, __LINE__)
+
+// ---- reading ----
+
+// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
+// Inside a region this is a graph break: what is needed runs now.
+TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
+
+// The one element of t as a double (as an int64). 0 and an error if t has not exactly one element.
+TCDEF double tc_item_at(tc_tensor t, const char *file, int line);
+TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
+
+// Prints t with its dtype and sizes on stdout.
+TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
+
+#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, __FILE__, __LINE__)
+#define tc_item(t) tc_item_at(t, __FILE__, __LINE__)
+#define tc_item_i64(t) tc_item_i64_at(t, __FILE__, __LINE__)
+#define tc_print(t) tc_print_at(t, __FILE__, __LINE__)
+
+// Pointer to the row-major elements of t, computed first if need be; NULL on error. Borrowed: valid
+// while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
+TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
+#define tc_data(t) tc_data_at(t, __FILE__, __LINE__)
+
+// ---- errors ----
+
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place.
+TCDEF tc_status tc_error(const tc_ctx *c);
+TCDEF const char *tc_error_text(const tc_ctx *c);
+TCDEF const char *tc_error_file(const tc_ctx *c);
+TCDEF int tc_error_line(const tc_ctx *c);
+TCDEF void tc_error_clear(tc_ctx *c);
+
+// "TC_E_SHAPE" and what it means.
+TCDEF const char *tc_status_name(tc_status s);
+TCDEF const char *tc_status_doc(tc_status s);
+
+// ---- seeing ----
+
+typedef struct tc_stats {
+    uint64_t visits;           // region visits ended
+    uint64_t eager_ops;        // ops run outside regions
+    uint64_t records;          // visits that recorded something new
+    uint64_t programs;         // programs made
+    uint64_t graph_breaks;
+    uint64_t kernels_made;     // distinct kernels compiled or loaded
+    uint64_t kernel_runs;
+    uint64_t disk_hits, disk_misses;
+    uint64_t compiles;         // runs of the compiler
+    uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t pass_ns, emit_ns, cc_ns, load_ns, run_ns;
+    uint64_t bytes, peak_bytes;            // memory of the context now and at most
+    uint64_t allocations;                  // calls of the allocator
+    uint64_t arena_bytes, unplanned_bytes; // intermediates of all programs, planned and one by one
+} tc_stats;
+
+TCDEF tc_stats tc_stats_get(const tc_ctx *c);
+
+// What the regions of the context became: graphs, breaks, kernels, buffers, sources. The text belongs
+// to the context until the next call.
+TCDEF const char *tc_explain(tc_ctx *c);
+
+// The C text of every kernel of a region's last program; NULL if there is none.
+TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
+
+// Kernels of a region's last program, 0 if there is none.
+TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
+
+// Version of the implementation, TC_VERSION of the file it was compiled from.
+TCDEF const char *tc_version(void);

@@ -1,0 +1,702 @@
+// Tensors: making, asking, moving, computing. What holds for all of it:
+//
+// - An op is a macro tc_xxx(...) over a function tc_xxx_at(..., file, line), so that errors
+//   name the caller; -DTC_NO_SITES leaves the site out.
+// - It returns a new tensor: outside a region computed at once, in the scope that is open;
+//   inside a region recorded. Operands are never changed, except by ops whose name ends in
+//   `_`.
+// - A null operand gives null. A mistake gives null too, and sets the context's error
+//   (TC_E_...) unless one is set already: check once, where results are read.
+// - Dimensions count from 0, or from -1 backwards. Sizes follow NumPy's broadcasting and
+//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one; a scalar only
+//   raises the category. Shapes are written [N, C]; x[..., K] means any leading dimensions.
+// - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
+
+// Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
+typedef struct tc_dims {
+    int rank;
+    int64_t size[TC_MAX_RANK]; // unused = 0
+} tc_dims;
+
+#define TC__NO_SIZE INT64_MIN
+
+static inline tc_dims tc_dims_of(int rank, const int64_t *sizes) {
+    tc_dims d;
+    d.rank = rank; // a wrong one is reported by the op that gets it
+    for (int i = 0; i < TC_MAX_RANK; i++) d.size[i] = i < rank ? sizes[i] : 0;
+    return d;
+}
+
+// Up to 8 sizes and a terminator; a ninth size makes the rank 9, which every op refuses.
+static inline tc_dims tc__dims_make(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e,
+                                    int64_t f, int64_t g, int64_t h, int64_t end) {
+    int64_t s[TC_MAX_RANK];
+    int n = 0;
+    s[0] = a, s[1] = b, s[2] = c, s[3] = d, s[4] = e, s[5] = f, s[6] = g, s[7] = h;
+    while (n < TC_MAX_RANK && s[n] != TC__NO_SIZE) n++;
+    tc_dims r = tc_dims_of(n, s);
+    if (end != TC__NO_SIZE) r.rank = TC_MAX_RANK + 1;
+    return r;
+}
+
+#define TC__DIMS_9(a, b, c, d, e, f, g, h, i, ...)                                         \
+    tc__dims_make((int64_t)(a), (int64_t)(b), (int64_t)(c), (int64_t)(d), (int64_t)(e),    \
+                  (int64_t)(f), (int64_t)(g), (int64_t)(h), (int64_t)(i))
+#define TC_DIMS(...)                                                                       \
+    TC__DIMS_9(__VA_ARGS__, TC__NO_SIZE, TC__NO_SIZE, TC__NO_SIZE, TC__NO_SIZE,            \
+               TC__NO_SIZE, TC__NO_SIZE, TC__NO_SIZE, TC__NO_SIZE, TC__NO_SIZE,            \
+               TC__NO_SIZE)
+#define TC_SCALAR tc_dims_of(0, NULL)
+
+// The end of a dimension in tc_slice, whatever its size; with a negative step, before its
+// start.
+#define TC_END INT64_MAX
+
+enum { TC_KEEPDIM = 1 }; // reductions: reduced dimensions stay, with size 1
+
+// The null tensor: "no bias", "no weight" where an argument is optional.
+static inline tc_tensor tc_null(void) {
+    tc_tensor t;
+    t.id = 0;
+    return t;
+}
+
+// ---- asking; nothing is computed ----
+
+static inline int tc_is_null(tc_tensor t) { return !t.id; }
+
+// Null and dead tensors give -1, TC_SCALAR, TC_BOOL; dead ones set the error as well.
+TCDEF int tc_rank(tc_tensor t);              // number of dimensions
+TCDEF int64_t tc_size(tc_tensor t, int dim); // size of one dimension; TC_E_DIM
+TCDEF int64_t tc_numel(tc_tensor t);         // number of elements
+TCDEF tc_dims tc_shape(tc_tensor t);         // all sizes
+TCDEF tc_dtype tc_dtype_of(tc_tensor t);     // element type
+TCDEF const char *tc_dtype_name(tc_dtype t); // "f32"; static, "?" for no dtype
+TCDEF size_t tc_dtype_bytes(tc_dtype t);     // of one element; 0 for no dtype
+
+// ---- lifetimes ----
+// A tensor made outside regions lives until tc_free or the end of the scope it was made in.
+
+// Opens a scope; scopes nest.
+TCDEF void tc_scope_begin(tc_ctx *tc);
+// Frees every tensor made in the innermost scope. TC_E_STATE: none is open.
+TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line);
+// Frees a tensor; its memory goes with the last tensor that shares it (views do). Null does
+// nothing. TC_E_DEAD: freed before. Results of a region end with their visit: freeing does
+// nothing to them, unless tc_keep has made them yours.
+TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
+
+// ---- from memory ---- Elements are row-major, the last dimension fastest ----
+// TC_E_NULL: data is NULL and not empty; TC_E_SHAPE, TC_E_RANK, TC_E_TOO_BIG: sizes.
+
+// A copy of `data`. Bool elements become 0 or 1.
+TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
+                                const char *file, int line);
+// Borrows `data`, which must outlive every use of the tensor and be aligned to its element
+// (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it.
+TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
+                           const char *file, int line);
+// tc_wrap with strides in elements, any sign; `data` is element [0, 0, ...].
+TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
+                                   const int64_t *strides, tc_dtype dtype, const char *file,
+                                   int line);
+// tc_from_data whose contents never change and may be compiled in: filter taps, tables.
+// Writing to it is TC_E_ARG.
+TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
+                            const char *file, int line);
+// Reads a NumPy .npy file: version 1 to 3, bool u8 i32 i64 f32 f64, little-endian; Fortran
+// order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
+// TC_E_UNSUPPORTED: other dtypes.
+TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
+// Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
+// a region).
+TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, int line);
+
+// ---- creation ----
+
+TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
+                           const char *file, int line);
+TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+// start, start + step, ... before end; empty if step leads away from it. TC_E_ARG: step 0
+// or NaN. start + i * step is computed in i64 where both are whole, else in f64, then
+// converted.
+TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
+                             tc_dtype dtype, const char *file, int line);
+// [rows, columns] with ones on the main diagonal.
+TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dtype,
+                          const char *file, int line);
+// Random numbers by Philox4x32-10: element i of the n-th draw since tc_manual_seed depends
+// on seed, n and i alone. dtype f32 or f64 (TC_E_DTYPE). Uniform over [0, 1).
+TCDEF tc_tensor tc_rand_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                           int line);
+// Standard normal.
+TCDEF tc_tensor tc_randn_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line);
+// Whole numbers in [low, high), any dtype; at most 2^53 apart and in size (TC_E_ARG).
+TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dims,
+                              tc_dtype dtype, const char *file, int line);
+// Starts the random stream again. TC_E_STATE inside a region.
+TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
+
+// ---- movement: the same elements elsewhere, mostly without a copy ----
+
+// New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts
+// differ.
+TCDEF tc_tensor tc_reshape_at(tc_tensor t, tc_dims dims, const char *file, int line);
+// Dimensions first..last, both inclusive, become one. A scalar becomes [1].
+TCDEF tc_tensor tc_flatten_at(tc_tensor t, int first, int last, const char *file, int line);
+// Removes one dimension, if its size is 1.
+TCDEF tc_tensor tc_squeeze_at(tc_tensor t, int dim, const char *file, int line);
+// Removes all dimensions of size 1.
+TCDEF tc_tensor tc_squeeze_all_at(tc_tensor t, const char *file, int line);
+// Inserts a dimension of size 1 before `dim`; -1 appends.
+TCDEF tc_tensor tc_unsqueeze_at(tc_tensor t, int dim, const char *file, int line);
+// Dimension i of the result is order.size[i] of t: tc_permute(t, TC_DIMS(0, 2, 1)).
+TCDEF tc_tensor tc_permute_at(tc_tensor t, tc_dims order, const char *file, int line);
+TCDEF tc_tensor tc_transpose_at(tc_tensor t, int dim0, int dim1, const char *file,
+                                int line);
+// Transpose of a matrix; at most 2 dimensions (TC_E_RANK).
+TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line);
+// Moves dimension `from` to place `to`; the others keep their order.
+TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, int line);
+// Repeats size 1 and adds leading dimensions; -1 keeps a size. TC_E_BROADCAST.
+TCDEF tc_tensor tc_expand_at(tc_tensor t, tc_dims dims, const char *file, int line);
+// t[start:end:step] of one dimension with Python's rules: negative counts from the end, out
+// of range is clipped, TC_END is the end. step may be negative; 0 is TC_E_ARG.
+TCDEF tc_tensor tc_slice_at(tc_tensor t, int dim, int64_t start, int64_t end, int64_t step,
+                            const char *file, int line);
+// t[i] of one dimension, which goes. TC_E_INDEX: not in [-size, size).
+TCDEF tc_tensor tc_select_at(tc_tensor t, int dim, int64_t i, const char *file, int line);
+// t[start:start+length] of one dimension, nothing clipped (TC_E_INDEX).
+TCDEF tc_tensor tc_narrow_at(tc_tensor t, int dim, int64_t start, int64_t length,
+                             const char *file, int line);
+// Reverses the named dimensions.
+TCDEF tc_tensor tc_flip_at(tc_tensor t, tc_dims dims, const char *file, int line);
+// Moves elements `shift` places up along one dimension, those that fall off the end to the
+// start.
+TCDEF tc_tensor tc_roll_at(tc_tensor t, int64_t shift, int dim, const char *file, int line);
+// low.size[i] elements `value` before and high.size[i] after dimension i; negative cuts
+// off. Both have the rank of t (TC_E_RANK). PyTorch's pad, but first dimension first.
+TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
+                          const char *file, int line);
+// n tensors one after the other along `dim`; other sizes equal (TC_E_SHAPE).
+TCDEF tc_tensor tc_cat_at(const tc_tensor *list, int n, int dim, const char *file,
+                          int line);
+// n tensors of equal sizes along a new dimension.
+TCDEF tc_tensor tc_stack_at(const tc_tensor *list, int n, int dim, const char *file,
+                            int line);
+// Pieces of `size` along `dim`, the last one maybe smaller, into out[0..max). Returns their
+// number, 0 = failed (TC_E_ARG: more than max). out is untouched then.
+TCDEF int tc_split_at(tc_tensor t, int64_t size, int dim, tc_tensor *out, int max,
+                      const char *file, int line);
+// At most `chunks` pieces of equal size, the last one maybe smaller.
+TCDEF int tc_chunk_at(tc_tensor t, int chunks, int dim, tc_tensor *out, int max,
+                      const char *file, int line);
+// All windows of `size` along `dim`, `step` apart; the place inside the window is appended
+// as the last dimension. TC_E_SHAPE: the window is larger than the dimension.
+TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
+                             const char *file, int line);
+// The whole of t repeats.size[i] times along dimension i; missing leading ones are added on
+// both sides.
+TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int line);
+// Every element `repeats` times in a row along `dim`.
+TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
+                                        const char *file, int line);
+// Row-major in memory: t's memory if it is already, else a copy.
+TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
+// A copy in memory of its own.
+TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
+// Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0.
+TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line);
+
+// ---- indexing ----
+// The index is i32 or i64 (TC_E_DTYPE), negative counts from the end, out of range is
+// clamped and makes the unit that runs it return TC_E_INDEX.
+
+// Slices of t along dim: the dimension is replaced by the index's dimensions (Array API:
+// take).
+TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
+                           int line);
+// tc_take for an index of one dimension (TC_E_RANK).
+TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const char *file,
+                                   int line);
+// Rows of a weight [V, D] by index[...]: [..., D].
+TCDEF tc_tensor tc_embedding_at(tc_tensor weight, tc_tensor index, const char *file,
+                                int line);
+// out[..i..] = t[..index[..i..]..] along dim; index has t's rank and the result index's
+// sizes.
+TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *file,
+                             int line);
+// index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0.
+TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file, int line);
+// Zero above (tril) or below (triu) a diagonal of the last two dimensions; diagonal 0 is
+// the main one, positive ones are above it.
+TCDEF tc_tensor tc_tril_at(tc_tensor t, int64_t diagonal, const char *file, int line);
+TCDEF tc_tensor tc_triu_at(tc_tensor t, int64_t diagonal, const char *file, int line);
+// value where mask (bool) is true, else t.
+TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
+                                  const char *file, int line);
+
+// Elementwise ops: the generated list behind this part, one function per row of
+// tables/ops.def.
+
+// ---- with a scalar: op(a, s) ----
+// A whole s keeps the dtype of a (bool becomes i64), another one raises integers to f32;
+// whole numbers are exact up to 2^53.
+
+TCDEF tc_tensor tc_add_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_sub_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_mul_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_div_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_floor_divide_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_remainder_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_fmod_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_pow_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_maximum_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_minimum_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_eq_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_ne_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_lt_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_le_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_gt_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_ge_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_bitwise_and_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_bitwise_or_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_bitwise_xor_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_bitwise_left_shift_s_at(tc_tensor a, double s, const char *file,
+                                           int line);
+TCDEF tc_tensor tc_bitwise_right_shift_s_at(tc_tensor a, double s, const char *file,
+                                            int line);
+// The scalar on the left: s - a, s / a, s ** a.
+TCDEF tc_tensor tc_rsub_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_rdiv_s_at(tc_tensor a, double s, const char *file, int line);
+TCDEF tc_tensor tc_rpow_s_at(tc_tensor a, double s, const char *file, int line);
+// min(max(a, low), high); NaN stays.
+TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *file,
+                            int line);
+TCDEF tc_tensor tc_clamp_min_at(tc_tensor a, double low, const char *file, int line);
+TCDEF tc_tensor tc_clamp_max_at(tc_tensor a, double high, const char *file, int line);
+
+// ---- in place: the result is written over dst, and dst is returned ----
+// The result must broadcast to dst's sizes (TC_E_BROADCAST) and be of no higher category
+// than dst (TC_E_DTYPE). TC_E_ALIAS: elements of dst share memory (an expanded view);
+// TC_E_ARG: dst is a tc_const.
+
+// Any dtype; src is converted.
+TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line);
+TCDEF tc_tensor tc_fill__at(tc_tensor dst, double value, const char *file, int line);
+TCDEF tc_tensor tc_zero__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_add__at(tc_tensor dst, tc_tensor b, const char *file, int line);
+TCDEF tc_tensor tc_sub__at(tc_tensor dst, tc_tensor b, const char *file, int line);
+TCDEF tc_tensor tc_mul__at(tc_tensor dst, tc_tensor b, const char *file, int line);
+TCDEF tc_tensor tc_div__at(tc_tensor dst, tc_tensor b, const char *file, int line);
+TCDEF tc_tensor tc_maximum__at(tc_tensor dst, tc_tensor b, const char *file, int line);
+TCDEF tc_tensor tc_minimum__at(tc_tensor dst, tc_tensor b, const char *file, int line);
+TCDEF tc_tensor tc_add_s__at(tc_tensor dst, double s, const char *file, int line);
+TCDEF tc_tensor tc_sub_s__at(tc_tensor dst, double s, const char *file, int line);
+TCDEF tc_tensor tc_mul_s__at(tc_tensor dst, double s, const char *file, int line);
+TCDEF tc_tensor tc_div_s__at(tc_tensor dst, double s, const char *file, int line);
+TCDEF tc_tensor tc_pow_s__at(tc_tensor dst, double s, const char *file, int line);
+TCDEF tc_tensor tc_clamp__at(tc_tensor dst, double low, double high, const char *file,
+                             int line);
+TCDEF tc_tensor tc_masked_fill__at(tc_tensor dst, tc_tensor mask, double value,
+                                   const char *file, int line);
+TCDEF tc_tensor tc_neg__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_abs__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_square__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_sqrt__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_rsqrt__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_reciprocal__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_exp__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_log__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_tanh__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_sigmoid__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_relu__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_gelu__at(tc_tensor dst, const char *file, int line);
+TCDEF tc_tensor tc_silu__at(tc_tensor dst, const char *file, int line);
+
+// ---- reductions ----
+// Three forms: over one dimension, which goes; over several (none named = all), which go
+// unless keepdim is TC_KEEPDIM; over all, giving a scalar.
+
+// Integers and bool give i64.
+TCDEF tc_tensor tc_sum_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_sum_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                               int line);
+TCDEF tc_tensor tc_sum_all_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_prod_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_prod_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                                int line);
+TCDEF tc_tensor tc_prod_all_at(tc_tensor t, const char *file, int line);
+// Sum divided by the count; integers are summed as i64 and give f32. NaN when empty.
+TCDEF tc_tensor tc_mean_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_mean_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                                int line);
+TCDEF tc_tensor tc_mean_all_at(tc_tensor t, const char *file, int line);
+// Largest and smallest; NaN wins. TC_E_SHAPE when empty.
+TCDEF tc_tensor tc_amax_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_amax_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                                int line);
+TCDEF tc_tensor tc_amax_all_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_amin_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_amin_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                                int line);
+TCDEF tc_tensor tc_amin_all_at(tc_tensor t, const char *file, int line);
+// i64 index of the first largest or smallest, NaN wins; over several dimensions the
+// row-major index in them. TC_E_SHAPE when empty.
+TCDEF tc_tensor tc_argmax_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_argmax_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                                  int line);
+TCDEF tc_tensor tc_argmax_all_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_argmin_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_argmin_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                                  int line);
+TCDEF tc_tensor tc_argmin_all_at(tc_tensor t, const char *file, int line);
+// bool: whether any, or all, elements differ from 0.
+TCDEF tc_tensor tc_any_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_any_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                               int line);
+TCDEF tc_tensor tc_any_all_at(tc_tensor t, const char *file, int line);
+TCDEF tc_tensor tc_all_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_all_dims_at(tc_tensor t, tc_dims dims, int keepdim, const char *file,
+                               int line);
+TCDEF tc_tensor tc_all_all_at(tc_tensor t, const char *file, int line);
+// log(sum(exp(t))) without overflow: the largest element is taken out first.
+TCDEF tc_tensor tc_logsumexp_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_logsumexp_dims_at(tc_tensor t, tc_dims dims, int keepdim,
+                                     const char *file, int line);
+TCDEF tc_tensor tc_logsumexp_all_at(tc_tensor t, const char *file, int line);
+// sum((t - mean)^2) / max(0, n - correction), in two passes; correction 1 is the unbiased
+// estimate.
+TCDEF tc_tensor tc_var_at(tc_tensor t, int dim, double correction, const char *file,
+                          int line);
+TCDEF tc_tensor tc_var_dims_at(tc_tensor t, tc_dims dims, double correction, int keepdim,
+                               const char *file, int line);
+TCDEF tc_tensor tc_var_all_at(tc_tensor t, double correction, const char *file, int line);
+// Square root of the variance.
+TCDEF tc_tensor tc_std_at(tc_tensor t, int dim, double correction, const char *file,
+                          int line);
+TCDEF tc_tensor tc_std_dims_at(tc_tensor t, tc_dims dims, double correction, int keepdim,
+                               const char *file, int line);
+TCDEF tc_tensor tc_std_all_at(tc_tensor t, double correction, const char *file, int line);
+// p-norm sum(|t|^p)^(1/p); p = 0 counts elements that are not 0, +-infinity takes the
+// largest or smallest |t|.
+TCDEF tc_tensor tc_norm_at(tc_tensor t, int dim, double p, const char *file, int line);
+TCDEF tc_tensor tc_norm_dims_at(tc_tensor t, tc_dims dims, double p, int keepdim,
+                                const char *file, int line);
+TCDEF tc_tensor tc_norm_all_at(tc_tensor t, double p, const char *file, int line);
+
+// ---- softmax and normalisation; integers become f32 ----
+
+// exp(x - max) / sum(exp(x - max)) along dim, as a product with the sum's reciprocal.
+TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line);
+// (x - max) - log(sum(exp(x - max))) along dim.
+TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line);
+// (x - mean) * rsqrt(var + eps) * weight + bias over the last dimension; var has correction
+// 0. weight and bias are [D] or null. Ba et al. 2016.
+TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, double eps,
+                                 const char *file, int line);
+// x * rsqrt(mean(x^2) + eps) * weight over the last dimension; weight [D] or null. Zhang
+// and Sennrich 2019.
+TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file,
+                               int line);
+// layer_norm over each of `groups` blocks of channels of x[N, C, ...]; weight and bias [C]
+// or null. Wu and He 2018. TC_E_SHAPE: groups does not divide C.
+TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_tensor bias,
+                                 double eps, const char *file, int line);
+// (x - mean) * (rsqrt(var + eps) * weight) + bias for x[N, C, ...] with given statistics
+// [C] (inference); weight and bias [C] or null. Ioffe and Szegedy 2015.
+TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
+                                 tc_tensor weight, tc_tensor bias, double eps,
+                                 const char *file, int line);
+// x / max(p-norm along dim, eps).
+TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
+                                const char *file, int line);
+// sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim.
+TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
+                                        const char *file, int line);
+// Zeroes elements with probability p and scales the others by 1 / (1 - p). 0 <= p < 1
+// (TC_E_ARG).
+TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line);
+
+// ---- linear algebra ----
+
+// a[..., M, K] x b[..., K, N] -> [..., M, N], leading dimensions broadcast; a 1-D operand
+// is a row on the left, a column on the right, and its dimension goes. TC_E_SHAPE: inner
+// sizes differ.
+TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line);
+// x[..., I] x weight[O, I]^T + bias[O] -> [..., O]; bias may be null.
+TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                             const char *file, int line);
+// beta * t + alpha * (a x b), matrices.
+TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
+                            double alpha, const char *file, int line);
+// [B, M, K] x [B, K, N], nothing broadcast.
+TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line);
+// Scalar product of two vectors, summed in the fixed shape of reductions.
+TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line);
+// [M], [N] -> [M, N].
+TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line);
+// softmax(q k^T * scale + mask) v for q[..., L, E], k[..., S, E], v[..., S, F]; scale 0 = 1
+// / sqrt(E). mask: null, bool (true = attend) or added; causal: query i attends to keys
+// 0..i. Vaswani et al. 2017.
+TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
+                                                   tc_tensor mask, int causal, double scale,
+                                                   const char *file, int line);
+
+// ---- convolution and pooling: x[N, C, H, W] or [C, H, W] ----
+
+// [0] is height, [1] width; 0 means the default.
+typedef struct tc_conv_options {
+    int stride[2];   // default 1
+    int padding[2];  // zeros on each side; default 0
+    int dilation[2]; // distance of the taps; default 1
+    int groups;      // default 1
+} tc_conv_options;
+
+// x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
+// null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
+// (channel, ky, kx) in this order, one fma per step. A tc_const weight with one input
+// channel per group and at most 49 taps is unrolled: taps that are exactly zero are left
+// out, so infinities and NaN of x under them do not count. TC_E_SHAPE: sizes do not fit.
+TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
+                             int padding, int dilation, int groups, const char *file,
+                             int line);
+// The same with options by axis; NULL = all defaults.
+TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                  const tc_conv_options *options, const char *file,
+                                  int line);
+// x[N, C, L] or [C, L] with weight[O, C / groups, K].
+TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
+                             int padding, int dilation, int groups, const char *file,
+                             int line);
+// Windows of kernel x kernel, `stride` apart (0 = kernel), over x[..., H, W] with `padding`
+// on each side (at most kernel / 2, TC_E_ARG). Mean, zeros of the padding counted.
+TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
+                                 const char *file, int line);
+// Largest; NaN wins.
+TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
+                                 const char *file, int line);
+
+// ---- losses: a scalar, the mean over all elements ----
+
+// (x - y)^2
+TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line);
+// |x - y|
+TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line);
+// log(sum(exp(logits))) - logits[target] for logits[N, C, ...] or [C] and targets [N, ...]
+// or scalar, i32 or i64.
+TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file,
+                                    int line);
+// The same over the targets that differ from `ignore` (PyTorch: -100); NaN when there is
+// none.
+TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
+                                           int64_t ignore, const char *file, int line);
+// max(x, 0) - x * y + log(1 + exp(-|x|))
+TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line);
+
+// ---- the macros ----
+
+#ifndef TC_NO_SITES
+#  define TC__SITE __FILE__, __LINE__
+#else
+#  define TC__SITE NULL, 0
+#endif
+
+#define tc_scope_end(tc) tc_scope_end_at(tc, TC__SITE)
+#define tc_free(t) tc_free_at(t, TC__SITE)
+#define tc_from_data(tc, data, dims, dtype) tc_from_data_at(tc, data, dims, dtype, TC__SITE)
+#define tc_wrap(tc, data, dims, dtype) tc_wrap_at(tc, data, dims, dtype, TC__SITE)
+#define tc_wrap_strided(tc, data, dims, strides, dtype) \
+    tc_wrap_strided_at(tc, data, dims, strides, dtype, TC__SITE)
+#define tc_const(tc, data, dims, dtype) tc_const_at(tc, data, dims, dtype, TC__SITE)
+#define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
+#define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
+#define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
+#define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
+#define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
+#define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
+#define tc_zeros_like(t) tc_full_like_at(t, 0, TC__SITE)
+#define tc_ones_like(t) tc_full_like_at(t, 1, TC__SITE)
+#define tc_arange(tc, start, end, step, dtype) \
+    tc_arange_at(tc, start, end, step, dtype, TC__SITE)
+#define tc_eye(tc, rows, columns, dtype) tc_eye_at(tc, rows, columns, dtype, TC__SITE)
+#define tc_rand(tc, dims, dtype) tc_rand_at(tc, dims, dtype, TC__SITE)
+#define tc_randn(tc, dims, dtype) tc_randn_at(tc, dims, dtype, TC__SITE)
+#define tc_randint(tc, low, high, dims, dtype) \
+    tc_randint_at(tc, low, high, dims, dtype, TC__SITE)
+#define tc_reshape(t, dims) tc_reshape_at(t, dims, TC__SITE)
+#define tc_flatten(t, first, last) tc_flatten_at(t, first, last, TC__SITE)
+#define tc_squeeze(t, dim) tc_squeeze_at(t, dim, TC__SITE)
+#define tc_squeeze_all(t) tc_squeeze_all_at(t, TC__SITE)
+#define tc_unsqueeze(t, dim) tc_unsqueeze_at(t, dim, TC__SITE)
+#define tc_permute(t, order) tc_permute_at(t, order, TC__SITE)
+#define tc_transpose(t, dim0, dim1) tc_transpose_at(t, dim0, dim1, TC__SITE)
+#define tc_t(t) tc_t_at(t, TC__SITE)
+#define tc_movedim(t, from, to) tc_movedim_at(t, from, to, TC__SITE)
+#define tc_expand(t, dims) tc_expand_at(t, dims, TC__SITE)
+#define tc_broadcast_to(t, dims) tc_expand_at(t, dims, TC__SITE)
+#define tc_slice(t, dim, start, end, step) tc_slice_at(t, dim, start, end, step, TC__SITE)
+#define tc_select(t, dim, i) tc_select_at(t, dim, i, TC__SITE)
+#define tc_narrow(t, dim, start, length) tc_narrow_at(t, dim, start, length, TC__SITE)
+#define tc_flip(t, dims) tc_flip_at(t, dims, TC__SITE)
+#define tc_roll(t, shift, dim) tc_roll_at(t, shift, dim, TC__SITE)
+#define tc_pad(t, low, high, value) tc_pad_at(t, low, high, value, TC__SITE)
+#define tc_cat(list, n, dim) tc_cat_at(list, n, dim, TC__SITE)
+#define tc_stack(list, n, dim) tc_stack_at(list, n, dim, TC__SITE)
+#define tc_split(t, size, dim, out, max) tc_split_at(t, size, dim, out, max, TC__SITE)
+#define tc_chunk(t, chunks, dim, out, max) tc_chunk_at(t, chunks, dim, out, max, TC__SITE)
+#define tc_unfold(t, dim, size, step) tc_unfold_at(t, dim, size, step, TC__SITE)
+#define tc_tile(t, repeats) tc_tile_at(t, repeats, TC__SITE)
+#define tc_repeat_interleave(t, repeats, dim) \
+    tc_repeat_interleave_at(t, repeats, dim, TC__SITE)
+#define tc_contiguous(t) tc_contiguous_at(t, TC__SITE)
+#define tc_clone(t) tc_clone_at(t, TC__SITE)
+#define tc_cast(t, dtype) tc_cast_at(t, dtype, TC__SITE)
+#define tc_to_bool(t) tc_cast_at(t, TC_BOOL, TC__SITE)
+#define tc_to_u8(t) tc_cast_at(t, TC_U8, TC__SITE)
+#define tc_to_i32(t) tc_cast_at(t, TC_I32, TC__SITE)
+#define tc_to_i64(t) tc_cast_at(t, TC_I64, TC__SITE)
+#define tc_to_f32(t) tc_cast_at(t, TC_F32, TC__SITE)
+#define tc_to_f64(t) tc_cast_at(t, TC_F64, TC__SITE)
+#define tc_take(t, index, dim) tc_take_at(t, index, dim, TC__SITE)
+#define tc_index_select(t, dim, index) tc_index_select_at(t, dim, index, TC__SITE)
+#define tc_embedding(weight, index) tc_embedding_at(weight, index, TC__SITE)
+#define tc_gather(t, dim, index) tc_gather_at(t, dim, index, TC__SITE)
+#define tc_one_hot(index, classes) tc_one_hot_at(index, classes, TC__SITE)
+#define tc_tril(t, diagonal) tc_tril_at(t, diagonal, TC__SITE)
+#define tc_triu(t, diagonal) tc_triu_at(t, diagonal, TC__SITE)
+#define tc_masked_fill(t, mask, value) tc_masked_fill_at(t, mask, value, TC__SITE)
+#define tc_add_s(a, s) tc_add_s_at(a, s, TC__SITE)
+#define tc_sub_s(a, s) tc_sub_s_at(a, s, TC__SITE)
+#define tc_mul_s(a, s) tc_mul_s_at(a, s, TC__SITE)
+#define tc_div_s(a, s) tc_div_s_at(a, s, TC__SITE)
+#define tc_floor_divide_s(a, s) tc_floor_divide_s_at(a, s, TC__SITE)
+#define tc_remainder_s(a, s) tc_remainder_s_at(a, s, TC__SITE)
+#define tc_fmod_s(a, s) tc_fmod_s_at(a, s, TC__SITE)
+#define tc_pow_s(a, s) tc_pow_s_at(a, s, TC__SITE)
+#define tc_maximum_s(a, s) tc_maximum_s_at(a, s, TC__SITE)
+#define tc_minimum_s(a, s) tc_minimum_s_at(a, s, TC__SITE)
+#define tc_eq_s(a, s) tc_eq_s_at(a, s, TC__SITE)
+#define tc_ne_s(a, s) tc_ne_s_at(a, s, TC__SITE)
+#define tc_lt_s(a, s) tc_lt_s_at(a, s, TC__SITE)
+#define tc_le_s(a, s) tc_le_s_at(a, s, TC__SITE)
+#define tc_gt_s(a, s) tc_gt_s_at(a, s, TC__SITE)
+#define tc_ge_s(a, s) tc_ge_s_at(a, s, TC__SITE)
+#define tc_bitwise_and_s(a, s) tc_bitwise_and_s_at(a, s, TC__SITE)
+#define tc_bitwise_or_s(a, s) tc_bitwise_or_s_at(a, s, TC__SITE)
+#define tc_bitwise_xor_s(a, s) tc_bitwise_xor_s_at(a, s, TC__SITE)
+#define tc_bitwise_left_shift_s(a, s) tc_bitwise_left_shift_s_at(a, s, TC__SITE)
+#define tc_bitwise_right_shift_s(a, s) tc_bitwise_right_shift_s_at(a, s, TC__SITE)
+#define tc_rsub_s(a, s) tc_rsub_s_at(a, s, TC__SITE)
+#define tc_rdiv_s(a, s) tc_rdiv_s_at(a, s, TC__SITE)
+#define tc_rpow_s(a, s) tc_rpow_s_at(a, s, TC__SITE)
+#define tc_clamp(a, low, high) tc_clamp_at(a, low, high, TC__SITE)
+#define tc_clamp_min(a, low) tc_clamp_min_at(a, low, TC__SITE)
+#define tc_clamp_max(a, high) tc_clamp_max_at(a, high, TC__SITE)
+#define tc_copy_(dst, src) tc_copy__at(dst, src, TC__SITE)
+#define tc_fill_(dst, value) tc_fill__at(dst, value, TC__SITE)
+#define tc_zero_(dst) tc_zero__at(dst, TC__SITE)
+#define tc_add_(dst, b) tc_add__at(dst, b, TC__SITE)
+#define tc_sub_(dst, b) tc_sub__at(dst, b, TC__SITE)
+#define tc_mul_(dst, b) tc_mul__at(dst, b, TC__SITE)
+#define tc_div_(dst, b) tc_div__at(dst, b, TC__SITE)
+#define tc_maximum_(dst, b) tc_maximum__at(dst, b, TC__SITE)
+#define tc_minimum_(dst, b) tc_minimum__at(dst, b, TC__SITE)
+#define tc_add_s_(dst, s) tc_add_s__at(dst, s, TC__SITE)
+#define tc_sub_s_(dst, s) tc_sub_s__at(dst, s, TC__SITE)
+#define tc_mul_s_(dst, s) tc_mul_s__at(dst, s, TC__SITE)
+#define tc_div_s_(dst, s) tc_div_s__at(dst, s, TC__SITE)
+#define tc_pow_s_(dst, s) tc_pow_s__at(dst, s, TC__SITE)
+#define tc_clamp_(dst, low, high) tc_clamp__at(dst, low, high, TC__SITE)
+#define tc_masked_fill_(dst, mask, value) tc_masked_fill__at(dst, mask, value, TC__SITE)
+#define tc_neg_(dst) tc_neg__at(dst, TC__SITE)
+#define tc_abs_(dst) tc_abs__at(dst, TC__SITE)
+#define tc_square_(dst) tc_square__at(dst, TC__SITE)
+#define tc_sqrt_(dst) tc_sqrt__at(dst, TC__SITE)
+#define tc_rsqrt_(dst) tc_rsqrt__at(dst, TC__SITE)
+#define tc_reciprocal_(dst) tc_reciprocal__at(dst, TC__SITE)
+#define tc_exp_(dst) tc_exp__at(dst, TC__SITE)
+#define tc_log_(dst) tc_log__at(dst, TC__SITE)
+#define tc_tanh_(dst) tc_tanh__at(dst, TC__SITE)
+#define tc_sigmoid_(dst) tc_sigmoid__at(dst, TC__SITE)
+#define tc_relu_(dst) tc_relu__at(dst, TC__SITE)
+#define tc_gelu_(dst) tc_gelu__at(dst, TC__SITE)
+#define tc_silu_(dst) tc_silu__at(dst, TC__SITE)
+#define tc_sum(t, dim) tc_sum_at(t, dim, TC__SITE)
+#define tc_sum_dims(t, dims, keepdim) tc_sum_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_sum_all(t) tc_sum_all_at(t, TC__SITE)
+#define tc_prod(t, dim) tc_prod_at(t, dim, TC__SITE)
+#define tc_prod_dims(t, dims, keepdim) tc_prod_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_prod_all(t) tc_prod_all_at(t, TC__SITE)
+#define tc_mean(t, dim) tc_mean_at(t, dim, TC__SITE)
+#define tc_mean_dims(t, dims, keepdim) tc_mean_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_mean_all(t) tc_mean_all_at(t, TC__SITE)
+#define tc_amax(t, dim) tc_amax_at(t, dim, TC__SITE)
+#define tc_amax_dims(t, dims, keepdim) tc_amax_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_amax_all(t) tc_amax_all_at(t, TC__SITE)
+#define tc_amin(t, dim) tc_amin_at(t, dim, TC__SITE)
+#define tc_amin_dims(t, dims, keepdim) tc_amin_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_amin_all(t) tc_amin_all_at(t, TC__SITE)
+#define tc_argmax(t, dim) tc_argmax_at(t, dim, TC__SITE)
+#define tc_argmax_dims(t, dims, keepdim) tc_argmax_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_argmax_all(t) tc_argmax_all_at(t, TC__SITE)
+#define tc_argmin(t, dim) tc_argmin_at(t, dim, TC__SITE)
+#define tc_argmin_dims(t, dims, keepdim) tc_argmin_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_argmin_all(t) tc_argmin_all_at(t, TC__SITE)
+#define tc_any(t, dim) tc_any_at(t, dim, TC__SITE)
+#define tc_any_dims(t, dims, keepdim) tc_any_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_any_all(t) tc_any_all_at(t, TC__SITE)
+#define tc_all(t, dim) tc_all_at(t, dim, TC__SITE)
+#define tc_all_dims(t, dims, keepdim) tc_all_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_all_all(t) tc_all_all_at(t, TC__SITE)
+#define tc_logsumexp(t, dim) tc_logsumexp_at(t, dim, TC__SITE)
+#define tc_logsumexp_dims(t, dims, keepdim) tc_logsumexp_dims_at(t, dims, keepdim, TC__SITE)
+#define tc_logsumexp_all(t) tc_logsumexp_all_at(t, TC__SITE)
+#define tc_var(t, dim, correction) tc_var_at(t, dim, correction, TC__SITE)
+#define tc_var_dims(t, dims, correction, keepdim) \
+    tc_var_dims_at(t, dims, correction, keepdim, TC__SITE)
+#define tc_var_all(t, correction) tc_var_all_at(t, correction, TC__SITE)
+#define tc_std(t, dim, correction) tc_std_at(t, dim, correction, TC__SITE)
+#define tc_std_dims(t, dims, correction, keepdim) \
+    tc_std_dims_at(t, dims, correction, keepdim, TC__SITE)
+#define tc_std_all(t, correction) tc_std_all_at(t, correction, TC__SITE)
+#define tc_norm(t, dim, p) tc_norm_at(t, dim, p, TC__SITE)
+#define tc_norm_dims(t, dims, p, keepdim) tc_norm_dims_at(t, dims, p, keepdim, TC__SITE)
+#define tc_norm_all(t, p) tc_norm_all_at(t, p, TC__SITE)
+#define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
+#define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
+#define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
+#define tc_rms_norm(x, weight, eps) tc_rms_norm_at(x, weight, eps, TC__SITE)
+#define tc_group_norm(x, groups, weight, bias, eps) \
+    tc_group_norm_at(x, groups, weight, bias, eps, TC__SITE)
+#define tc_batch_norm(x, mean, var, weight, bias, eps) \
+    tc_batch_norm_at(x, mean, var, weight, bias, eps, TC__SITE)
+#define tc_normalize(x, p, dim, eps) tc_normalize_at(x, p, dim, eps, TC__SITE)
+#define tc_cosine_similarity(a, b, dim, eps) \
+    tc_cosine_similarity_at(a, b, dim, eps, TC__SITE)
+#define tc_dropout(x, p) tc_dropout_at(x, p, TC__SITE)
+#define tc_matmul(a, b) tc_matmul_at(a, b, TC__SITE)
+#define tc_linear(x, weight, bias) tc_linear_at(x, weight, bias, TC__SITE)
+#define tc_addmm(t, a, b, beta, alpha) tc_addmm_at(t, a, b, beta, alpha, TC__SITE)
+#define tc_bmm(a, b) tc_bmm_at(a, b, TC__SITE)
+#define tc_dot(a, b) tc_dot_at(a, b, TC__SITE)
+#define tc_outer(a, b) tc_outer_at(a, b, TC__SITE)
+#define tc_scaled_dot_product_attention(q, k, v, mask, causal, scale) \
+    tc_scaled_dot_product_attention_at(q, k, v, mask, causal, scale, TC__SITE)
+#define tc_conv2d(x, weight, bias, stride, padding, dilation, groups) \
+    tc_conv2d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
+#define tc_conv2d_with(x, weight, bias, options) \
+    tc_conv2d_with_at(x, weight, bias, options, TC__SITE)
+#define tc_conv1d(x, weight, bias, stride, padding, dilation, groups) \
+    tc_conv1d_at(x, weight, bias, stride, padding, dilation, groups, TC__SITE)
+#define tc_avg_pool2d(x, kernel, stride, padding) \
+    tc_avg_pool2d_at(x, kernel, stride, padding, TC__SITE)
+#define tc_max_pool2d(x, kernel, stride, padding) \
+    tc_max_pool2d_at(x, kernel, stride, padding, TC__SITE)
+#define tc_mse_loss(x, y) tc_mse_loss_at(x, y, TC__SITE)
+#define tc_l1_loss(x, y) tc_l1_loss_at(x, y, TC__SITE)
+#define tc_cross_entropy(logits, target) tc_cross_entropy_at(logits, target, TC__SITE)
+#define tc_cross_entropy_ignore(logits, target, ignore) \
+    tc_cross_entropy_ignore_at(logits, target, ignore, TC__SITE)
+#define tc_bce_with_logits(x, y) tc_bce_with_logits_at(x, y, TC__SITE)

@@ -1,0 +1,235 @@
+// Errors, log channels, and the table of live contexts.
+// Every context begins with a tc__core, so that base parts can serve a tc_ctx they do not
+// know. The first error stays until tc__error_clear; later ones are dropped, since they
+// are mostly consequences. Nothing here allocates: tc__fail must work with no memory left.
+
+#define TC__ERROR_TEXT 512  // bytes kept of an error, NUL included
+#define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
+
+typedef struct tc__core {
+    tc_allocator hook;               // NULL realloc = libc
+    tc_logger logger;                // NULL log = stderr
+    uint32_t log_mask;               // bit n: channel n is on
+    size_t bytes;                    // held through hook now
+    size_t peak_bytes;               // largest value of bytes so far
+    uint64_t allocations;            // successful calls of hook that asked for memory
+    const char *site_file;           // where the user's current call stands; static text,
+    int site_line;                   //   NULL = unknown
+    tc_status error_item;            // first error since the last clear; 0 = none
+    char error_text[TC__ERROR_TEXT]; // its text; "" = none
+    const char *error_file;          // its site; NULL = unknown
+    int error_line;
+} tc__core;
+
+TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
+
+// ---- errors
+
+static const struct {
+    const char *name; // "TC_E_SHAPE"
+    const char *doc;  // meaning and usual fix
+} tc__errors[] = {
+#include "out/error_info.inc"
+};
+
+#define TC__ERRORS (int)TC__COUNT(tc__errors)
+TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_INTERNAL == -TC__ERRORS);
+
+// "TC_OK", "TC_E_SHAPE", ...; "?" for a number that is no item.
+TC__UNUSED static const char *tc__error_name(tc_status item) {
+    if (!item) return "TC_OK";
+    if (item > 0 || item < -TC__ERRORS) return "?";
+    return tc__errors[-item - 1].name;
+}
+
+// What the item means and the usual fix; "" for TC_OK and for a number that is no item.
+TC__UNUSED static const char *tc__error_doc(tc_status item) {
+    if (item >= 0 || item < -TC__ERRORS) return "";
+    return tc__errors[-item - 1].doc;
+}
+
+// Formats into a fixed buffer; a text cut short ends in "...".
+TC__PRINTF(3, 0)
+static void tc__format_line(char *out, size_t size, const char *fmt, va_list args) {
+    int n = vsnprintf(out, size, fmt, args);
+    if (n < 0) out[0] = 0;
+    if (n >= 0 && (size_t)n >= size) memcpy(out + size - 4, "...", 4);
+}
+
+// Records an error with the current site if it is the first one. Returns 0, so that a
+// failing function ends with `return tc__fail(...)`.
+TC__PRINTF(3, 4)
+static int tc__fail(tc_ctx *c, tc_status item, const char *fmt, ...) {
+    tc__core *core = tc__core_of(c);
+    va_list args;
+    if (!c || core->error_item) return 0;
+    core->error_item = item;
+    core->error_file = core->site_file;
+    core->error_line = core->site_line;
+    va_start(args, fmt);
+    tc__format_line(core->error_text, sizeof(core->error_text), fmt, args);
+    va_end(args);
+    return 0;
+}
+
+TC__UNUSED static void tc__error_clear(tc_ctx *c) {
+    tc__core *core = tc__core_of(c);
+    core->error_item = 0;
+    core->error_text[0] = 0;
+    core->error_file = NULL;
+    core->error_line = 0;
+}
+
+// ---- log
+
+// X(ID, "name in TC_LOGS and in log lines", "what it shows")
+#define TC__LOG_CHANNELS(X)                                                                \
+    X(GRAPH, "graph", "the recorded graph of each compile")                                \
+    X(RECOMPILES, "recompiles", "why no program fitted, one line each")                    \
+    X(GRAPH_BREAKS, "graph_breaks", "reads inside a region, with their site")              \
+    X(FUSION, "fusion", "what was fused, what not, and why")                               \
+    X(OUTPUT_CODE, "output_code", "every kernel as given to the compiler")                 \
+    X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
+    X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
+    X(GUARDS, "guards", "what each program assumes of its inputs")                         \
+    X(AOT, "aot", "joint forward and backward graphs")                                     \
+    X(AUTOTUNE, "autotune", "candidates and their times")
+
+typedef enum tc__log_channel {
+#define TC__ROW(id, name, doc) TC__LOG_##id,
+    TC__LOG_CHANNELS(TC__ROW)
+#undef TC__ROW
+        TC__LOG_COUNT
+} tc__log_channel;
+
+static const struct {
+    const char *name, *doc;
+} tc__log_channels[] = {
+#define TC__ROW(id, name, doc) {name, doc},
+    TC__LOG_CHANNELS(TC__ROW)
+#undef TC__ROW
+};
+
+TC__STATIC_ASSERT(log_mask_holds_channels, TC__LOG_COUNT <= 32);
+
+typedef enum tc__log_level { // the logger's `level`
+    TC__LEVEL_INFO,
+    TC__LEVEL_WARNING,
+    TC__LEVEL_ERROR
+} tc__log_level;
+
+#define TC__LOG_ALL ((UINT32_C(1) << TC__LOG_COUNT) - 1)
+
+// Whether the channel is on: ask before building an expensive text.
+TC__INLINE int tc__log_on(tc_ctx *c, tc__log_channel channel) {
+    return (tc__core_of(c)->log_mask >> channel & 1) != 0;
+}
+
+// Hands one finished text to the logger, whatever the mask says.
+static void tc__log_emit(tc_ctx *c, tc__log_level level, const char *channel,
+                         const char *text) {
+    const tc_logger *logger = &tc__core_of(c)->logger;
+    if (logger->log) {
+        logger->log(logger->user, (int)level, channel, text);
+        return;
+    }
+    fprintf(stderr, "[tcompile] %s: %s\n", channel, text);
+}
+
+// Logs a text of any length as it is (kernels, dumps), if the channel is on.
+TC__UNUSED static void tc__log_text(tc_ctx *c, tc__log_channel channel, const char *text) {
+    if (!tc__log_on(c, channel)) return;
+    tc__log_emit(c, TC__LEVEL_INFO, tc__log_channels[channel].name, text);
+}
+
+// Logs one line, if the channel is on. Longer than TC__LOG_LINE is cut: use tc__log_text.
+TC__UNUSED TC__PRINTF(3, 4) static void tc__log(tc_ctx *c, tc__log_channel channel,
+                                                const char *fmt, ...) {
+    char line[TC__LOG_LINE];
+    va_list args;
+    if (TC__LIKELY(!tc__log_on(c, channel))) return;
+    va_start(args, fmt);
+    tc__format_line(line, sizeof(line), fmt, args);
+    va_end(args);
+    tc__log_emit(c, TC__LEVEL_INFO, tc__log_channels[channel].name, line);
+}
+
+// Logs one line on channel "warning", always. For what the user should change; callers
+// see to it that a cause warns once.
+TC__PRINTF(2, 3)
+static void tc__warn(tc_ctx *c, const char *fmt, ...) {
+    char line[TC__LOG_LINE];
+    va_list args;
+    va_start(args, fmt);
+    tc__format_line(line, sizeof(line), fmt, args);
+    va_end(args);
+    tc__log_emit(c, TC__LEVEL_WARNING, "warning", line);
+}
+
+static uint32_t tc__log_find(const char *name, size_t size) {
+    int i;
+    if (size == 3 && !memcmp(name, "all", 3)) return TC__LOG_ALL;
+    for (i = 0; i < TC__LOG_COUNT; i++) {
+        const char *known = tc__log_channels[i].name;
+        if (strlen(known) == size && !memcmp(known, name, size)) return UINT32_C(1) << i;
+    }
+    return 0;
+}
+
+static int tc__log_unknown(tc_ctx *c, const char *name, size_t size) {
+    char known[256] = "";
+    size_t used = 0;
+    int i;
+    for (i = 0; i < TC__LOG_COUNT; i++) {
+        size_t n = strlen(tc__log_channels[i].name);
+        if (used + n + 2 > sizeof(known)) break;
+        memcpy(known + used, tc__log_channels[i].name, n);
+        memcpy(known + used + n, " ", 2);
+        used += n + 1;
+    }
+    tc__warn(c, "no log channel \"%.*s\"; known: %sall", (int)(size < 40 ? size : 40), name,
+             known);
+    return 0;
+}
+
+// Switches channels by a list such as "graph,cache", "+all" or "all,-perf" (a sign: + on,
+// - off). NULL is an empty list. An unknown name is skipped with one warning; then 0.
+TC__UNUSED static int tc__log_parse(tc_ctx *c, const char *list) {
+    tc__core *core = tc__core_of(c);
+    int ok = 1;
+    while (list && *list) {
+        size_t size = strcspn(list, ", "), sign = size && (*list == '+' || *list == '-');
+        uint32_t bits = tc__log_find(list + sign, size - sign);
+        if (!bits && size && ok) ok = tc__log_unknown(c, list, size);
+        core->log_mask = *list == '-' ? core->log_mask & ~bits : core->log_mask | bits;
+        list += size + (list[size] != 0);
+    }
+    return ok;
+}
+
+// ---- live contexts
+
+// The only writable global. A handle names its context by slot, and a slot leads to the
+// context without the user passing it. Slot 0 stays empty: handle 0 is the null tensor.
+#define TC__CTX_SLOTS 256
+static void *volatile tc__live_contexts[TC__CTX_SLOTS];
+
+// Enters a context; 1..255 is its slot, 0 says that the table is full.
+TC__UNUSED static int tc__ctx_register(tc_ctx *c) {
+    int slot;
+    for (slot = 1; slot < TC__CTX_SLOTS; slot++)
+        if (tc__atomic_cas_pointer(&tc__live_contexts[slot], NULL, c)) return slot;
+    return 0;
+}
+
+TC__UNUSED static void tc__ctx_unregister(int slot) {
+    if (slot > 0 && slot < TC__CTX_SLOTS)
+        tc__atomic_store_pointer(&tc__live_contexts[slot], NULL);
+}
+
+// The context in a slot, or NULL. A slot is reused after unregister: only the epoch in a
+// handle tells an old context's tensors from a new one's.
+TC__INLINE tc_ctx *tc__ctx_at(unsigned slot) {
+    if (slot >= TC__CTX_SLOTS) return NULL;
+    return (tc_ctx *)tc__atomic_load_pointer(&tc__live_contexts[slot]);
+}

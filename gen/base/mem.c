@@ -1,0 +1,224 @@
+// Memory: the one way to the allocator hook, an arena, and growable arrays.
+// Callers remember sizes, so the hook hears the exact size of every block it gets back and
+// core->bytes is exact. A failure is reported here (TC_E_NOMEM or TC_E_TOO_BIG): callers
+// only test for NULL. Size 0 is served as 1 byte, so that NULL always means failure.
+
+#define TC__STORAGE_ALIGN 64 // cache line, and the widest vector
+#define TC__ARENA_ALIGN   16
+#define TC__ARENA_FIRST   ((size_t)4096)        // first chunk; doubled for each next one
+#define TC__ARENA_LARGEST ((size_t)1024 * 1024) //   up to here
+
+// *out = a * b; 0 if that overflows, *out untouched.
+static int tc__mul_size(size_t a, size_t b, size_t *out) {
+    if (b && a > SIZE_MAX / b) return 0;
+    *out = a * b;
+    return 1;
+}
+
+// The hook without accounting or reports, for the memory of the context itself.
+static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, size_t size) {
+    if (hook->realloc) return hook->realloc(hook->user, p, old, size);
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+}
+
+// Resizes; new bytes are not zeroed. NULL = reported, and p is still the caller's.
+// p NULL allocates; old is then ignored.
+static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
+    tc__core *core = tc__core_of(c);
+    size_t had = p ? old + !old : 0, want = size + !size;
+    void *q = tc__hook_realloc(&core->hook, p, had, want);
+    if (!q) {
+        tc__fail(c, TC_E_NOMEM, "out of memory: %zu bytes wanted, %zu held; free tensors?",
+                 want, core->bytes);
+        return NULL;
+    }
+    TC_ASSERT(core->bytes >= had);
+    core->bytes += want - had;
+    core->allocations++;
+    if (core->bytes > core->peak_bytes) core->peak_bytes = core->bytes;
+    return q;
+}
+
+// Zeroed block of size bytes; NULL = reported.
+static void *tc__alloc(tc_ctx *c, size_t size) {
+    void *p = tc__realloc(c, NULL, 0, size);
+    return p ? memset(p, 0, size) : NULL;
+}
+
+// Zeroed block of count * item bytes; NULL = reported. Through TC__NEW_ARRAY.
+static void *tc__alloc_array(tc_ctx *c, size_t count, size_t item) {
+    size_t size;
+    if (tc__mul_size(count, item, &size)) return tc__alloc(c, size);
+    tc__fail(c, TC_E_TOO_BIG, "%zu items of %zu bytes do not fit size_t", count, item);
+    return NULL;
+}
+
+// Gives back a block; size as allocated. NULL does nothing.
+static void tc__free(tc_ctx *c, void *p, size_t size) {
+    tc__core *core = tc__core_of(c);
+    size_t had = size + !size;
+    if (!p) return;
+    TC_ASSERT(core->bytes >= had);
+    core->bytes -= had;
+    tc__hook_realloc(&core->hook, p, had, 0);
+}
+
+#define TC__NEW(c, T)          ((T *)tc__alloc(c, sizeof(T)))
+#define TC__NEW_ARRAY(c, T, n) ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
+
+// Tensor storage: 64-byte aligned, not zeroed. The byte below it holds the distance (1..64)
+// to the hook's block.
+TC__UNUSED static void *tc__alloc_aligned(tc_ctx *c, size_t size) {
+    uint8_t *p;
+    size_t shift;
+    if (size > SIZE_MAX - TC__STORAGE_ALIGN) {
+        tc__fail(c, TC_E_TOO_BIG, "storage of %zu bytes does not fit size_t", size);
+        return NULL;
+    }
+    p = (uint8_t *)tc__realloc(c, NULL, 0, size + TC__STORAGE_ALIGN);
+    if (!p) return NULL;
+    shift = TC__STORAGE_ALIGN - (size_t)((uintptr_t)p % TC__STORAGE_ALIGN);
+    p += shift;
+    p[-1] = (uint8_t)shift;
+    return p;
+}
+
+TC__UNUSED static void tc__free_aligned(tc_ctx *c, void *p, size_t size) {
+    uint8_t *at = (uint8_t *)p;
+    if (at) tc__free(c, at - at[-1], size + TC__STORAGE_ALIGN);
+}
+
+// ---- arena: many small blocks, freed together
+
+typedef struct tc__chunk {
+    struct tc__chunk *next; // filled after this one; owned by the arena
+    size_t size;            // bytes of the whole block, this header included
+} tc__chunk;
+
+typedef struct tc__arena {
+    tc_ctx *ctx;
+    tc__chunk *first;   // all chunks, in the order they fill; NULL = none yet
+    tc__chunk *current; // blocks are cut from this one; those after it are empty
+    size_t used;        // bytes of current already given out, header included
+} tc__arena;
+
+static void tc__arena_init(tc__arena *a, tc_ctx *c) {
+    memset(a, 0, sizeof(*a));
+    a->ctx = c;
+}
+
+// Cuts size bytes from the current chunk, or NULL if they do not fit.
+static void *tc__arena_cut(tc__arena *a, size_t size) {
+    uint8_t *base = (uint8_t *)a->current;
+    size_t pad, left;
+    if (!base) return NULL;
+    pad = (size_t)(0 - (uintptr_t)(base + a->used)) % TC__ARENA_ALIGN;
+    left = a->current->size - a->used;
+    if (left < pad || left - pad < size) return NULL;
+    base += a->used + pad;
+    a->used += pad + size;
+    return memset(base, 0, size);
+}
+
+// Makes the chunk after the current one current: an empty one kept by reset if it is large
+// enough, else a new one.
+static int tc__arena_next(tc__arena *a, size_t size) {
+    tc__chunk **link = a->current ? &a->current->next : &a->first, *chunk = *link;
+    size_t want = a->current ? a->current->size : TC__ARENA_FIRST / 2;
+    size_t need = size + sizeof(tc__chunk) + TC__ARENA_ALIGN;
+    if (need < size)
+        return tc__fail(a->ctx, TC_E_TOO_BIG, "%zu bytes do not fit size_t", size);
+    if (!chunk || chunk->size < need) {
+        want = want < TC__ARENA_LARGEST / 2 ? want * 2 : TC__ARENA_LARGEST;
+        if (want < need) want = need;
+        chunk = (tc__chunk *)tc__realloc(a->ctx, NULL, 0, want);
+        if (!chunk) return 0;
+        chunk->next = *link;
+        chunk->size = want;
+        *link = chunk;
+    }
+    a->current = chunk;
+    a->used = sizeof(tc__chunk);
+    return 1;
+}
+
+// Zeroed and 16-byte aligned, valid until reset or free; NULL = reported.
+static void *tc__arena_alloc(tc__arena *a, size_t size) {
+    void *p = tc__arena_cut(a, size);
+    if (TC__LIKELY(p != NULL)) return p;
+    return tc__arena_next(a, size) ? tc__arena_cut(a, size) : NULL;
+}
+
+// Zeroed block of count * item bytes; NULL = reported. Through TC__ANEW_ARRAY.
+TC__UNUSED static void *tc__arena_array(tc__arena *a, size_t count, size_t item) {
+    size_t size;
+    if (tc__mul_size(count, item, &size)) return tc__arena_alloc(a, size);
+    tc__fail(a->ctx, TC_E_TOO_BIG, "%zu items of %zu bytes do not fit size_t", count, item);
+    return NULL;
+}
+
+#define TC__ANEW(a, T)          ((T *)tc__arena_alloc(a, sizeof(T)))
+#define TC__ANEW_ARRAY(a, T, n) ((T *)tc__arena_array(a, (size_t)(n), sizeof(T)))
+
+// Ends the life of all blocks but keeps the chunks for the next round.
+TC__UNUSED static void tc__arena_reset(tc__arena *a) {
+    a->current = a->first;
+    a->used = sizeof(tc__chunk);
+}
+
+// Gives everything back; the arena may be used again.
+TC__UNUSED static void tc__arena_free(tc__arena *a) {
+    while (a->first) {
+        tc__chunk *next = a->first->next;
+        tc__free(a->ctx, a->first, a->first->size);
+        a->first = next;
+    }
+    tc__arena_init(a, a->ctx);
+}
+
+// ---- growable arrays: TC__VEC(int) v, zeroed; then v.at[i], v.count
+
+#define TC__VEC(T)                                                                         \
+    struct {                                                                               \
+        T *at; /* owned; NULL while capacity is 0 */                                       \
+        size_t count, capacity;                                                            \
+    }
+
+// Every TC__VEC has this shape. Its bytes are moved with memcpy, because a T * must not be
+// accessed as a void *.
+typedef TC__VEC(void) tc__vec_any;
+
+// Makes room for `count` items in all; 0 = reported, the array unchanged.
+TC__UNUSED static int tc__vec_reserve(tc_ctx *c, void *vec, size_t count, size_t item) {
+    tc__vec_any v;
+    size_t want, size;
+    void *at;
+    memcpy(&v, vec, sizeof(v));
+    if (count <= v.capacity) return 1;
+    want = v.capacity < 4 ? 8 : v.capacity + v.capacity / 2;
+    if (want < count) want = count;
+    if (!tc__mul_size(want, item, &size))
+        return tc__fail(c, TC_E_TOO_BIG, "%zu items of %zu bytes do not fit", want, item);
+    at = tc__realloc(c, v.at, v.capacity * item, size);
+    if (!at) return 0;
+    v.at = at;
+    v.capacity = want;
+    memcpy(vec, &v, sizeof(v));
+    return 1;
+}
+
+TC__UNUSED static void tc__vec_free(tc_ctx *c, void *vec, size_t item) {
+    tc__vec_any v;
+    memcpy(&v, vec, sizeof(v));
+    tc__free(c, v.at, v.capacity * item);
+    memset(vec, 0, sizeof(v));
+}
+
+// v is the array itself, not a pointer to it. 1, or 0 = reported.
+#define TC__VEC_RESERVE(c, v, n)                                                           \
+    ((v).capacity >= (size_t)(n) || tc__vec_reserve(c, &(v), (size_t)(n), sizeof(*(v).at)))
+#define TC__PUSH(c, v, value)                                                              \
+    (TC__VEC_RESERVE(c, v, (v).count + 1) && ((v).at[(v).count++] = (value), 1))
+#define TC__VEC_FREE(c, v) tc__vec_free(c, &(v), sizeof(*(v).at))

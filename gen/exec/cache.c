@@ -1,0 +1,587 @@
+// The disk cache: bytes under a key of any length. Input: the whole key text; output: bytes
+// that were put under just that key, or a miss. Nothing else can happen: an entry that is
+// torn, damaged, foreign or made for another CPU is removed and counts as a miss, and
+// whatever fails on the way is one log line. One file is one entry, written whole under
+// another name and renamed, never changed in place. Its name is the hash of its key, the
+// key stands in it and is compared, and a digest covers all of it. What was checked is what
+// the caller gets: the file is read once, into memory. The directory is held by a
+// descriptor, belongs to us alone and is never looked up again. There are no locks: the
+// worst a race can do is to make two processes compile the same kernel.
+
+#define TC__CACHE_ENTRY_MAX ((size_t)256 << 20) // bytes of one entry
+#define TC__CACHE_BYTES     ((uint64_t)1 << 30) // default limit of all entries
+#define TC__CACHE_ENTRIES   10000u              // default limit of their number
+#define TC__CACHE_TOUCH_S   3600                // how exact "least recently used" is
+#define TC__CACHE_SCAN      256u                // puts between two looks at the directory
+
+typedef struct tc__cache_stats {
+    uint64_t hits, misses; // every get is one of them
+    uint64_t refused;      // entries found unfit; their gets are misses too
+    uint64_t stored, unstored;
+    uint64_t evicted;
+} tc__cache_stats;
+
+typedef struct tc__cache {
+    tc_ctx *ctx;
+    int dir;              // -1 = nothing on disk
+    int read_only;        // set by the first failure that will come again
+    uint64_t limit_bytes; // may be changed after open
+    uint64_t limit_entries;
+    uint64_t bytes, entries; // as far as known: exact at the last scan
+    uint64_t serial;         // puts so far
+    uint8_t secret[32];      // hash of TC_CACHE_KEY. Digests are keyed with it, and a
+    size_t secret_size;      //   directory shared with a group is accepted; 0 = none
+    tc__cache_stats stats;
+} tc__cache;
+
+#if TC__DISK_CACHE
+
+// What a file begins with; the key and the data follow. Numbers are this machine's own: a
+// file of another kind of machine has another `mark`.
+typedef struct tc__entry_head {
+    char magic[8];
+    uint32_t mark; // byte order, pointer size
+    uint32_t cpu;  // TC__CPU_ bits that its maker could use
+    uint64_t kind;
+    uint64_t key_size, data_size;
+    uint8_t content[32]; // digest of the bytes that were put
+    uint8_t digest[32];  // over everything, with zeros here
+} tc__entry_head;
+
+enum {
+    TC__ENTRY_DATA = 1, // the bytes that were put follow
+    TC__ENTRY_ALIAS = 2 // they stand in the object entry of their digest
+};
+
+#    define TC__ENTRY_MAGIC "tcompil1"
+#    define TC__ENTRY_MARK  (0x01020300u + (uint32_t)sizeof(void *))
+#    define TC__ENTRY_NAME  72 // 64 hex digits, ".tcb", NUL
+
+static void tc__entry_name(char *out, const void *key, size_t key_size) {
+    uint8_t hash[32];
+    tc__blake2s(hash, NULL, 0, key, key_size);
+    tc__hex(out, hash, 32);
+    memcpy(out + 64, ".tcb", 5);
+}
+
+static void tc__entry_digest(const tc__cache *h, uint8_t out[32], const uint8_t *at,
+                             size_t size) {
+    tc__blake2s_state s;
+    tc__entry_head head;
+    memcpy(&head, at, sizeof head);
+    memset(head.digest, 0, sizeof head.digest);
+    tc__blake2s_init(&s, h->secret, h->secret_size);
+    tc__blake2s_update(&s, &head, sizeof head);
+    tc__blake2s_update(&s, at + sizeof head, size - sizeof head);
+    tc__blake2s_final(&s, out);
+}
+
+// NULL if the bytes of a file are a whole entry for this key, else what is wrong.
+static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
+                                   const void *key, size_t key_size) {
+    tc__entry_head head;
+    uint8_t digest[32];
+    size_t rest = file->size - sizeof head;
+    if (file->size < sizeof head) return "too short";
+    memcpy(&head, file->at, sizeof head);
+    if (memcmp(head.magic, TC__ENTRY_MAGIC, sizeof head.magic)) return "not an entry";
+    if (head.mark != TC__ENTRY_MARK) return "of another kind of machine";
+    if (head.key_size > rest || head.data_size != rest - head.key_size) return "cut short";
+    if (head.cpu & ~(uint32_t)tc__cpu_features()) return "for a CPU with other features";
+    tc__entry_digest(h, digest, file->at, file->size);
+    if (memcmp(digest, head.digest, sizeof digest)) return "damaged";
+    if (head.key_size != key_size || memcmp(file->at + sizeof head, key, key_size)) {
+        return "of another key";
+    }
+    if (head.kind == TC__ENTRY_ALIAS) return head.data_size ? "malformed" : NULL;
+    return head.kind == TC__ENTRY_DATA ? NULL : "of an unknown kind";
+}
+
+// ---- the directory
+
+static int tc__cache_accepts(const tc__cache *h, int fd, const char *path) {
+    int group = h->secret_size ? TC__GROUP_MAY_WRITE : TC__MINE_ONLY;
+    if (fd < 0) {
+        tc__log(h->ctx, TC__LOG_CACHE, "%s: %s; not used", path, strerror(errno));
+        return 0;
+    }
+    if (tc__is_mine(fd, group)) return 1;
+    tc__log(h->ctx, TC__LOG_CACHE, "%s: others may write there; not used", path);
+    return 0;
+}
+
+// The directory of entries below a root; -1 if the root is not fit. Takes over `root`.
+static int tc__cache_enter(const tc__cache *h, int root, const char *path) {
+    int dir = -1;
+    if (tc__cache_accepts(h, root, path)) {
+        dir = tc__dir_open_at(root, "v1");
+        if (!tc__cache_accepts(h, dir, path)) tc__close(dir), dir = -1;
+    }
+    tc__close(root);
+    return dir;
+}
+
+static int tc__cache_try(const tc__cache *h, const char *base, const char *below) {
+    tc__text path;
+    int dir = -1;
+    tc__text_init(&path, h->ctx);
+    if (base) tc__put(&path, "%s%s", base, below);
+    if (base && !path.failed) dir = tc__cache_enter(h, tc__dir_open(path.at), path.at);
+    tc__text_free(&path);
+    return dir;
+}
+
+// The last resort, a directory with our number in a place that others use too. It must be
+// one where nobody can rename what is not his.
+static int tc__cache_try_temporary(const tc__cache *h) {
+    const char *base = tc__env("TMPDIR");
+    char name[40];
+    struct stat s;
+    int parent, root;
+    if (!base || base[0] != '/') base = "/tmp";
+    (void)snprintf(name, sizeof name, "tcompile-%lu", (unsigned long)geteuid());
+    parent = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0) return -1;
+    if (fstat(parent, &s) || !(s.st_mode & S_ISVTX || tc__is_mine(parent, TC__MINE_ONLY))) {
+        tc__log(h->ctx, TC__LOG_CACHE, "%s: others may rename there; not used", base);
+        return tc__close(parent), -1;
+    }
+    root = tc__dir_open_at(parent, name);
+    tc__close(parent);
+    return tc__cache_enter(h, root, base);
+}
+
+// A directory that was asked for is taken or there is none; the usual ones are tried in
+// turn.
+static int tc__cache_root(const tc__cache *h, const char *asked) {
+    int dir;
+    if (tc__is_privileged()) return -1;
+    if (!asked) asked = tc__env("TC_CACHE_DIR");
+    if (asked) return tc__cache_try(h, asked, "");
+    dir = tc__cache_try(h, tc__env("XDG_CACHE_HOME"), "/tcompile");
+    if (dir < 0) dir = tc__cache_try(h, tc__env("HOME"), "/.cache/tcompile");
+    return dir < 0 ? tc__cache_try_temporary(h) : dir;
+}
+
+// ---- eviction
+
+typedef struct tc__cache_file {
+    char name[TC__ENTRY_NAME];
+    uint64_t size;
+    int64_t used; // seconds
+} tc__cache_file;
+
+typedef struct tc__cache_scan {
+    tc__cache *cache;
+    TC__VEC(tc__cache_file) files;
+    int64_t now;
+} tc__cache_scan;
+
+// Notes an entry; removes a temporary file whose writer must have died.
+static void tc__cache_visit(void *arg, int dir, const char *name) {
+    tc__cache_scan *scan = (tc__cache_scan *)arg;
+    tc__cache_file f;
+    struct stat s;
+    size_t n = strlen(name);
+    if (n < 4 || fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW)) return;
+    if (name[0] == '.' && !strcmp(name + n - 4, ".tmp")) {
+        if (scan->now - (int64_t)s.st_mtime > 3600) (void)unlinkat(dir, name, 0);
+        return;
+    }
+    if (n >= sizeof f.name || strcmp(name + n - 4, ".tcb")) return;
+    memcpy(f.name, name, n + 1);
+    f.size = (uint64_t)s.st_size;
+    f.used = (int64_t)s.st_mtime;
+    (void)TC__PUSH(scan->cache->ctx, scan->files, f);
+}
+
+static int tc__cache_older(const void *a, const void *b) {
+    int64_t x = ((const tc__cache_file *)a)->used, y = ((const tc__cache_file *)b)->used;
+    return x < y ? -1 : x > y;
+}
+
+// Counts what is there. Over a limit, the entries used longest ago go until 1/8 is free.
+static void tc__cache_trim(tc__cache *h) {
+    tc__cache_scan scan;
+    size_t i;
+    memset(&scan, 0, sizeof scan);
+    scan.cache = h;
+    scan.now = (int64_t)time(NULL);
+    (void)tc__dir_each(h->dir, tc__cache_visit, &scan);
+    h->entries = scan.files.count;
+    for (h->bytes = 0, i = 0; i < scan.files.count; i++) h->bytes += scan.files.at[i].size;
+    if (h->bytes > h->limit_bytes || h->entries > h->limit_entries) {
+        qsort(scan.files.at, scan.files.count, sizeof *scan.files.at, tc__cache_older);
+        for (i = 0; i < scan.files.count; i++) {
+            if (h->bytes <= h->limit_bytes / 8 * 7 &&
+                h->entries <= h->limit_entries / 8 * 7)
+                break;
+            (void)unlinkat(h->dir, scan.files.at[i].name, 0);
+            h->bytes -= scan.files.at[i].size;
+            h->entries--;
+            h->stats.evicted++;
+        }
+        tc__log(h->ctx, TC__LOG_CACHE, "evicted %u old entries", (unsigned)i);
+    }
+    TC__VEC_FREE(h->ctx, scan.files);
+}
+
+// ---- entries
+
+static int tc__cache_refuse(tc__cache *h, const char *name, const char *why) {
+    h->stats.refused++;
+    tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s is %s; removed", name, why);
+    (void)unlinkat(h->dir, name, 0);
+    return 0;
+}
+
+// The mtime of an entry is its last use, about.
+static void tc__cache_touch(int fd, const struct stat *s) {
+    if ((int64_t)time(NULL) - (int64_t)s->st_mtime > TC__CACHE_TOUCH_S)
+        (void)futimens(fd, NULL);
+}
+
+// What is wrong with an open entry; NULL = nothing, *file has its bytes.
+static const char *tc__cache_examine(tc__cache *h, int fd, const void *key, size_t key_size,
+                                     tc__blob *file) {
+    struct stat s;
+    const char *wrong;
+    if (fstat(fd, &s) || !S_ISREG(s.st_mode)) return "not a plain file";
+    if (s.st_nlink != 1) return "linked elsewhere";
+    if (!tc__is_mine(fd, h->secret_size != 0)) return "not ours alone";
+    if ((uintmax_t)s.st_size > TC__CACHE_ENTRY_MAX) return "too large";
+    if (!tc__file_read_fd(h->ctx, fd, TC__CACHE_ENTRY_MAX, file)) return "unreadable";
+    wrong = tc__entry_wrong(h, file, key, key_size);
+    if (wrong) tc__blob_free(h->ctx, file);
+    if (!wrong) tc__cache_touch(fd, &s);
+    return wrong;
+}
+
+// A checked entry as bytes of its file; 0 = miss.
+static int tc__cache_read(tc__cache *h, const void *key, size_t key_size, tc__blob *file) {
+    char name[TC__ENTRY_NAME];
+    const char *wrong;
+    int fd;
+    memset(file, 0, sizeof *file);
+    if (h->dir < 0) return 0;
+    tc__entry_name(name, key, key_size);
+    fd = tc__file_open(h->dir, name);
+    if (fd < 0 && errno == ENOENT) return 0;
+    if (fd < 0 && errno == ELOOP) return tc__cache_refuse(h, name, "a symlink");
+    if (fd < 0) { // too many open files, a server that is away: the entry may be good
+        tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s: %s", name, strerror(errno));
+        return 0;
+    }
+    wrong = tc__cache_examine(h, fd, key, key_size, file);
+    tc__close(fd);
+    return wrong ? tc__cache_refuse(h, name, wrong) : 1;
+}
+
+static void tc__object_key(char out[72], const uint8_t digest[32]) {
+    memcpy(out, "object ", 7);
+    tc__hex(out + 7, digest, 32);
+}
+
+// First half of a get: the digest of the bytes under a key, and, where they are in this
+// very entry, the bytes. out->at is NULL where tc__cache_object is still to be asked;
+// whoever has bytes of that digest in use already can spare that.
+static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
+                          uint8_t digest[32], tc__blob *out) {
+    tc__entry_head head;
+    tc__blob file;
+    int ok = 1;
+    memset(out, 0, sizeof *out);
+    if (!tc__cache_read(h, key, key_size, &file)) return 0;
+    memcpy(&head, file.at, sizeof head);
+    memcpy(digest, head.content, sizeof head.content);
+    if (head.kind == TC__ENTRY_DATA) {
+        ok = tc__blob_init(h->ctx, out, (size_t)head.data_size);
+        if (ok) memcpy(out->at, file.at + sizeof head + key_size, out->size);
+    }
+    tc__blob_free(h->ctx, &file);
+    return ok;
+}
+
+// The bytes with this digest. An entry with others under that key is somebody's doing.
+static int tc__cache_object(tc__cache *h, const uint8_t digest[32], tc__blob *out) {
+    char key[72], name[TC__ENTRY_NAME];
+    uint8_t found[32];
+    tc__object_key(key, digest);
+    if (!tc__cache_find(h, key, 71, found, out)) return 0;
+    if (out->at && !memcmp(found, digest, sizeof found)) return 1;
+    tc__blob_free(h->ctx, out);
+    tc__entry_name(name, key, 71);
+    return tc__cache_refuse(h, name, "not what its name says");
+}
+
+static int tc__cache_count(tc__cache *h, int hit) {
+    if (hit) h->stats.hits++;
+    if (!hit) h->stats.misses++;
+    return hit;
+}
+
+// A failure that will come again (a full or read-only disk) ends the writing.
+static int tc__cache_unstored(tc__cache *h) {
+    int error = errno;
+    int lasting = error == EROFS || error == EACCES || error == EPERM || error == ENOSPC ||
+                  error == EDQUOT || error == ENOENT;
+    h->stats.unstored++;
+    h->read_only |= lasting;
+    tc__log(h->ctx, TC__LOG_CACHE, "an entry was not stored: %s%s", strerror(error),
+            lasting ? "; no more are tried" : "");
+    return 0;
+}
+
+// data NULL = an alias: the bytes are in the object entry of that digest.
+static int tc__cache_write(tc__cache *h, const uint8_t content[32], const void *key,
+                           size_t key_size, const void *data, size_t size) {
+    char name[TC__ENTRY_NAME];
+    tc__entry_head head;
+    tc__blob file;
+    int ok;
+    if (h->dir < 0 || h->read_only) return 0;
+    memset(&head, 0, sizeof head);
+    if (key_size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
+    if (!tc__blob_init(h->ctx, &file, sizeof head + key_size + size)) return 0;
+    memcpy(head.magic, TC__ENTRY_MAGIC, sizeof head.magic);
+    head.mark = TC__ENTRY_MARK;
+    head.cpu = (uint32_t)tc__cpu_features();
+    head.kind = data ? TC__ENTRY_DATA : TC__ENTRY_ALIAS;
+    memcpy(head.content, content, sizeof head.content);
+    head.key_size = key_size;
+    head.data_size = size;
+    memcpy(file.at, &head, sizeof head);
+    memcpy(file.at + sizeof head, key, key_size);
+    if (data) memcpy(file.at + sizeof head + key_size, data, size);
+    tc__entry_digest(h, head.digest, file.at, file.size);
+    memcpy(file.at, &head, sizeof head);
+    tc__entry_name(name, key, key_size);
+    ok = tc__file_replace(h->dir, name, file.at, file.size, h->serial++);
+    if (!ok) (void)tc__cache_unstored(h);
+    if (ok) h->stats.stored++, h->entries++, h->bytes += file.size;
+    tc__blob_free(h->ctx, &file);
+    if (h->serial % TC__CACHE_SCAN == 1 || h->bytes > h->limit_bytes ||
+        h->entries > h->limit_entries) {
+        tc__cache_trim(h);
+    }
+    return ok;
+}
+
+// ---- what others call
+
+// The bytes put under this key, for the caller to free; 0 = miss.
+TC__UNUSED static int tc__cache_get(tc__cache *h, const void *key, size_t key_size,
+                                    tc__blob *out) {
+    uint8_t digest[32];
+    int hit = tc__cache_find(h, key, key_size, digest, out);
+    if (hit && !out->at) hit = tc__cache_object(h, digest, out);
+    return tc__cache_count(h, hit);
+}
+
+// 1 if it is stored now. 0 is no error: the next process does the work again.
+TC__UNUSED static int tc__cache_put(tc__cache *h, const void *key, size_t key_size,
+                                    const void *data, size_t size) {
+    uint8_t digest[32];
+    tc__blake2s(digest, NULL, 0, data, size);
+    return tc__cache_write(h, digest, key, key_size, size ? data : "", size);
+}
+
+// The same bytes under several keys, stored once: an object named by its digest, and small
+// entries that lead to it.
+TC__UNUSED static int tc__cache_put_all(tc__cache *h, const void *const *keys,
+                                        const size_t *key_sizes, int count,
+                                        const void *data, size_t size) {
+    char object[72];
+    uint8_t digest[32];
+    int i, ok;
+    if (count == 1) return tc__cache_put(h, keys[0], key_sizes[0], data, size);
+    tc__blake2s(digest, NULL, 0, data, size);
+    tc__object_key(object, digest);
+    ok = tc__cache_write(h, digest, object, 71, data, size);
+    for (i = 0; i < count && ok; i++) {
+        ok = tc__cache_write(h, digest, keys[i], key_sizes[i], NULL, 0);
+    }
+    return ok;
+}
+
+TC__UNUSED static void tc__cache_close(tc__cache *h) {
+    if (!h) return;
+    tc__close(h->dir);
+    tc__free(h->ctx, h, sizeof *h);
+}
+
+// dir NULL = TC_CACHE_DIR or the usual places. Always gives a cache; with nowhere to put
+// entries it misses. NULL = no memory, reported.
+TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
+    tc__cache *h = TC__NEW(c, tc__cache);
+    const char *secret = tc__env("TC_CACHE_KEY");
+    if (!h) return NULL;
+    h->ctx = c;
+    h->limit_bytes = TC__CACHE_BYTES;
+    h->limit_entries = TC__CACHE_ENTRIES;
+    if (secret) {
+        h->secret_size = sizeof h->secret;
+        tc__blake2s(h->secret, NULL, 0, secret, strlen(secret));
+    }
+    h->dir = tc__cache_root(h, dir);
+    if (h->dir < 0) tc__log(c, TC__LOG_CACHE, "no directory for the disk cache");
+    return h;
+}
+
+#else // no disk cache: the same interface, always a miss
+
+TC__UNUSED static int tc__cache_object(tc__cache *h, const uint8_t digest[32],
+                                       tc__blob *out) {
+    (void)h, (void)digest;
+    memset(out, 0, sizeof *out);
+    return 0;
+}
+
+TC__UNUSED static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
+                                     uint8_t digest[32], tc__blob *out) {
+    (void)key, (void)key_size;
+    return tc__cache_object(h, digest, out);
+}
+
+TC__UNUSED static int tc__cache_count(tc__cache *h, int hit) {
+    h->stats.misses++;
+    return hit;
+}
+
+TC__UNUSED static int tc__cache_get(tc__cache *h, const void *key, size_t key_size,
+                                    tc__blob *out) {
+    (void)key, (void)key_size;
+    return tc__cache_count(h, tc__cache_object(h, NULL, out));
+}
+
+TC__UNUSED static int tc__cache_put(tc__cache *h, const void *key, size_t key_size,
+                                    const void *data, size_t size) {
+    (void)h, (void)key, (void)key_size, (void)data, (void)size;
+    return 0;
+}
+
+TC__UNUSED static int tc__cache_put_all(tc__cache *h, const void *const *keys,
+                                        const size_t *key_sizes, int count,
+                                        const void *data, size_t size) {
+    (void)h, (void)keys, (void)key_sizes, (void)count, (void)data, (void)size;
+    return 0;
+}
+
+TC__UNUSED static void tc__cache_close(tc__cache *h) {
+    if (h) tc__free(h->ctx, h, sizeof *h);
+}
+
+TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
+    tc__cache *h = TC__NEW(c, tc__cache);
+    (void)dir;
+    if (!h) return NULL;
+    h->ctx = c;
+    h->dir = -1;
+    return h;
+}
+
+#endif // TC__DISK_CACHE
+
+// ---- loaded objects: the cache's second life, inside the process
+
+#if TC__JIT
+
+// A loaded shared object. Equal bytes are loaded once.
+typedef struct tc__module {
+    uint8_t digest[32];
+    void *handle; // never NULL
+    int users;    // unloaded when the last one lets go
+} tc__module;
+
+typedef struct tc__modules {
+    tc_ctx *ctx;
+    TC__VEC(tc__module *) all; // owned
+} tc__modules;
+
+TC__UNUSED static void tc__modules_init(tc__modules *s, tc_ctx *c) {
+    memset(s, 0, sizeof *s);
+    s->ctx = c;
+}
+
+static tc__module *tc__module_known(const tc__modules *s, const uint8_t digest[32]) {
+    size_t i;
+    for (i = 0; i < s->all.count; i++) {
+        if (!memcmp(s->all.at[i]->digest, digest, 32))
+            return s->all.at[i]->users++, s->all.at[i];
+    }
+    return NULL;
+}
+
+// Loads bytes that nobody has loaded yet.
+static tc__module *tc__module_add(tc__modules *s, const uint8_t digest[32],
+                                  const uint8_t *at, size_t size) {
+    tc__module *m = TC__VEC_RESERVE(s->ctx, s->all, s->all.count + 1)
+                        ? TC__NEW(s->ctx, tc__module)
+                        : NULL;
+    const char *why;
+    if (!m) return NULL;
+    m->handle = tc__dl_load("tcompile", at, size);
+    if (!m->handle) {
+        why = dlerror();
+        tc__log(s->ctx, TC__LOG_CACHE, "an object does not load: %s",
+                why ? why : "unknown");
+        tc__free(s->ctx, m, sizeof *m);
+        return NULL;
+    }
+    memcpy(m->digest, digest, 32);
+    m->users = 1;
+    s->all.at[s->all.count++] = m;
+    return m;
+}
+
+// A module of exactly these bytes; NULL if they do not load (one log line). The caller lets
+// go of it with tc__module_release.
+TC__UNUSED static tc__module *tc__module_load(tc__modules *s, const void *at, size_t size) {
+    uint8_t digest[32];
+    tc__module *m;
+    tc__blake2s(digest, NULL, 0, at, size);
+    m = tc__module_known(s, digest);
+    return m ? m : tc__module_add(s, digest, (const uint8_t *)at, size);
+}
+
+// The module put on disk under this key, or NULL. A module that is loaded already is not
+// read again: of several kernels in one object only the first costs more than its small
+// entry.
+TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h, const void *key,
+                                             size_t key_size) {
+    uint8_t digest[32];
+    tc__blob so;
+    tc__module *m = NULL;
+    int hit = tc__cache_find(h, key, key_size, digest, &so);
+    if (hit) m = tc__module_known(s, digest);
+    if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
+    if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);
+    tc__blob_free(s->ctx, &so);
+    (void)tc__cache_count(h, m != NULL);
+    return m;
+}
+
+// NULL = no such symbol. Valid while the module is.
+TC__UNUSED static tc__dl_function tc__module_symbol(const tc__module *m, const char *name) {
+    return tc__dl_symbol(m->handle, name);
+}
+
+TC__UNUSED static void tc__module_release(tc__modules *s, tc__module *m) {
+    size_t i = 0;
+    if (!m || --m->users) return;
+    while (s->all.at[i] != m) i++;
+    s->all.at[i] = s->all.at[--s->all.count];
+    (void)dlclose(m->handle);
+    tc__free(s->ctx, m, sizeof *m);
+}
+
+// Unloads everything, in use or not.
+TC__UNUSED static void tc__modules_close(tc__modules *s) {
+    while (s->all.count) {
+        s->all.at[0]->users = 1;
+        tc__module_release(s, s->all.at[0]);
+    }
+    TC__VEC_FREE(s->ctx, s->all);
+}
+
+#endif // TC__JIT

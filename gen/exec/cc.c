@@ -1,0 +1,851 @@
+// The C compiler: finds it, knows it well enough to name it in a cache key, and runs it.
+// Input: complete translation units that include nothing. Output: the bytes of shared
+// objects, or 0 and the compiler's own words in cc->why.
+//
+// The driver (`cc`) is asked once, with -###, which programs it would run (cc1, as, ld),
+// and these are run directly, cc1 piped into as. A small kernel takes 18 ms so, 23 through
+// the driver, 30 with `cc -O2 -shared`; 33, 53, 63 with clang. The lines are kept in the
+// disk cache. Whatever is odd about them, or about what they produce, means the plain
+// driver from then on.
+//
+// Not done: a cc1 started ahead of time that waits on its input. It hides about 8 ms of
+// cc1's own start, but only for the first build after each pause, and leaves a child
+// process in every host (which its wait(), its SIGCHLD handler and its debugger see). The
+// first calls run interpreted anyway, and a kernel in the disk cache needs no compiler at
+// all.
+
+typedef struct tc__cc_options {
+    const char *compiler; // NULL = CC, else the first of cc, gcc, clang
+    const char *flags;    // further flags; NULL = "-w"
+    unsigned cpu;         // TC__CPU_ bits that the text may use
+    int limit_ms;         // for one step; 0 = 60 s
+    int driver_only;      // do not learn the driver's lines
+} tc__cc_options;
+
+#if TC__JIT
+
+#    define TC__CC_LIMIT_MS   60000 // for one step of the compiler
+#    define TC__CC_WIDTH_MAX  4     // units in work at once, each at most two processes
+#    define TC__CC_OBJECT_MAX ((size_t)512 << 20)
+
+// Words of learnt lines that stand for file names. No driver prints them: "@" means a file
+// of further arguments, which it has put in already.
+#    define TC__CC_SOURCE "@source"
+#    define TC__CC_OBJECT "@object"
+#    define TC__CC_OUTPUT "@output"
+
+// ---- argv arrays
+
+// A NULL-ended argv or environment. The strings belong to the arena.
+typedef struct tc__words {
+    tc__arena *arena;
+    char **at;
+    int count, capacity;
+    int failed; // out of memory, already reported
+} tc__words;
+
+static tc__words tc__words_new(tc__arena *arena) {
+    tc__words w = {NULL, NULL, 0, 0, 0};
+    w.arena = arena;
+    return w;
+}
+
+// Appends `a` followed by `b` as one word.
+static void tc__words_join(tc__words *w, const char *a, const char *b) {
+    size_t na = strlen(a), nb = strlen(b);
+    char *text = (char *)tc__arena_alloc(w->arena, na + nb + 1);
+    if (w->count + 2 > w->capacity) {
+        int capacity = w->capacity ? 2 * w->capacity : 32;
+        char **at = TC__ANEW_ARRAY(w->arena, char *, (size_t)capacity);
+        if (at && w->count) memcpy(at, w->at, (size_t)w->count * sizeof *at);
+        if (at) w->at = at, w->capacity = capacity;
+    }
+    if (!text || w->count + 2 > w->capacity) {
+        w->failed = 1;
+        return;
+    }
+    memcpy(text, a, na);
+    memcpy(text + na, b, nb);
+    text[na + nb] = 0;
+    w->at[w->count++] = text;
+    w->at[w->count] = NULL;
+}
+
+static void tc__words_add(tc__words *w, const char *word) { tc__words_join(w, word, ""); }
+
+// What a compiler may see of our environment; temporary files go to `work`.
+static void tc__words_environment(tc__words *w, const char *work) {
+    static const char *const kept[] = {
+        "PATH=", "HOME=", "LD_LIBRARY_PATH=", "SDKROOT=", "CCACHE_", "DEVELOPER_DIR="};
+    char **e;
+    size_t i;
+    tc__words_add(w, "LC_ALL=C");
+    tc__words_add(w, "LANG=C");
+    tc__words_join(w, "TMPDIR=", work);
+    for (e = environ; e && *e && !tc__is_privileged(); e++) {
+        for (i = 0; i < TC__COUNT(kept); i++) {
+            if (!strncmp(*e, kept[i], strlen(kept[i]))) tc__words_add(w, *e);
+        }
+    }
+}
+
+// Splits at blanks. Quotes and backslashes work as in a shell; nothing is expanded.
+static void tc__words_split(tc__words *w, const char *s, size_t n) {
+    char *word = (char *)tc__arena_alloc(w->arena, n + 1);
+    size_t i = 0, size;
+    if (!word) w->failed = 1;
+    while (word) {
+        char quote = 0;
+        while (i < n && (s[i] == ' ' || s[i] == '\t')) i++;
+        if (i == n) return;
+        for (size = 0; i < n && (quote || (s[i] != ' ' && s[i] != '\t')); i++) {
+            if (s[i] == quote)
+                quote = 0;
+            else if (!quote && (s[i] == '"' || s[i] == '\''))
+                quote = s[i];
+            else if (s[i] == '\\' && quote != '\'' && i + 1 < n)
+                word[size++] = s[++i];
+            else
+                word[size++] = s[i];
+        }
+        word[size] = 0;
+        tc__words_add(w, word);
+    }
+}
+
+// ---- the work directory: private, with short file names, gone after each build
+
+typedef struct tc__work {
+    int dir;
+    char path[256];
+} tc__work;
+
+static int tc__work_open(tc__work *w) {
+    const char *root = tc__env("TMPDIR");
+    w->dir = -1;
+    if (!root || root[0] != '/' || strlen(root) > sizeof w->path - 32) root = "/tmp";
+    (void)snprintf(w->path, sizeof w->path, "%s/tcompile-XXXXXX", root);
+    if (!mkdtemp(w->path)) return 0;
+    w->dir = open(w->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return w->dir >= 0 || (rmdir(w->path), 0);
+}
+
+static void tc__work_visit(void *arg, int dir, const char *name) {
+    (void)arg;
+    if (unlinkat(dir, name, 0)) (void)unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+static void tc__work_close(tc__work *w) {
+    if (w->dir < 0) return;
+    (void)tc__dir_each(w->dir, tc__work_visit, NULL);
+    tc__close(w->dir);
+    (void)rmdir(w->path);
+}
+
+// ---- the compiler
+
+typedef enum tc__cc_kind { TC__CC_OTHER, TC__CC_GCC, TC__CC_CLANG } tc__cc_kind;
+
+typedef enum tc__cc_state {
+    TC__CC_NEW,    // nothing asked yet
+    TC__CC_DIRECT, // the learnt lines are in use
+    TC__CC_DRIVER, // the driver is
+    TC__CC_BROKEN  // there is no compiler, or it does not even tell its version
+} tc__cc_state;
+
+// The steps of a build. Clang has no TC__CC_ASSEMBLE.
+enum { TC__CC_COMPILE, TC__CC_ASSEMBLE, TC__CC_LINK, TC__CC_STEPS };
+
+typedef struct tc__cc {
+    tc_ctx *ctx;
+    tc__cache *cache; // the caller's; NULL = nothing is kept
+    tc__arena arena;  // every string and word below
+    tc__cc_options options;
+    tc__cc_state state;
+    tc__cc_kind kind;
+    tc__words command;              // the compiler and the words that came with its name
+    tc__words step[TC__CC_STEPS];   // learnt lines
+    const char *version;            // the line with its version
+    tc__text identity;              // all that its output depends on
+    tc__text why;                   // what the last failure printed
+    uint64_t builds, driver_builds; // units
+    uint64_t build_ns;
+} tc__cc;
+
+// A program by its name in PATH, or by its path; "" if there is none.
+static const char *tc__cc_find(tc__cc *cc, const char *name, const char *path) {
+    tc__words at = tc__words_new(&cc->arena);
+    size_t n;
+    if (strchr(name, '/')) {
+        char *full = realpath(name, NULL); // it may be relative; argv[0] may not
+        const char *found = full && name[0] != '/' ? full : name;
+        if (full && !access(found, X_OK)) tc__words_add(&at, found);
+        free(full);
+        return at.count ? at.at[0] : "";
+    }
+    for (; path && *path; path += n + (path[n] == ':')) {
+        char full[PATH_MAX];
+        struct stat s;
+        n = strcspn(path, ":");
+        if (path[0] != '/' || n + strlen(name) + 2 > sizeof full) continue;
+        (void)snprintf(full, sizeof full, "%.*s/%s", (int)n, path, name);
+        if (stat(full, &s) || !S_ISREG(s.st_mode) || access(full, X_OK)) continue;
+        tc__words_add(&at, full);
+        return at.count ? at.at[0] : "";
+    }
+    return "";
+}
+
+static void tc__cc_choose(tc__cc *cc) {
+    static const char *const usual[] = {"cc", "gcc", "clang"};
+    const char *asked = cc->options.compiler, *found = "";
+    tc__words words = tc__words_new(&cc->arena);
+    size_t i;
+    int k;
+    cc->command = words;
+    if (!asked) asked = tc__env("CC");
+    if (asked) tc__words_split(&words, asked, strlen(asked));
+    if (words.count) found = tc__cc_find(cc, words.at[0], tc__env("PATH"));
+    for (i = 0; i < TC__COUNT(usual) && !asked && !*found; i++) {
+        found = tc__cc_find(cc, usual[i], tc__env("PATH"));
+    }
+    if (*found) tc__words_add(&cc->command, found);
+    for (k = 1; *found && k < words.count; k++) tc__words_add(&cc->command, words.at[k]);
+    if (*found && !cc->command.failed) return;
+    cc->state = TC__CC_BROKEN;
+    tc__put(&cc->why, "there is no C compiler \"%s\"", asked ? asked : "cc");
+}
+
+// These give the speed of -O2's code in less time. gcc's -O1 alone forms no fused
+// multiply-add and is up to 1.65x slower; clang's -O2 unrolls what is unrolled already.
+static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
+    static const char *const by_kind[] = {"-O2", "-O1 -fexpensive-optimizations -fgcse",
+                                          "-O1 -fno-unroll-loops"};
+    static const char common[] = "-fPIC -shared -nostdlib -ffp-contract=off -fwrapv "
+                                 "-fno-strict-aliasing -fvisibility=hidden";
+    static const struct {
+        unsigned bit;
+        const char *flag;
+    } cpu[] = {{TC__CPU_AVX2, "-mavx2"},
+               {TC__CPU_FMA, "-mfma"},
+               {TC__CPU_F16C, "-mf16c"},
+               {TC__CPU_AVX512F, "-mavx512f -mavx512bw -mavx512dq -mavx512vl"}};
+    const char *more = cc->options.flags ? cc->options.flags : "-w";
+    size_t i;
+    tc__words_split(w, by_kind[cc->kind], strlen(by_kind[cc->kind]));
+    tc__words_split(w, common, strlen(common));
+    for (i = 0; i < TC__COUNT(cpu); i++) {
+        if (cc->options.cpu & cpu[i].bit)
+            tc__words_split(w, cpu[i].flag, strlen(cpu[i].flag));
+    }
+    tc__words_split(w, more, strlen(more));
+}
+
+// The whole command of the driver, up to the names of its files.
+static tc__words tc__cc_driver(const tc__cc *cc, tc__arena *arena) {
+    tc__words w = tc__words_new(arena);
+    int i;
+    for (i = 0; i < cc->command.count; i++) tc__words_add(&w, cc->command.at[i]);
+    tc__cc_flags(cc, &w);
+    return w;
+}
+
+// ---- learning
+
+// Path, size and time of a program: one line of text that changes when it does.
+static int tc__cc_put_file(tc__text *t, const char *path) {
+    struct stat s;
+    if (stat(path, &s)) return 0;
+    tc__put(t, "file %s %llu %lld\n", path, (unsigned long long)s.st_size,
+            (long long)s.st_mtime);
+    return 1;
+}
+
+// Runs one program to its end and keeps what it prints in cc->why.
+static int tc__cc_run(tc__cc *cc, char **argv, char **environment) {
+    tc__proc p;
+    int ok;
+    memset(&p, 0, sizeof p);
+    p.argv = argv;
+    ok = tc__proc_start(cc->ctx, &p, environment);
+    if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
+    tc__procs_wait(&p, 1, cc->options.limit_ms);
+    tc__text_clear(&cc->why);
+    tc__put_raw(&cc->why, p.text.at, p.text.size);
+    tc__text_free(&p.text);
+    return ok && !p.timed_out && !p.killed_by && p.exit_code <= 0;
+}
+
+// The line that holds `word`, as a string of its own; NULL if none does.
+static char *tc__cc_line(tc__cc *cc, const char *text, const char *word) {
+    const char *at = strstr(text, word), *end;
+    char *line;
+    while (at && at > text && at[-1] != '\n') at--;
+    if (!at) return NULL;
+    end = at + strcspn(at, "\n");
+    line = (char *)tc__arena_alloc(&cc->arena, (size_t)(end - at) + 1);
+    if (line) memcpy(line, at, (size_t)(end - at));
+    return line;
+}
+
+static int tc__ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcmp(s + n - m, end);
+}
+
+static const char *tc__base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// Which step a line of -### is; -1 = none of ours.
+static int tc__cc_step_of(const tc__words *w) {
+    const char *name = w->count ? tc__base_name(w->at[0]) : "";
+    if (w->count > 1 && !strcmp(w->at[1], "-cc1")) return TC__CC_COMPILE;
+    if (!strcmp(name, "cc1")) return TC__CC_COMPILE;
+    if (!strcmp(name, "as") || tc__ends_with(name, "-as")) return TC__CC_ASSEMBLE;
+    if (!strcmp(name, "collect2") || !strncmp(name, "ld", 2) ||
+        tc__ends_with(name, "-ld")) {
+        return TC__CC_LINK;
+    }
+    return -1;
+}
+
+// The program that a bare name, or collect2, leads to: first where the driver looks.
+static const char *tc__cc_tool(tc__cc *cc, const char *name, const char *folders) {
+    const char *found;
+    if (!strcmp(tc__base_name(name), "collect2")) name = "ld";
+    if (name[0] == '/') return name;
+    found = tc__cc_find(cc, name, folders);
+    return *found ? found : tc__cc_find(cc, name, tc__env("PATH"));
+}
+
+// One learnt line, its file names made into place holders. 0 = something in it is not
+// understood.
+static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
+                             const tc__work *work, const char *folders) {
+    static const char *const result[] = {TC__CC_OBJECT, TC__CC_OBJECT, TC__CC_OUTPUT};
+    tc__words *w = &cc->step[step];
+    int i, in = 0, is_piped = step == TC__CC_COMPILE && cc->kind == TC__CC_GCC;
+    *w = tc__words_new(&cc->arena);
+    tc__words_add(w, tc__cc_tool(cc, from->at[0], folders));
+    for (i = 1; i < from->count; i++) {
+        const char *word = from->at[i], *next = i + 1 < from->count ? from->at[i + 1] : "";
+        int ours = !strncmp(word, work->path, strlen(work->path));
+        if (!strcmp(word, "-plugin") || !strcmp(word, "-dumpdir")) {
+            i++; // link-time optimisation; names of files that are not made
+        } else if (!strncmp(word, "-plugin-opt=", 12) || !strcmp(word, "|")) {
+            continue;
+        } else if (!strcmp(word, "-o")) {
+            if (is_piped == !!strcmp(next, "-")) return 0;
+            tc__words_add(w, word);
+            tc__words_add(w, is_piped ? next : result[step]);
+            i++;
+        } else if (ours) {
+            tc__words_add(w, step == TC__CC_COMPILE ? TC__CC_SOURCE : TC__CC_OBJECT);
+            in++;
+        } else if (!*word || strchr(word, '\n') || strstr(word, work->path)) {
+            return 0;
+        } else {
+            tc__words_add(w, word);
+        }
+    }
+    return !w->failed && *w->at[0] && in == (step != TC__CC_ASSEMBLE);
+}
+
+// Takes the lines of programs from what -### printed. 0 = not understood.
+static int tc__cc_learn_steps(tc__cc *cc, const char *text, const tc__work *work) {
+    const char *folders = tc__cc_line(cc, text, "COMPILER_PATH=");
+    int seen[TC__CC_STEPS] = {0, 0, 0};
+    size_t n;
+    folders = folders ? folders + strlen("COMPILER_PATH=") : "";
+    for (; *text; text += n + (text[n] == '\n')) {
+        tc__words w = tc__words_new(&cc->arena);
+        int step;
+        n = strcspn(text, "\n");
+        if (text[0] != ' ') continue;
+        if (n > 3 && !strncmp(text, " (in-process)", n)) continue;
+        tc__words_split(&w, text, n);
+        step = tc__cc_step_of(&w);
+        if (step < 0 || seen[step]++) return 0;
+        if (!tc__cc_learn_step(cc, step, &w, work, folders)) return 0;
+    }
+    return seen[TC__CC_COMPILE] && seen[TC__CC_LINK] &&
+           seen[TC__CC_ASSEMBLE] == (cc->kind == TC__CC_GCC);
+}
+
+// Asks the driver. The text of -### also tells which compiler it really is.
+static int tc__cc_ask(tc__cc *cc, const tc__work *work, char **environment) {
+    tc__words w = tc__cc_driver(cc, &cc->arena);
+    const char *more[] = {"-pipe", "-###", "-o"};
+    size_t i;
+    for (i = 0; i < TC__COUNT(more); i++) tc__words_add(&w, more[i]);
+    tc__words_join(&w, work->path, "/k.so");
+    tc__words_join(&w, work->path, "/k.c");
+    return !w.failed && tc__cc_run(cc, w.at, environment);
+}
+
+static tc__cc_kind tc__cc_kind_in(const char *text) {
+    if (strstr(text, "clang version")) return TC__CC_CLANG;
+    return strstr(text, "gcc version") ? TC__CC_GCC : TC__CC_OTHER;
+}
+
+// Fills kind, version, steps and state. The flags depend on the kind, so a wrong guess of
+// it costs a second question.
+static void tc__cc_learn(tc__cc *cc) {
+    static const char *const marks[] = {"ersion", "gcc version", "clang version"};
+    tc__words environment = tc__words_new(&cc->arena);
+    tc__work work;
+    tc__cc_kind guess;
+    int ok = 0, turn;
+
+    cc->state = TC__CC_BROKEN;
+    if (!tc__work_open(&work)) {
+        tc__put(&cc->why, "no work directory: %s", strerror(errno));
+        return;
+    }
+    tc__words_environment(&environment, work.path);
+    (void)tc__file_write(work.dir, "k.c", "int k;\n", 7);
+    cc->kind = strstr(cc->command.at[0], "clang") ? TC__CC_CLANG : TC__CC_GCC;
+    for (turn = 0; turn < 2; turn++) {
+        ok = tc__cc_ask(cc, &work, environment.at);
+        guess = cc->kind;
+        cc->kind = tc__cc_kind_in(cc->why.at);
+        if (cc->kind == guess || cc->kind == TC__CC_OTHER) break;
+    }
+    if (ok && cc->why.size) {
+        cc->version = tc__cc_line(cc, cc->why.at, marks[cc->kind]);
+        cc->state = TC__CC_DRIVER;
+        if (cc->kind != TC__CC_OTHER && !cc->options.driver_only &&
+            tc__cc_learn_steps(cc, cc->why.at, &work)) {
+            cc->state = TC__CC_DIRECT;
+        }
+        if (!cc->version) cc->version = "unknown";
+        tc__text_clear(&cc->why);
+    }
+    tc__work_close(&work);
+}
+
+// ---- what was learnt, as text; and the identity
+
+static void tc__cc_put_key(tc__cc *cc, tc__text *t) {
+    const char *path = tc__env("PATH");
+    tc__cc_kind kept = cc->kind;
+    int kind, i;
+    tc__put(t, "compiler lines 1\n");
+    (void)tc__cc_put_file(t, cc->command.at[0]);
+    for (kind = TC__CC_OTHER; kind <= TC__CC_CLANG; kind++) {
+        tc__words w;
+        cc->kind = (tc__cc_kind)kind;
+        w = tc__cc_driver(cc, &cc->arena);
+        for (i = 0; i < w.count; i++) tc__put(t, "%s\n", w.at[i]);
+    }
+    cc->kind = kept;
+    tc__put(t, "PATH=%s\n", path ? path : "");
+}
+
+// Lines: "kind N", "state N", "version TEXT", and for each step "step N", the words, a
+// blank before each, and the file line of its program.
+static void tc__cc_save(tc__cc *cc) {
+    tc__text key, t;
+    int i, k;
+    if (!cc->cache || cc->options.driver_only) return;
+    tc__text_init(&key, cc->ctx);
+    tc__text_init(&t, cc->ctx);
+    tc__cc_put_key(cc, &key);
+    tc__put(&t, "kind %d\nstate %d\nversion %s\n", (int)cc->kind, (int)cc->state,
+            cc->version);
+    for (i = 0; i < TC__CC_STEPS; i++) {
+        if (!cc->step[i].count) continue;
+        tc__put(&t, "step %d\n", i);
+        for (k = 0; k < cc->step[i].count; k++) tc__put(&t, " %s\n", cc->step[i].at[k]);
+        (void)tc__cc_put_file(&t, cc->step[i].at[0]);
+    }
+    if (!key.failed && !t.failed) {
+        (void)tc__cache_put(cc->cache, key.at, key.size, t.at, t.size);
+    }
+    tc__text_free(&key);
+    tc__text_free(&t);
+}
+
+// One line of the above. A program must be the file that it was.
+static int tc__cc_load_line(tc__cc *cc, char *line, tc__words **w) {
+    tc__text now;
+    int same;
+    if (!strncmp(line, "kind ", 5)) return cc->kind = (tc__cc_kind)atoi(line + 5), 1;
+    if (!strncmp(line, "state ", 6)) return cc->state = (tc__cc_state)atoi(line + 6), 1;
+    if (!strncmp(line, "version ", 8)) return cc->version = line + 8, 1;
+    if (!strncmp(line, "step ", 5) && line[5] >= '0' && line[5] < '0' + TC__CC_STEPS) {
+        *w = &cc->step[line[5] - '0'];
+        **w = tc__words_new(&cc->arena);
+        return 1;
+    }
+    if (*w && line[0] == ' ') return tc__words_add(*w, line + 1), 1;
+    if (!*w || !(*w)->count) return 0;
+    tc__text_init(&now, cc->ctx);
+    same = tc__cc_put_file(&now, (*w)->at[0]) && now.size &&
+           !strncmp(now.at, line, now.size - 1) && !line[now.size - 1];
+    tc__text_free(&now);
+    return same;
+}
+
+static int tc__cc_load(tc__cc *cc) {
+    tc__words *w = NULL;
+    tc__blob found;
+    tc__text key;
+    char *text = NULL;
+    int ok = 0;
+    if (!cc->cache || cc->options.driver_only) return 0;
+    tc__text_init(&key, cc->ctx);
+    tc__cc_put_key(cc, &key);
+    if (!key.failed && tc__cache_get(cc->cache, key.at, key.size, &found)) {
+        text = (char *)tc__arena_alloc(&cc->arena, found.size + 1);
+        if (text) memcpy(text, found.at, found.size);
+        tc__blob_free(cc->ctx, &found);
+    }
+    tc__text_free(&key);
+    for (ok = text != NULL; ok && *text;) {
+        char *line = text;
+        text += strcspn(text, "\n");
+        if (*text) *text++ = 0;
+        ok = tc__cc_load_line(cc, line, &w);
+    }
+    return ok && cc->version && cc->state != TC__CC_NEW;
+}
+
+static void tc__cc_identify(tc__cc *cc) {
+    tc__words w = tc__cc_driver(cc, &cc->arena);
+    int i;
+    for (i = 0; i < w.count; i++) tc__put(&cc->identity, "%s\n", w.at[i]);
+    (void)tc__cc_put_file(&cc->identity, cc->command.at[0]);
+    if (cc->step[0].count) (void)tc__cc_put_file(&cc->identity, cc->step[0].at[0]);
+    tc__put(&cc->identity, "%s\n", cc->version);
+}
+
+// Finds out all there is to know. At most one run of the driver per machine, not per
+// process.
+static int tc__cc_ready(tc__cc *cc) {
+    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
+    if (!tc__cc_load(cc)) {
+        memset(cc->step, 0, sizeof cc->step);
+        tc__cc_learn(cc);
+        if (cc->state != TC__CC_BROKEN) tc__cc_save(cc);
+    }
+    if (cc->state != TC__CC_BROKEN) tc__cc_identify(cc);
+    tc__log(cc->ctx, TC__LOG_PERF, "compiler %s: %s", cc->command.at[0],
+            cc->state == TC__CC_BROKEN   ? cc->why.at
+            : cc->state == TC__CC_DIRECT ? "cc1, as and ld are run directly"
+                                         : "the driver is run");
+    return cc->state != TC__CC_BROKEN;
+}
+
+// The learnt lines made something that does not work: from now on the driver, also in later
+// processes.
+static void tc__cc_distrust(tc__cc *cc) {
+    if (cc->state != TC__CC_DIRECT) return;
+    cc->state = TC__CC_DRIVER;
+    tc__log(cc->ctx, TC__LOG_PERF, "compiler %s: the driver is run from now on",
+            cc->command.at[0]);
+    tc__cc_save(cc);
+}
+
+// ---- building
+
+typedef enum tc__cc_result {
+    TC__CC_GOOD,
+    TC__CC_ODD,   // the learnt lines may be at fault
+    TC__CC_FAILED // the driver would fail too, or did
+} tc__cc_result;
+
+// Some units in work at once.
+typedef struct tc__cc_job {
+    tc__cc *cc;
+    tc__arena arena;
+    tc__work work;
+    tc__words environment;
+    tc__cc_result result[TC__CC_WIDTH_MAX];
+    tc__proc proc[2 * TC__CC_WIDTH_MAX];
+    int unit[2 * TC__CC_WIDTH_MAX]; // of proc
+    int procs;
+} tc__cc_job;
+
+// The path of a unit's file.
+static char *tc__job_file(tc__cc_job *j, int unit, const char *extension) {
+    tc__words w = tc__words_new(&j->arena);
+    char name[32];
+    (void)snprintf(name, sizeof name, "/k%d%s", unit, extension);
+    tc__words_join(&w, j->work.path, name);
+    return w.count ? w.at[0] : j->work.path;
+}
+
+// Starts a program on a unit, its place holders filled in.
+static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in, int out) {
+    tc__proc *p = &j->proc[j->procs];
+    tc__words w = tc__words_new(&j->arena);
+    int i;
+    memset(p, 0, sizeof *p);
+    for (i = 0; i < line->count; i++) {
+        const char *word = line->at[i];
+        if (!strcmp(word, TC__CC_SOURCE)) word = tc__job_file(j, unit, ".c");
+        if (!strcmp(word, TC__CC_OBJECT)) word = tc__job_file(j, unit, ".o");
+        if (!strcmp(word, TC__CC_OUTPUT)) word = tc__job_file(j, unit, ".so");
+        tc__words_add(&w, word);
+    }
+    p->argv = w.at;
+    p->in = in;
+    p->out = out;
+    j->unit[j->procs++] = unit;
+    if (w.failed || !tc__proc_start(j->cc->ctx, p, j->environment.at)) {
+        j->result[unit] = TC__CC_ODD;
+        tc__put(&j->cc->why, "%s: %s\n", line->at[0], strerror(errno));
+    }
+}
+
+// What a process that ended means for its unit. With an unknown exit status only the driver
+// can be trusted: it removes what is not whole.
+static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
+    if (p->timed_out) return TC__CC_FAILED;
+    if (!p->exit_code) return TC__CC_GOOD;
+    if (is_driver && p->started && p->exit_code < 0 && !p->killed_by) return TC__CC_GOOD;
+    return TC__CC_ODD;
+}
+
+// Waits for everything started; keeps what the failed ones printed.
+static void tc__job_wait(tc__cc_job *j, int is_driver) {
+    tc__text *why = &j->cc->why;
+    int i;
+    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms);
+    for (i = 0; i < j->procs; i++) {
+        tc__proc *p = &j->proc[i];
+        tc__cc_result r = tc__job_judge(p, is_driver);
+        const char *name = tc__base_name(p->argv ? p->argv[0] : "");
+        if (r > j->result[j->unit[i]]) j->result[j->unit[i]] = r;
+        if (r != TC__CC_GOOD && p->started) tc__put_raw(why, p->text.at, p->text.size);
+        if (p->timed_out) {
+            tc__put(why, "%s: not done after %d ms\n", name, j->cc->options.limit_ms);
+        } else if (p->killed_by) {
+            tc__put(why, "%s: killed by signal %d\n", name, p->killed_by);
+        }
+        tc__text_free(&p->text);
+    }
+    j->procs = 0;
+}
+
+// cc1 piped into as, then ld; or clang -cc1, then ld.
+static void tc__job_direct(tc__cc_job *j, int units) {
+    const tc__words *step = j->cc->step;
+    int u, ends[2];
+    for (u = 0; u < units; u++) {
+        ends[0] = ends[1] = 0;
+        if (step[TC__CC_ASSEMBLE].count && !tc__pipe(ends)) {
+            j->result[u] = TC__CC_ODD;
+            continue;
+        }
+        tc__job_start(j, u, &step[TC__CC_COMPILE], 0, ends[1]);
+        if (step[TC__CC_ASSEMBLE].count) {
+            tc__job_start(j, u, &step[TC__CC_ASSEMBLE], ends[0], 0);
+            tc__close(ends[0]);
+            tc__close(ends[1]);
+        }
+    }
+    tc__job_wait(j, 0);
+    for (u = 0; u < units; u++) {
+        if (j->result[u] == TC__CC_GOOD) tc__job_start(j, u, &step[TC__CC_LINK], 0, 0);
+    }
+    tc__job_wait(j, 0);
+}
+
+static void tc__job_driver(tc__cc_job *j, int unit) {
+    tc__words w = tc__cc_driver(j->cc, &j->arena);
+    tc__words_add(&w, "-o");
+    tc__words_add(&w, TC__CC_OUTPUT);
+    tc__words_add(&w, TC__CC_SOURCE);
+    j->result[unit] = TC__CC_GOOD;
+    tc__job_start(j, unit, &w, 0, 0);
+    j->cc->driver_builds++;
+}
+
+// Is this a whole shared object of our kind? The table of sections stands at the end of the
+// file, so one that was cut short fails here.
+static int tc__cc_is_object(const tc__blob *b) {
+    uint64_t sections;
+    uint16_t size, count;
+    if (b->size < 64) return 0;
+    if (!memcmp(b->at, "\xcf\xfa\xed\xfe", 4)) return 1; // Mach-O
+    if (memcmp(b->at, "\177ELF", 4)) return 0;
+    if (b->at[4] != (sizeof(void *) == 8 ? 2 : 1)) return 0;
+    if (sizeof(void *) != 8) return 1;
+    memcpy(&sections, b->at + 40, 8);
+    memcpy(&size, b->at + 58, 2);
+    memcpy(&count, b->at + 60, 2);
+    return sections <= b->size && b->size - sections >= (uint64_t)size * count;
+}
+
+static void tc__job_read(tc__cc_job *j, int unit, tc__blob *so) {
+    const char *name = tc__base_name(tc__job_file(j, unit, ".so"));
+    if (j->result[unit] != TC__CC_GOOD) return;
+    if (tc__file_read(j->cc->ctx, j->work.dir, name, TC__CC_OBJECT_MAX, so)) {
+        if (tc__cc_is_object(so)) return;
+        tc__blob_free(j->cc->ctx, so);
+    }
+    j->result[unit] = TC__CC_ODD;
+    tc__put(&j->cc->why, "the compiler made no shared object\n");
+}
+
+// A host that ignores SIGCHLD never learns how a process ended.
+static int tc__cc_sees_exits(void) {
+    struct sigaction now;
+    if (sigaction(SIGCHLD, NULL, &now)) return 1;
+    return !((now.sa_flags & SA_NOCLDWAIT) || now.sa_handler == SIG_IGN);
+}
+
+// Builds some units, directly if possible. A unit that this fails for gets the driver; if
+// the driver can do it, the learnt lines were wrong, and are not used again.
+static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t *sizes,
+                        int units, tc__blob *so) {
+    tc__cc *cc = j->cc;
+    int u, odd = 0, direct = cc->state == TC__CC_DIRECT && tc__cc_sees_exits();
+    for (u = 0; u < units; u++) {
+        const char *name = tc__base_name(tc__job_file(j, u, ".c"));
+        j->result[u] = TC__CC_ODD;
+        if (!tc__file_write(j->work.dir, name, sources[u], sizes[u])) {
+            j->result[u] = TC__CC_FAILED;
+            tc__put(&cc->why, "%s: %s\n", j->work.path, strerror(errno));
+        } else if (direct) {
+            j->result[u] = TC__CC_GOOD;
+        }
+    }
+    if (direct) tc__job_direct(j, units);
+    for (u = 0; u < units; u++) tc__job_read(j, u, &so[u]);
+    for (u = 0; u < units; u++) {
+        if (j->result[u] == TC__CC_ODD) tc__job_driver(j, u), odd |= 1 << u;
+    }
+    tc__job_wait(j, 1);
+    for (u = 0; u < units; u++) {
+        if (!(odd >> u & 1)) continue;
+        tc__job_read(j, u, &so[u]);
+        if (direct && j->result[u] == TC__CC_GOOD) tc__cc_distrust(cc);
+    }
+}
+
+// ---- what others call
+
+// Builds one shared object from each source; so[i].at is NULL where that failed, and
+// cc->why tells why. 1 = all were built. The caller frees the blobs. No error is set: the
+// caller knows whether it can go on without.
+TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
+                                       const size_t *sizes, int count, tc__blob *so) {
+    uint64_t start = tc__now_ns();
+    int i, n, width = tc__cpu_count(), built = 0;
+    tc__cc_job *j;
+    memset(so, 0, (size_t)count * sizeof *so);
+    if (!tc__cc_ready(cc)) return 0;
+    tc__text_clear(&cc->why);
+    j = TC__NEW(cc->ctx, tc__cc_job);
+    if (!j) return 0;
+    if (width > TC__CC_WIDTH_MAX) width = TC__CC_WIDTH_MAX;
+    j->cc = cc;
+    tc__arena_init(&j->arena, cc->ctx);
+    j->environment = tc__words_new(&j->arena);
+    if (tc__work_open(&j->work)) {
+        tc__words_environment(&j->environment, j->work.path);
+        for (i = 0; i < count; i += n) {
+            n = count - i < width ? count - i : width;
+            tc__job_run(j, sources + i, sizes + i, n, so + i);
+            (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
+        }
+    } else {
+        tc__put(&cc->why, "no work directory: %s\n", strerror(errno));
+    }
+    tc__work_close(&j->work);
+    tc__arena_free(&j->arena);
+    tc__free(cc->ctx, j, sizeof *j);
+    for (i = 0; i < count; i++) built += so[i].at != NULL;
+    cc->builds += (uint64_t)count;
+    cc->build_ns += tc__now_ns() - start;
+    if (built < count) tc__log_text(cc->ctx, TC__LOG_PERF, cc->why.at);
+    return built == count;
+}
+
+TC__UNUSED static int tc__cc_build(tc__cc *cc, const char *source, size_t size,
+                                   tc__blob *so) {
+    return tc__cc_build_all(cc, &source, &size, 1, so);
+}
+
+// All that the compiler's output depends on beside the source, for the keys of caches; NULL
+// if there is no working compiler. Valid until close.
+TC__UNUSED static const char *tc__cc_identity(tc__cc *cc) {
+    return tc__cc_ready(cc) ? cc->identity.at : NULL;
+}
+
+TC__UNUSED static void tc__cc_close(tc__cc *cc) {
+    tc_ctx *c = cc ? cc->ctx : NULL;
+    if (!cc) return;
+    tc__text_free(&cc->identity);
+    tc__text_free(&cc->why);
+    tc__arena_free(&cc->arena);
+    tc__free(c, cc, sizeof *cc);
+}
+
+// options NULL = all zero; its strings must live as long as the result. cache NULL = learn
+// in every process. Starts nothing yet. NULL = no memory, reported.
+TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
+                                      tc__cache *cache) {
+    tc__cc *cc = TC__NEW(c, tc__cc);
+    if (!cc) return NULL;
+    cc->ctx = c;
+    cc->cache = cache;
+    tc__arena_init(&cc->arena, c);
+    tc__text_init(&cc->identity, c);
+    tc__text_init(&cc->why, c);
+    if (options) cc->options = *options;
+    if (!cc->options.limit_ms) cc->options.limit_ms = TC__CC_LIMIT_MS;
+    if (tc__is_privileged()) {
+        cc->state = TC__CC_BROKEN;
+        tc__put(&cc->why, "a program with raised privileges runs no compiler");
+    } else {
+        tc__cc_choose(cc);
+    }
+    return cc;
+}
+
+#else // no compiler: the same interface, nothing is ever built
+
+typedef struct tc__cc {
+    tc_ctx *ctx;
+    tc__text why;
+    uint64_t builds, driver_builds, build_ns;
+} tc__cc;
+
+TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
+                                       const size_t *sizes, int count, tc__blob *so) {
+    (void)cc, (void)sources, (void)sizes;
+    memset(so, 0, (size_t)count * sizeof *so);
+    return 0;
+}
+
+TC__UNUSED static int tc__cc_build(tc__cc *cc, const char *source, size_t size,
+                                   tc__blob *so) {
+    return tc__cc_build_all(cc, &source, &size, 1, so);
+}
+
+TC__UNUSED static const char *tc__cc_identity(tc__cc *cc) {
+    (void)cc;
+    return NULL;
+}
+
+TC__UNUSED static void tc__cc_close(tc__cc *cc) {
+    if (cc) tc__free(cc->ctx, cc, sizeof *cc);
+}
+
+TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
+                                      tc__cache *cache) {
+    tc__cc *cc = TC__NEW(c, tc__cc);
+    (void)options, (void)cache;
+    if (!cc) return NULL;
+    cc->ctx = c;
+    tc__text_init(&cc->why, c);
+    return cc;
+}
+
+#endif // TC__JIT

@@ -1,0 +1,341 @@
+// Contexts and the public calls that are no ops: regions, reading, errors, statistics.
+
+static tc_ctx *tc__open_failed(tc_ctx *c, const tc_allocator *hook) {
+    tc__hook_realloc(hook, c, sizeof *c, 0);
+    return NULL;
+}
+
+TCDEF tc_config tc_config_default(void) {
+    tc_config config;
+    memset(&config, 0, sizeof config);
+    return config;
+}
+
+TCDEF tc_options tc_options_default(void) {
+    tc_options o;
+    memset(&o, 0, sizeof o);
+    return o;
+}
+
+TCDEF const char *tc_version(void) { return TC_VERSION; }
+
+// A whole number in an environment variable, 0 if unset or not one.
+static int tc__env_int(const char *name) {
+    const char *s = tc__env(name);
+    int v = 0;
+    if (!s) return 0;
+    for (; *s >= '0' && *s <= '9' && v < 100000; s++) v = v * 10 + (*s - '0');
+    return *s ? 0 : v;
+}
+
+static void tc__configure(tc_ctx *c, const tc_config *config) {
+    const char *logs = config->logs ? config->logs : tc__env("TC_LOGS");
+    const char *backend = config->backend ? config->backend : tc__env("TC_BACKEND");
+    c->threads = config->threads > 0 ? config->threads : tc__env_int("TC_THREADS");
+    if (c->threads <= 0) c->threads = tc__cpu_count();
+    if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
+    if (!TC__THREADS) c->threads = 1;
+    c->no_fusion = config->no_fusion;
+    c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
+    if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
+        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp", backend);
+    if (logs) tc__log_parse(c, logs);
+#ifdef __FAST_MATH__
+    tc__warn(c, "the implementation was compiled with -ffast-math: results may differ between tiers");
+#endif
+}
+
+TCDEF tc_ctx *tc_open(const tc_config *config) {
+    tc_config fallback = tc_config_default();
+    if (!config) config = &fallback;
+    tc_ctx *c = (tc_ctx *)tc__hook_realloc(&config->allocator, NULL, 0, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    tc__core *core = tc__core_of(c);
+    core->hook = config->allocator, core->logger = config->logger;
+    int slot = tc__ctx_register(c);
+    if (!slot) return tc__open_failed(c, &config->allocator);
+    tc__recorder *r = &c->recorder;
+    r->values.slot_of_ctx = (uint32_t)slot;
+    // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
+    r->values.epoch = (uint32_t)(tc__now_ns() >> 10) & 0x3fffffff;
+    r->hooks = &tc__exec_hooks;
+    r->seed = 0x853c49e6748fea9bu;
+    tc__ix_open(&r->ix, c);
+    tc__map_init(&r->visits, c);
+    tc__map_init(&r->kept, c);
+    tc__map_init(&c->eager_ids, c);
+    tc__text_init(&c->report, c);
+    tc__configure(c, config);
+    if (!tc__values_open(c) || !tc__kernels_open(c, config)) {
+        tc_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+static void tc__close_eager(tc_ctx *c) {
+    tc__visit *v = &c->eager_visit;
+    for (size_t i = 0; i < c->eager_ids.capacity; i++) {
+        uint64_t first = c->eager_ids.at[i].key ? c->eager_ids.at[i].value : 0;
+        for (tc__eager *e = (tc__eager *)(uintptr_t)first, *next; e; e = next) {
+            next = e->next;
+            tc__eager_free(c, e);
+        }
+    }
+    tc__map_free(&c->eager_ids);
+    tc__unbind_to(c, v, 0);
+    TC__VEC_FREE(c, v->path);
+    TC__VEC_FREE(c, v->external);
+    TC__VEC_FREE(c, v->result);
+    TC__VEC_FREE(c, v->result_of);
+}
+
+TCDEF void tc_close(tc_ctx *c) {
+    if (!c) return;
+    tc__recorder *r = &c->recorder;
+    tc_allocator hook = tc__core_of(c)->hook;
+    while (r->region) {
+        tc__region *next = r->region->next;
+        tc__region_free(c, r->region);
+        r->region = next;
+    }
+    tc__close_eager(c);
+    while (r->kept_ids.count) tc__kept_free(c, r->kept_ids.at[0]);
+    TC__VEC_FREE(c, r->kept_ids);
+    tc__map_free(&r->kept);
+    tc__map_free(&r->visits);
+    if (c->pool) tc__pool_close(c->pool);
+    tc__kernels_close(c);
+    tc__values_close(c);
+    tc__ix_close(&r->ix);
+    tc__text_free(&c->report);
+    tc__ctx_unregister((int)r->values.slot_of_ctx);
+    TC_ASSERT(tc__core_of(c)->bytes == 0);
+    tc__hook_realloc(&hook, c, sizeof *c, 0);
+}
+
+// ---- regions ----
+
+static int tc__same_region(const tc__region *r, const char *name, tc__site s) {
+    return r->begin.line == s.line && r->begin.file == s.file && !strcmp(r->name, name);
+}
+
+TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
+                                  const char *file, int line) {
+    tc__site site;
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    site.file = file, site.line = line;
+    if (!name) name = "region";
+    tc__site_set(c, site);
+    if (r->visit && tc__same_region(r->visit->region, name, site))
+        tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    if (r->visit || r->skipped || (options && options->disable)) {
+        r->depth += r->visit != NULL;
+        r->skipped += r->visit == NULL;
+        return TC_OK;
+    }
+    tc__region *g = tc__region_find(c, name, site, 0);
+    if (!g) return TC_E_NOMEM;
+    g->fullgraph = options ? options->fullgraph : 0;
+    return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+}
+
+TCDEF tc_status tc_trace_end(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    tc__visit *v = r->visit;
+    if (r->skipped && !v) {
+        r->skipped--;
+        return TC_OK;
+    }
+    if (!v) {
+        tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
+        return TC_E_REGION;
+    }
+    if (r->depth) {
+        r->depth--;
+        return TC_OK;
+    }
+    tc__core *core = tc__core_of(c);
+    int before = core->error_item;
+    core->error_item = TC_OK;
+    int ok = tc__hook_finish(c, v);
+    int status = ok ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
+    if (before) core->error_item = before;
+    v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    r->visit = NULL;
+    return status;
+}
+
+TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
+    tc_ctx *c = tc__ctx_of(t);
+    tc__site site;
+    if (!c) return t;
+    tc__recorder *r = &c->recorder;
+    site.file = file, site.line = line;
+    if (!r->visit || t.id >> TC__SLOT_BITS != r->visit->key) return t;
+    r->visit->region->keeps = 1;
+    return tc__region_mark(c, r->visit, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
+}
+
+// ---- reading ----
+
+// A result of the open region: a graph break makes it readable. 0 = reported.
+static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
+    if (v->region->fullgraph)
+        return tc__fail(c, TC_E_FULLGRAPH, "%s: reads a value inside region \"%s\", which asked for "
+                        "fullgraph; move the read behind tc_trace_end", who, v->region->name);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
+    return s && tc__hook_segment(c, v, s);
+}
+
+// Elements of t in memory, computing what is needed; TC_OK or the error.
+static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
+                               const tc__layout **layout, int64_t *offset) {
+    tc__core *core = tc__core_of(c);
+    int before = core->error_item;
+    tc__site site;
+    site.file = core->site_file, site.line = core->site_line;
+    core->error_item = TC_OK;
+    tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
+    int status = m ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
+    if (before) core->error_item = before;
+    if (!m) return status;
+    *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
+    return TC_OK;
+}
+
+static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
+    tc_ctx *c = tc__ctx_of(t);
+    tc__site site;
+    site.file = file, site.line = line;
+    if (c) tc__site_set(c, site);
+    return c;
+}
+
+// Row-major elements of a strided view to dst.
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset, void *dst) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)data + offset * bytes;
+    char *d = (char *)dst;
+    if (l->contiguous) {
+        memcpy(dst, s, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
+        int64_t from = 0;
+        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
+        memcpy(d, s + from * bytes, (size_t)bytes);
+        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
+    }
+}
+
+TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line) {
+    const void *data;
+    const tc__layout *l;
+    int64_t offset;
+    tc_ctx *c = tc__enter(t, file, line);
+    if (!c) return TC_E_NULL;
+    tc_status s = tc__host_view(c, "read", t, &data, &l, &offset);
+    if (s) return s;
+    size_t want = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (bytes != want || !dst) {
+        tc__fail(c, TC_E_ARG, "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
+                 (long long)l->numel, tc__dtype(l->dtype)->name, want);
+        return TC_E_ARG;
+    }
+    tc__copy_from_strided(l, data, offset, dst);
+    return TC_OK;
+}
+
+static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v, int *dtype) {
+    const void *data;
+    const tc__layout *l;
+    int64_t offset;
+    tc_ctx *c = tc__enter(t, file, line);
+    char text[160];
+    tc__meta m;
+    if (!c || tc__host_view(c, "item", t, &data, &l, &offset)) return 0;
+    tc__meta_of_layout(l, &m);
+    if (l->numel != 1)
+        return tc__fail(c, TC_E_SHAPE, "item: the tensor has sizes %s, one element is needed",
+                        tc__dims_text(&m, text));
+    *v = tc__value_load(data, offset, l->dtype);
+    *dtype = l->dtype;
+    return 1;
+}
+
+TCDEF double tc_item_at(tc_tensor t, const char *file, int line) {
+    tc__value v;
+    int dtype;
+    if (!tc__one_element(t, file, line, &v, &dtype)) return 0;
+    return tc__is_float(dtype) ? v.f : (double)v.i;
+}
+
+TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line) {
+    tc__value v;
+    int dtype;
+    if (!tc__one_element(t, file, line, &v, &dtype)) return 0;
+    return tc__is_float(dtype) ? tc__double_to_i64(v.f) : v.i;
+}
+
+TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
+    const void *data;
+    const tc__layout *l;
+    int64_t offset;
+    tc_ctx *c = tc__enter(t, file, line);
+    tc__text text;
+    if (!c) return TC_E_NULL;
+    tc_status s = tc__host_view(c, "print", t, &data, &l, &offset);
+    if (s) return s;
+    tc__text_init(&text, c);
+    int ok = tc__show(&text, data, l, offset);
+    if (ok) fputs(text.at, stdout);
+    tc__text_free(&text);
+    return ok ? TC_OK : TC_E_NOMEM;
+}
+
+TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
+    const void *data;
+    const tc__layout *l;
+    int64_t offset;
+    tc_ctx *c = tc__enter(t, file, line);
+    if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
+    if (l->contiguous) return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
+    tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
+    return NULL;
+}
+
+// ---- errors and statistics ----
+
+static const tc__core *tc__core_const(const tc_ctx *c) { return (const tc__core *)(const void *)c; }
+
+TCDEF tc_status tc_error(const tc_ctx *c) { return c ? tc__core_const(c)->error_item : TC_E_NULL; }
+
+TCDEF const char *tc_error_text(const tc_ctx *c) {
+    return c && tc_error(c) ? tc__core_const(c)->error_text : "";
+}
+
+TCDEF const char *tc_error_file(const tc_ctx *c) { return c ? tc__core_const(c)->error_file : NULL; }
+TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
+
+TCDEF void tc_error_clear(tc_ctx *c) {
+    if (c) tc__error_clear(c);
+}
+
+TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }
+TCDEF const char *tc_status_doc(tc_status s) { return tc__error_doc(s); }
+
+TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
+    tc_stats s;
+    memset(&s, 0, sizeof s);
+    if (!c) return s;
+    s = c->stats;
+    s.bytes = tc__core_const(c)->bytes, s.peak_bytes = tc__core_const(c)->peak_bytes;
+    s.allocations = tc__core_const(c)->allocations;
+    return s;
+}

@@ -1,0 +1,252 @@
+// What block loops work on: registers, the tables of an instruction set, and the moves
+// between memory and registers that need no vectors. The interpreter (exec/interp.c) runs
+// a LOOP list over blocks of up to TC__BLOCK elements; a value of the list is a register.
+//
+// A register is a block of its class: f32 float, f64 double, i32 u8 bool int32_t, i64
+// int64_t. A bool is 0 or isa->truth. A uniform value is one vector of equal lanes, read
+// with mask 0, so every loop takes it as any operand:  operand i of x is  x->at[i &
+// x->mask]. Loops compute n rounded up to isa->lanes elements: registers have the room.
+
+enum {
+    TC__BLOCK = 1024,     // elements of the largest block
+    TC__FOLD_LANES = 32,  // logical lanes of a reduction
+    TC__BLOCK_VECTOR = 8, // elements of the widest vector: what n is rounded up to
+    TC__LOOP_DTYPES = 6,  // columns of the loop tables
+    TC__TILE_ROWS = 4,    // rows and columns of one step of a contraction
+    TC__TILE_COLS = 16
+};
+
+typedef struct tc__reg {
+    void *at;     // elements of the value's class
+    int64_t mask; // -1, or 0 for a uniform value
+} tc__reg;
+
+// d[0..n) = op(x, y, z); operands the op does not have are not looked at.
+typedef void (*tc__block_fn)(void *d, const tc__reg *x, const tc__reg *y, const tc__reg *z,
+                             int64_t n);
+
+// Element i of x into lane i % 32 of acc.
+typedef void (*tc__fold_fn)(void *acc, const tc__reg *x, int64_t n);
+
+// d = random elements by the i64 indices of x.
+typedef void (*tc__random_fn)(void *d, const tc__reg *x, uint64_t seed, uint64_t draw,
+                              int64_t n);
+
+// c[4][16] (rows ldc apart) = or += a[k][4] * b[k][16] (rows of b ldb apart), k in order.
+typedef void (*tc__tile_fn)(void *c, int64_t ldc, const void *a, const void *b, int64_t ldb,
+                            int64_t k, int first);
+
+typedef void (*tc__bytes_in_fn)(int32_t *d, const uint8_t *s, int64_t n);
+typedef void (*tc__bytes_out_fn)(uint8_t *d, const int32_t *s, int64_t n);
+
+// One instruction set: the same functions with the same bits.
+typedef struct tc__isa {
+    const char *name;
+    int32_t lanes;                              // n is rounded up to this
+    int32_t truth;                              // the register form of true
+    const tc__block_fn (*alu)[TC__LOOP_DTYPES]; // by op and dtype of the operands
+    const tc__fold_fn (*fold)[TC__LOOP_DTYPES];
+    const tc__block_fn (*cast)[TC__LOOP_DTYPES]; // by from and to
+    tc__bytes_in_fn bytes_in[2];                 // bool, u8
+    tc__bytes_out_fn bytes_out[2];
+    tc__random_fn random[2][2]; // kind; f32, f64
+    tc__tile_fn tile[TC__CLASSES];
+} tc__isa;
+
+// One register element of any class.
+typedef union tc__word {
+    float f32;
+    double f64;
+    int32_t i32;
+    int64_t i64;
+} tc__word;
+
+static int64_t tc__reg_width(int dtype) {
+    tc__class c = tc__dtype(dtype)->reg;
+    return c == TC__CLASS_f64 || c == TC__CLASS_i64 ? 8 : 4;
+}
+
+static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
+    tc__word r;
+    r.i64 = 0;
+    switch (tc__dtype(dtype)->reg) {
+    case TC__CLASS_f32: r.f32 = (float)v.f; return r;
+    case TC__CLASS_f64: r.f64 = v.f; return r;
+    case TC__CLASS_i32: r.i32 = (int32_t)v.i; break;
+    case TC__CLASS_i64: r.i64 = v.i; return r;
+    case TC__CLASSES: break;
+    }
+    if (dtype == TC_BOOL) r.i32 = v.i ? isa->truth : 0;
+    return r;
+}
+
+// d[j..j+n) = v
+static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__word v) {
+    int32_t *p = (int32_t *)d + j;
+    int64_t *q = (int64_t *)d + j;
+    if (width == 4) {
+        for (int64_t i = 0; i < n; i++) p[i] = v.i32;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) q[i] = v.i64;
+}
+
+// ---- memory to registers: n elements of s, `step` elements apart, to d[j..j+n)
+
+static void tc__take4(void *d, int64_t j, const void *s, int64_t at, int64_t step,
+                      int64_t n) {
+    int32_t *p = (int32_t *)d + j;
+    const int32_t *q = (const int32_t *)s + at;
+    for (int64_t i = 0; i < n; i++) p[i] = q[i * step];
+}
+
+static void tc__take8(void *d, int64_t j, const void *s, int64_t at, int64_t step,
+                      int64_t n) {
+    int64_t *p = (int64_t *)d + j;
+    const int64_t *q = (const int64_t *)s + at;
+    for (int64_t i = 0; i < n; i++) p[i] = q[i * step];
+}
+
+static void tc__take_bytes(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
+                           int64_t at, int64_t step, int64_t n) {
+    int32_t *p = (int32_t *)d + j, scale = dtype == TC_BOOL ? isa->truth : 1;
+    const uint8_t *q = (const uint8_t *)s + at;
+    if (step == 1) {
+        isa->bytes_in[dtype == TC_U8](p, q, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) p[i] = q[i * step] * scale;
+}
+
+static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
+                     int64_t at, int64_t step, int64_t n) {
+    int64_t bytes = tc__dtype(dtype)->bytes;
+    if (n <= 0) return;
+    if (bytes == 1) {
+        tc__take_bytes(isa, dtype, d, j, s, at, step, n);
+        return;
+    }
+    if (step == 1) {
+        memcpy((char *)d + j * bytes, (const char *)s + at * bytes, (size_t)(n * bytes));
+        return;
+    }
+    if (bytes == 4) tc__take4(d, j, s, at, step, n);
+    if (bytes == 8) tc__take8(d, j, s, at, step, n);
+}
+
+// The same by indices: d[j + i] = s[at[i]] where keep[i], else d stays.
+static void tc__gather(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
+                       const int64_t *at, const uint8_t *keep, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        if (keep[i]) tc__take(isa, dtype, d, j + i, s, at[i], 0, 1);
+    }
+}
+
+// ---- registers to memory
+
+static void tc__give4(void *d, int64_t at, int64_t step, const tc__reg *x, int64_t j,
+                      int64_t n) {
+    int32_t *p = (int32_t *)d + at;
+    const int32_t *q = (const int32_t *)x->at;
+    for (int64_t i = 0; i < n; i++) p[i * step] = q[(i + j) & x->mask];
+}
+
+static void tc__give8(void *d, int64_t at, int64_t step, const tc__reg *x, int64_t j,
+                      int64_t n) {
+    int64_t *p = (int64_t *)d + at;
+    const int64_t *q = (const int64_t *)x->at;
+    for (int64_t i = 0; i < n; i++) p[i * step] = q[(i + j) & x->mask];
+}
+
+static void tc__give_bytes(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t step,
+                           const tc__reg *x, int64_t j, int64_t n) {
+    uint8_t *p = (uint8_t *)d + at;
+    const int32_t *q = (const int32_t *)x->at;
+    int32_t low = dtype == TC_BOOL ? 1 : 255;
+    if (step == 1 && x->mask) {
+        isa->bytes_out[dtype == TC_U8](p, q + j, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) p[i * step] = (uint8_t)(q[(i + j) & x->mask] & low);
+}
+
+// d[at + i * step] = x[j + i]
+static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t step,
+                     const tc__reg *x, int64_t j, int64_t n) {
+    int64_t bytes = tc__dtype(dtype)->bytes;
+    char *to = (char *)d + at * bytes;
+    const char *from = (const char *)x->at + j * bytes;
+    if (n <= 0) return;
+    if (bytes == 1) {
+        tc__give_bytes(isa, dtype, d, at, step, x, j, n);
+        return;
+    }
+    if (step == 1 && x->mask) {
+        if (to != from) memmove(to, from, (size_t)(n * bytes));
+        return;
+    }
+    if (bytes == 4) tc__give4(d, at, step, x, j, n);
+    if (bytes == 8) tc__give8(d, at, step, x, j, n);
+}
+
+// ---- arg-reductions: a state is (value, index) in two arrays
+
+// Does (v, i) win over (best, at)? `less`: argmin. The lower index wins among equals.
+#define TC__ARG_WINS(v, i, best, at, less)                                                 \
+    ((best) == (best) && (((less) ? (v) < (best) : (v) > (best)) || (v) != (v))) ||        \
+        (((v) == (best) || ((v) != (v) && (best) != (best))) && (i) < (at))
+
+// Whether one of 32 elements may win its lane: what is skipped without it has a plain loop.
+#define TC__ARG_LOOPS(X, T)                                                                \
+    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at,           \
+                                   int less) {                                             \
+        int any = at[TC__FOLD_LANES - 1] == INT64_MAX;                                     \
+        if (less)                                                                          \
+            for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
+                any |= (v[l] < best[l]) | (v[l] != v[l]);                                  \
+        else                                                                               \
+            for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
+                any |= (v[l] > best[l]) | (v[l] != v[l]);                                  \
+        return any;                                                                        \
+    }                                                                                      \
+    static void tc__arg_fold_##X(void *b, int64_t *at, const tc__reg *x, int64_t index,    \
+                                 int64_t step, int64_t lanes, int less, int64_t n) {       \
+        T *best = (T *)b;                                                                  \
+        const T *v = (const T *)x->at;                                                     \
+        for (int64_t i = 0; i < n; i++, index += step) {                                   \
+            int64_t l = i & lanes;                                                         \
+            while (!l && step && x->mask && i + TC__FOLD_LANES <= n &&                     \
+                   !tc__arg_may_win_##X(v + i, best, at, less))                            \
+                i += TC__FOLD_LANES, index += TC__FOLD_LANES * step;                       \
+            if (i == n) return;                                                            \
+            const T w = v[i & x->mask];                                                    \
+            if (TC__ARG_WINS(w, index, best[l], at[l], less)) best[l] = w, at[l] = index;  \
+        }                                                                                  \
+    }                                                                                      \
+    static void tc__arg_merge_##X(void *b, int64_t *at, const void *b2,                    \
+                                  const int64_t *at2, int less, int64_t n) {               \
+        T *best = (T *)b;                                                                  \
+        const T *v = (const T *)b2;                                                        \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            const T w = v[i];                                                              \
+            if (TC__ARG_WINS(w, at2[i], best[i], at[i], less))                             \
+                best[i] = w, at[i] = at2[i];                                               \
+        }                                                                                  \
+    }
+
+TC__ARG_LOOPS(f32, float)
+TC__ARG_LOOPS(f64, double)
+TC__ARG_LOOPS(i32, int32_t)
+TC__ARG_LOOPS(i64, int64_t)
+
+// Element i of x, whose index is index + i * step, into lane i & lanes.
+typedef void (*tc__arg_fold_fn)(void *best, int64_t *at, const tc__reg *x, int64_t index,
+                                int64_t step, int64_t lanes, int less, int64_t n);
+// Lane i of the second state into lane i of the first.
+typedef void (*tc__arg_merge_fn)(void *best, int64_t *at, const void *best2,
+                                 const int64_t *at2, int less, int64_t n);
+
+static const tc__arg_fold_fn tc__arg_fold[TC__CLASSES] = {
+    tc__arg_fold_f32, tc__arg_fold_f64, tc__arg_fold_i32, tc__arg_fold_i64};
+static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
+    tc__arg_merge_f32, tc__arg_merge_f64, tc__arg_merge_i32, tc__arg_merge_i64};

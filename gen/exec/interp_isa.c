@@ -1,0 +1,126 @@
+// The block loops, built once per instruction set: portable C, and with gcc or clang
+// vectors for AVX2 with FMA (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
+// tc__isa_best(), which asks the CPU. gcc contracts a*b+c by default, which would change
+// bits: off in here.
+
+#if TC__GNUC && !defined(__clang__)
+#    pragma GCC push_options
+#    pragma GCC optimize("fp-contract=off")
+#endif
+#if defined(__clang__)
+#    pragma STDC FP_CONTRACT OFF
+#endif
+
+#define TC_FN            TC__UNUSED static
+#define TC_N(x)          tc__s_##x
+#define TC__LOOP_FN      static
+#define TC__LN(x)        tc__s_loop_##x
+#define TC__LOOPS_32     1
+#define TC__LOOPS_64     1
+#define TC__LOOPS_SCALAR 1
+
+#include "cpu/scalar.h"
+
+#include "cpu/math.h"
+
+#include "exec/interp_loops.c"
+
+#include "out/interp_table.inc"
+
+// The table of an instruction set from the loops named by TC__LN.
+#define TC__ISA(NAME, LANES, TRUTH)                                                        \
+    {                                                                                      \
+        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold), TC__LN(cast),                       \
+            {TC__LN(bool_in), TC__LN(u8_in)}, {TC__LN(bool_out), TC__LN(u8_out)},          \
+            {{TC__LN(uniform_f32), TC__LN(uniform_f64)},                                   \
+             {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
+        {                                                                                  \
+            TC__LN(tile_f32), TC__LN(tile_f64), TC__LN(tile_i32), TC__LN(tile_i64)         \
+        }                                                                                  \
+    }
+
+static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
+
+#if TC__GNUC && (TC__X86 || TC__ARM64)
+#    undef TC_FN
+#    undef TC__LOOP_FN
+#    undef TC__LN
+#    undef TC__LOOPS_SCALAR
+#    define TC__LN(x)        tc__v_loop_##x
+#    define TC__LOOPS_SCALAR 0
+#    if TC__X86
+#        define TC_ISA_AVX2 1
+#        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
+#        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
+#    else
+#        define TC_FN       __attribute__((unused)) static inline
+#        define TC__LOOP_FN static
+#    endif
+
+#    if TC__X86
+#        undef TC_N
+#        undef TC_MATH_64
+#        undef TC__LOOPS_64
+#        define TC_N(x)      tc__v8_##x
+#        define TC_W         8
+#        define TC_MATH_64   0
+#        define TC__LOOPS_64 0
+
+#        include "cpu/vector.h"
+
+#        include "cpu/math.h"
+
+#        include "exec/interp_loops.c"
+
+#        undef TC_W
+#        undef TC__LOOPS_32
+#        undef TC__LOOPS_64
+#        define TC__LOOPS_32 0
+#        define TC__LOOPS_64 1
+#    endif
+
+// Four lanes: 64-bit classes on x86 (gcc has no silent way to pass 64-byte vectors), all
+// on ARM.
+#    undef TC_N
+#    undef TC_MATH_64
+#    define TC_N(x)    tc__v4_##x
+#    define TC_W       4
+#    define TC_MATH_64 1
+
+#    include "cpu/vector.h"
+
+#    include "cpu/math.h"
+
+#    include "exec/interp_loops.c"
+
+#    include "out/interp_table.inc"
+
+static const tc__isa tc__isa_vector =
+    TC__ISA(TC__X86 ? "avx2" : "neon", TC__BLOCK_VECTOR, -1);
+#endif
+
+#if TC__GNUC && !defined(__clang__)
+#    pragma GCC pop_options
+#endif
+
+// Names of the vocabulary that mean something else, or nothing, below.
+#undef TC_F32
+#undef TC_F64
+#undef TC_I32
+#undef TC_U32
+#undef TC_I64
+#undef TC_U64
+#undef TC_FN
+#undef TC_N
+#undef TC_W
+
+// The fastest set that this CPU has.
+static const tc__isa *tc__isa_best(void) {
+#if TC__X86 && TC__GNUC
+    const unsigned need = TC__CPU_AVX2 | TC__CPU_FMA;
+    if ((tc__cpu_features() & need) == need) return &tc__isa_vector;
+#elif TC__ARM64 && TC__GNUC
+    return &tc__isa_vector;
+#endif
+    return &tc__isa_scalar;
+}

@@ -1,0 +1,287 @@
+// include-many: once per instruction set and vector width, after cpu/scalar.h or
+// cpu/vector.h and cpu/math.h. The includer defines
+//   TC__LN(x)         name of a loop                 TC__LOOP_FN    what stands before one
+//   TC__LOOPS_32      1: the loops of 32-bit classes
+//   TC__LOOPS_64      1: the loops that touch a 64-bit class
+//   TC__LOOPS_SCALAR  1: the lanes of a fold are an array; 0: vectors
+// Rows that say what a loop computes come from ops.def (out/interp_rows*.inc).
+
+#ifndef TC__LOOP1
+#    define TC__T_f32           TC_F32
+#    define TC__T_f64           TC_F64
+#    define TC__T_i32           TC_I32
+#    define TC__T_i64           TC_I64
+#    define TC__E_f32           float
+#    define TC__E_f64           double
+#    define TC__E_i32           int32_t
+#    define TC__E_i64           int64_t
+#    define TC__FN(x)           TC__LN(x##_fold)
+#    define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c) // f64 rounds twice
+#    define TC__U8(x)           ((x)&255)
+
+// Operand V of class C, and the store of a result.
+#    define TC__POINTERS(V, C, R)                                                          \
+        const TC__E_##C *p##V = (const TC__E_##C *)(R)->at;                                \
+        const int64_t m##V = (R)->mask
+#    define TC__OPERAND(V, C) TC__T_##C V = TC_N(ld_##C)(p##V + (i & m##V))
+
+#    define TC__LOOP1(NAME, OUT, C, EXPR)                                                  \
+        TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
+                                      const tc__reg *z, int64_t n) {                       \
+            TC__E_##OUT *out = (TC__E_##OUT *)d;                                           \
+            TC__POINTERS(a, C, x);                                                         \
+            (void)y, (void)z;                                                              \
+            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+                TC__OPERAND(a, C);                                                         \
+                TC_N(st_##OUT)(out + i, EXPR);                                             \
+            }                                                                              \
+        }
+
+#    define TC__LOOP2(NAME, OUT, C, EXPR)                                                  \
+        TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
+                                      const tc__reg *z, int64_t n) {                       \
+            TC__E_##OUT *out = (TC__E_##OUT *)d;                                           \
+            TC__POINTERS(a, C, x);                                                         \
+            TC__POINTERS(b, C, y);                                                         \
+            (void)z;                                                                       \
+            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+                TC__OPERAND(a, C);                                                         \
+                TC__OPERAND(b, C);                                                         \
+                TC_N(st_##OUT)(out + i, EXPR);                                             \
+            }                                                                              \
+        }
+
+#    define TC__LOOP3_OF(NAME, A, C, EXPR)                                                 \
+        TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
+                                      const tc__reg *z, int64_t n) {                       \
+            TC__E_##C *out = (TC__E_##C *)d;                                               \
+            TC__POINTERS(a, A, x);                                                         \
+            TC__POINTERS(b, C, y);                                                         \
+            TC__POINTERS(c, C, z);                                                         \
+            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+                TC__OPERAND(a, A);                                                         \
+                TC__OPERAND(b, C);                                                         \
+                TC__OPERAND(c, C);                                                         \
+                TC_N(st_##C)(out + i, EXPR);                                               \
+            }                                                                              \
+        }
+#    define TC__LOOP3(NAME, OUT, C, EXPR) TC__LOOP3_OF(NAME, C, C, EXPR)
+#    define TC__LOOP_WHERE(NAME, C, EXPR) TC__LOOP3_OF(NAME, i32, C, EXPR)
+
+// Bools as 0 and 1.
+#    define TC__LOOP_BOOL1(NAME, OUT, C, EXPR)                                             \
+        TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
+                                      const tc__reg *z, int64_t n) {                       \
+            int32_t *out = (int32_t *)d;                                                   \
+            TC__POINTERS(a_, C, x);                                                        \
+            (void)y, (void)z;                                                              \
+            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+                TC__OPERAND(a_, C);                                                        \
+                TC_I32 a = a_ & 1;                                                         \
+                TC_N(st_i32)(out + i, EXPR);                                               \
+            }                                                                              \
+        }
+#    define TC__LOOP_BOOL2(NAME, OUT, C, EXPR)                                             \
+        TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
+                                      const tc__reg *z, int64_t n) {                       \
+            int32_t *out = (int32_t *)d;                                                   \
+            TC__POINTERS(a_, C, x);                                                        \
+            TC__POINTERS(b_, C, y);                                                        \
+            (void)z;                                                                       \
+            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+                TC__OPERAND(a_, C);                                                        \
+                TC__OPERAND(b_, C);                                                        \
+                TC_I32 a = a_ & 1, b = b_ & 1;                                             \
+                TC_N(st_i32)(out + i, EXPR);                                               \
+            }                                                                              \
+        }
+
+// Part P of the 32 lanes of an accumulator: TC_LANES of them, held in s##P.
+#    define TC__FOLD_LOAD(P, NAME, C) TC__T_##C s##P = TC_N(ld_##C)(acc + P * TC_LANES);
+#    define TC__FOLD_SAVE(P, NAME, C) TC_N(st_##C)(acc + P * TC_LANES, s##P);
+#    define TC__FOLD_STEP(P, NAME, C)                                                      \
+        s##P = TC__LN(NAME##_step)(s##P, TC_N(ld_##C)(px + ((i + P * TC_LANES) & mx)));
+#    define TC__FOLD_REST(P, NAME, C)                                                      \
+        if (n - i >= (P + 1) * TC_LANES) {                                                 \
+            TC__FOLD_STEP(P, NAME, C)                                                      \
+        } else if (n - i > P * TC_LANES) {                                                 \
+            TC_I32 some = TC_N(lanes)((int)(n - i) - P * TC_LANES);                        \
+            TC__T_##C old = s##P;                                                          \
+            TC__FOLD_STEP(P, NAME, C)                                                      \
+            s##P = TC_SEL_##C(TC_M_##C(some), s##P, old);                                  \
+        }
+#    define TC__4(F, NAME, C) F(0, NAME, C) F(1, NAME, C) F(2, NAME, C) F(3, NAME, C)
+#    define TC__8(F, NAME, C)                                                              \
+        TC__4(F, NAME, C) F(4, NAME, C) F(5, NAME, C) F(6, NAME, C) F(7, NAME, C)
+
+// c[4][16] (+)= a[k][4] * b[k][16]: four rows and two vectors of columns at a time.
+#    define TC__MULADD_f32(a, b, s) TC_FMA_f32(a, b, s)
+#    define TC__MULADD_f64(a, b, s) TC_FMA_f64(a, b, s)
+#    define TC__MULADD_i32(a, b, s) TC_ADD_i32(s, TC_MUL_i32(a, b))
+#    define TC__MULADD_i64(a, b, s) TC_ADD_i64(s, TC_MUL_i64(a, b))
+#    define TC__TILE_OPEN(R, C)                                                            \
+        TC__T_##C s##R = TC_N(splat_##C)(0), t##R = s##R;                                  \
+        if (!first) {                                                                      \
+            s##R = TC_N(ld_##C)(out + R * ldc + j);                                        \
+            t##R = TC_N(ld_##C)(out + R * ldc + j + TC_LANES);                             \
+        }
+#    define TC__TILE_STEP(R, C)                                                            \
+        e = TC_N(splat_##C)(p[R]);                                                         \
+        s##R = TC__MULADD_##C(e, u, s##R);                                                 \
+        t##R = TC__MULADD_##C(e, v, t##R);
+#    define TC__TILE_CLOSE(R, C)                                                           \
+        TC_N(st_##C)(out + R * ldc + j, s##R);                                             \
+        TC_N(st_##C)(out + R * ldc + j + TC_LANES, t##R);
+#    define TC__TILE_EACH(F, C) F(0, C) F(1, C) F(2, C) F(3, C)
+#    define TC__TILE(C)                                                                    \
+        TC__LOOP_FN void TC__LN(tile_##C)(void *c, int64_t ldc, const void *a,             \
+                                          const void *b, int64_t ldb, int64_t k,           \
+                                          int first) {                                     \
+            TC__E_##C *out = (TC__E_##C *)c;                                               \
+            for (int64_t j = 0; j < TC__TILE_COLS; j += 2 * TC_LANES) {                    \
+                const TC__E_##C *p = (const TC__E_##C *)a, *q = (const TC__E_##C *)b + j;  \
+                TC__T_##C e, u, v;                                                         \
+                TC__TILE_EACH(TC__TILE_OPEN, C)                                            \
+                for (int64_t i = 0; i < k; i++, p += TC__TILE_ROWS, q += ldb) {            \
+                    u = TC_N(ld_##C)(q), v = TC_N(ld_##C)(q + TC_LANES);                   \
+                    TC__TILE_EACH(TC__TILE_STEP, C)                                        \
+                }                                                                          \
+                TC__TILE_EACH(TC__TILE_CLOSE, C)                                           \
+            }                                                                              \
+        }
+
+// The random words of the elements at i.
+#    define TC__WORDS(NAME)                                                                \
+        TC__LOOP_FN void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,            \
+                                      uint64_t seed, uint64_t draw) {                      \
+            int32_t low[TC_LANES], high[TC_LANES];                                         \
+            for (int l = 0; l < TC_LANES; l++) {                                           \
+                const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
+                low[l] = (int32_t)(uint32_t)e;                                             \
+                high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
+            }                                                                              \
+            TC_N(philox_u32)                                                               \
+            ((TC_U32)TC_N(ld_i32)(low), (TC_U32)TC_N(ld_i32)(high), draw, seed, &w[0],     \
+             &w[1], &w[2], &w[3]);                                                         \
+        }
+#endif
+
+#undef TC__MASK
+#undef TC__TRUTH
+#undef TC__FOLD
+#undef TC__FOLD_VECTORS
+#if TC__LOOPS_SCALAR
+#    define TC__TRUTH   1
+#    define TC__MASK(x) ((x)&1)
+#    define TC__FOLD(NAME, C, EXPR)                                                        \
+        TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
+            TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
+            TC__POINTERS(x, C, x);                                                         \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                const TC__E_##C a = acc[i & 31], b = px[i & mx];                           \
+                acc[i & 31] = EXPR;                                                        \
+            }                                                                              \
+        }
+#else
+#    define TC__TRUTH   -1
+#    define TC__MASK(x) TC_NEG_i32((x)&1)
+#    if TC_W == 8
+#        define TC__FOLD_VECTORS TC__4
+#    else
+#        define TC__FOLD_VECTORS TC__8
+#    endif
+#    define TC__FOLD(NAME, C, EXPR)                                                        \
+        TC__LOOP_FN TC__T_##C TC__LN(NAME##_step)(TC__T_##C a, TC__T_##C b) {              \
+            return EXPR;                                                                   \
+        }                                                                                  \
+        TC__LOOP_FN void TC__FN(NAME)(void *lanes, const tc__reg *x, int64_t n) {          \
+            TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
+            TC__POINTERS(x, C, x);                                                         \
+            int64_t i = 0;                                                                 \
+            TC__FOLD_VECTORS(TC__FOLD_LOAD, NAME, C)                                       \
+            for (; i + 32 <= n; i += 32) {                                                 \
+                TC__FOLD_VECTORS(TC__FOLD_STEP, NAME, C)                                   \
+            }                                                                              \
+            TC__FOLD_VECTORS(TC__FOLD_REST, NAME, C)                                       \
+            TC__FOLD_VECTORS(TC__FOLD_SAVE, NAME, C)                                       \
+        }
+#endif
+
+#if TC__LOOPS_32
+#    include "out/interp_rows32.inc"
+
+TC__TILE(f32)
+TC__TILE(i32)
+
+// Bytes of memory to registers and back; the last few one by one, memory may end there.
+TC__LOOP_FN void TC__LN(bool_in)(int32_t *d, const uint8_t *s, int64_t n) {
+    int64_t i = 0;
+    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_bool)(s + i));
+    for (; i < n; i++) d[i] = s[i] ? TC__TRUTH : 0;
+}
+
+TC__LOOP_FN void TC__LN(u8_in)(int32_t *d, const uint8_t *s, int64_t n) {
+    int64_t i = 0;
+    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_u8)(s + i));
+    for (; i < n; i++) d[i] = s[i];
+}
+
+TC__LOOP_FN void TC__LN(bool_out)(uint8_t *d, const int32_t *s, int64_t n) {
+    int64_t i = 0;
+    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
+    for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
+}
+
+TC__LOOP_FN void TC__LN(u8_out)(uint8_t *d, const int32_t *s, int64_t n) {
+    int64_t i = 0;
+    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_u8)(d + i, TC_N(ld_i32)(s + i));
+    for (; i < n; i++) d[i] = (uint8_t)(s[i] & 255);
+}
+
+TC__WORDS(words32)
+
+TC__LOOP_FN void TC__LN(uniform_f32)(void *d, const tc__reg *x, uint64_t seed,
+                                     uint64_t draw, int64_t n) {
+    for (int64_t i = 0; i < n; i += TC_LANES) {
+        TC_U32 w[4];
+        TC__LN(words32)(w, x, i, seed, draw);
+        TC_N(st_f32)((float *)d + i, TC_N(uniform_f32)(w[0]));
+    }
+}
+
+TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, uint64_t draw,
+                                    int64_t n) {
+    for (int64_t i = 0; i < n; i += TC_LANES) {
+        TC_U32 w[4];
+        TC__LN(words32)(w, x, i, seed, draw);
+        TC_N(st_f32)((float *)d + i, TC_N(normal_f32)(w[0], w[1]));
+    }
+}
+#endif
+
+#if TC__LOOPS_64
+#    include "out/interp_rows64.inc"
+
+TC__TILE(f64)
+TC__TILE(i64)
+
+TC__WORDS(words64)
+
+TC__LOOP_FN void TC__LN(uniform_f64)(void *d, const tc__reg *x, uint64_t seed,
+                                     uint64_t draw, int64_t n) {
+    for (int64_t i = 0; i < n; i += TC_LANES) {
+        TC_U32 w[4];
+        TC__LN(words64)(w, x, i, seed, draw);
+        TC_N(st_f64)((double *)d + i, TC_N(uniform_f64)(w[0], w[1]));
+    }
+}
+
+TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, uint64_t draw,
+                                    int64_t n) {
+    for (int64_t i = 0; i < n; i += TC_LANES) {
+        TC_U32 w[4];
+        TC__LN(words64)(w, x, i, seed, draw);
+        TC_N(st_f64)((double *)d + i, TC_N(normal_f64)(w[0], w[1], w[2], w[3]));
+    }
+}
+#endif

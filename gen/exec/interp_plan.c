@@ -1,0 +1,833 @@
+// From a LOOP list to a program of the interpreter, and the three calls of the rest of the
+// library: tc__interp_prepare, tc__interp_scratch_bytes, tc__interp_run. Order of the
+// work: which values are uniform, how long each lives, how large a block is, where
+// registers are, then the instructions. Constants go to a section of their own, run once.
+
+enum {
+    TC__PLAN_LOOPS = 16,             // nested
+    TC__PLAN_SHORT_RUN = 4,          // shorter runs are done lane by lane
+    TC__PLAN_BYTES = 48 * 1024,      // of all blocks: what a first-level cache holds
+    TC__PLAN_ROWS_BYTES = 128 * 1024 // of accumulators and rows when vectors run along rows
+};
+
+typedef struct tc__planner {
+    tc_ctx *ctx;
+    tc__group *g;
+    tc__interp *p;
+    tc__axis axis;     // of the section at hand
+    uint8_t *uniform;  // by node
+    uint32_t *last;    // by node: position of the last use
+    uint32_t *slot;    // by node: block register
+    uint8_t *alive;    // by node: it holds its slot
+    size_t *home;      // by node: bytes into scratch
+    uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
+    int loops_around;
+    uint32_t around[TC__PLAN_LOOPS]; // loops open here, outermost first
+    uint32_t *loop_node, *loop_end;  // by loop: FOR and END
+    TC__VEC(uint32_t) free4;         // slots of 4-byte and 8-byte classes
+    TC__VEC(uint32_t) free8;
+    uint32_t slots4, slots8;
+    size_t used; // bytes of scratch
+    int failed;
+} tc__planner;
+
+typedef struct tc__plan_rule {
+    tc__op op;
+    void (*plan)(tc__planner *b, const tc__node *n, tc__insn *i);
+} tc__plan_rule;
+
+static const tc__node *tc__plan_node(const tc__planner *b, uint32_t i) {
+    return b->g->body.node.at[i];
+}
+
+static void tc__plan_fail(tc__planner *b, const tc__node *n, const char *why) {
+    b->failed = 1;
+    tc__fail(b->ctx, TC_E_INTERNAL, "interpreter: node %u (op %u, dtype %u): %s", n->id,
+             n->op, n->dtype, why);
+}
+
+// ---- index expressions
+
+static void tc__plan_step(tc__planner *b, tc__expr_op op, int64_t a) {
+    tc__expr_step s;
+    s.op = op, s.a = a;
+    if (!TC__PUSH(b->ctx, b->p->steps, s)) b->failed = 1;
+}
+
+static int tc__plan_expr_steps(tc__planner *b, tc__ix e);
+
+// base + coef * atom * ..., returns the stack it takes.
+static int tc__plan_sum_steps(tc__planner *b, const tc__ixnode *n) {
+    int most = 1, deep;
+    tc__plan_step(b, TC__EXPR_CONST, n->base);
+    for (uint32_t i = 0; i < n->count; i++) {
+        tc__ixterm t = b->g->body.ix->term.at[n->first + i];
+        tc__plan_step(b, TC__EXPR_CONST, t.coef);
+        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++) {
+            deep = 2 + tc__plan_expr_steps(b, t.atom[k]);
+            most = deep > most ? deep : most;
+            tc__plan_step(b, TC__EXPR_MUL, 0);
+        }
+        tc__plan_step(b, TC__EXPR_ADD, 0);
+    }
+    return most;
+}
+
+static int tc__plan_pair_steps(tc__planner *b, const tc__ixnode *n, tc__expr_op op) {
+    int x = tc__plan_expr_steps(b, n->a), y = 1 + tc__plan_expr_steps(b, n->b);
+    tc__plan_step(b, op, 0);
+    return x > y ? x : y;
+}
+
+static int tc__plan_expr_steps(tc__planner *b, tc__ix e) {
+    if (tc__ix_is_const(e)) {
+        tc__plan_step(b, TC__EXPR_CONST, tc__ix_value(e));
+        return 1;
+    }
+    tc__ixnode n = *tc__ix_node(b->g->body.ix, e);
+    switch (n.kind) {
+    case TC__IX_SYM: tc__plan_step(b, TC__EXPR_SYM, n.a); return 1;
+    case TC__IX_VAR: tc__plan_step(b, TC__EXPR_VAR, n.a); return 1;
+    case TC__IX_VAL: tc__plan_step(b, TC__EXPR_VAL, n.a); return 1;
+    case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV);
+    case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD);
+    case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN);
+    case TC__IX_MAX: return tc__plan_pair_steps(b, &n, TC__EXPR_MAX);
+    case TC__IX_POLY: break;
+    }
+    return tc__plan_sum_steps(b, &n);
+}
+
+// Adds coef * atom to an affine expression; 0 = it is not affine in the variables.
+static int tc__plan_affine_term(const tc__planner *b, tc__expr *e, tc__ix atom,
+                                int64_t coef) {
+    if (tc__ix_is_const(atom)) return 0;
+    const tc__ixnode *n = tc__ix_node(b->g->body.ix, atom);
+    if (n->kind != TC__IX_VAR) return 0;
+    e->coef[n->a] += coef;
+    return 1;
+}
+
+static int tc__plan_affine(const tc__planner *b, tc__ix e, tc__expr *out) {
+    memset(out, 0, sizeof *out);
+    if (tc__ix_is_const(e)) {
+        out->base = tc__ix_value(e);
+        return 1;
+    }
+    const tc__ixnode *n = tc__ix_node(b->g->body.ix, e);
+    if (n->kind != TC__IX_POLY) return tc__plan_affine_term(b, out, e, 1);
+    out->base = n->base;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &b->g->body.ix->term.at[n->first + i];
+        if (t->atom[1] || !tc__plan_affine_term(b, out, t->atom[0], t->coef)) return 0;
+    }
+    return 1;
+}
+
+static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
+    tc__expr r;
+    if (tc__plan_affine(b, e, &r)) return r;
+    memset(&r, 0, sizeof r);
+    r.first = (uint32_t)b->p->steps.count;
+    if (tc__plan_expr_steps(b, e) > TC__EXPR_DEPTH) {
+        b->failed = 1;
+        tc__fail(b->ctx, TC_E_TOO_BIG, "an index expression needs a stack of more than %d",
+                 (int)TC__EXPR_DEPTH);
+    }
+    r.count = (uint32_t)b->p->steps.count - r.first;
+    return r;
+}
+
+// ---- how indices move
+
+typedef struct tc__plan_scan {
+    const tc__planner *b;
+    uint32_t at; // position of the use
+    int differ;  // a value of several lanes is named
+} tc__plan_scan;
+
+static void tc__plan_scan_val(void *user, uint32_t id) {
+    tc__plan_scan *s = (tc__plan_scan *)user;
+    s->differ |= !s->b->uniform[id];
+}
+
+// The run of e along the axis; ok 0 where lanes must be asked one by one.
+static tc__ixrun tc__plan_run(tc__planner *b, tc__ix e) {
+    tc__plan_scan s;
+    tc__ixrun r = tc__ix_run(b->g->body.ix, e, b->axis);
+    s.b = b, s.at = 0, s.differ = 0;
+    tc__ix_each_val(b->g->body.ix, e, tc__plan_scan_val, &s);
+    if (s.differ) r.ok = 0;
+    return r;
+}
+
+static void tc__plan_join_run(int64_t *run, const tc__ixrun *r) {
+    if (!r->ok) *run = 0;
+    if (!*run || r->run == INT64_MAX) return;
+    *run = *run == INT64_MAX ? r->run : tc__ix_gcd(*run, r->run);
+}
+
+static int tc__plan_is_still(tc__planner *b, tc__ix e) {
+    tc__ixrun r = tc__plan_run(b, e);
+    return r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 0);
+}
+
+// Index and (e, limit) pairs of a node that has them; attr from `first`.
+static int tc__plan_path_uniform(tc__planner *b, const tc__node *n, int64_t index,
+                                 uint32_t first) {
+    if (!tc__plan_is_still(b, index)) return 0;
+    for (uint32_t i = first; i < n->n_attr; i++)
+        if (!tc__plan_is_still(b, n->attr[i])) return 0;
+    return 1;
+}
+
+static tc__walk tc__plan_walk(tc__planner *b, tc__ix e, const tc__ixrun *r) {
+    tc__walk w;
+    w.at = tc__plan_expr(b, e);
+    w.stride = tc__plan_expr(b, r->ok ? r->stride : tc__ix_const(0));
+    return w;
+}
+
+static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
+                              uint32_t first, uint32_t buffer) {
+    tc__path path;
+    tc__ixrun r = tc__plan_run(b, index), e;
+    memset(&path, 0, sizeof path);
+    path.run = INT64_MAX;
+    tc__plan_join_run(&path.run, &r);
+    path.index = tc__plan_walk(b, index, &r);
+    path.buffer = buffer;
+    path.first_limit = (uint32_t)b->p->limit.count;
+    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+        tc__limit l;
+        e = tc__plan_run(b, n->attr[i]);
+        tc__plan_join_run(&path.run, &e);
+        if (!tc__plan_is_still(b, n->attr[i + 1])) path.run = 0;
+        l.e = tc__plan_walk(b, n->attr[i], &e);
+        l.limit = tc__plan_expr(b, n->attr[i + 1]);
+        if (!TC__PUSH(b->ctx, b->p->limit, l)) b->failed = 1;
+        path.limits++;
+    }
+    if (path.run < TC__PLAN_SHORT_RUN) path.run = 0;
+    path.plain = path.run == INT64_MAX && tc__ix_equals(r.stride, 1) && !path.limits;
+    if (!TC__PUSH(b->ctx, b->p->path, path)) b->failed = 1;
+    return (uint32_t)b->p->path.count - 1;
+}
+
+// ROW buffers hold a block at each element when the vector runs along rows.
+static int tc__plan_in_lanes(const tc__planner *b, const tc__node *n) {
+    return b->p->vector == TC__ROW && b->g->buffer.at[n->attr[0]].place == TC__BUF_ROW;
+}
+
+// ---- sections, loops, uniform values, lives
+
+static int tc__plan_is_value(const tc__node *n) {
+    return n->op != TC_OP_FOR && n->op != TC_OP_END && n->op != TC_OP_NEW &&
+           n->op != TC_OP_ACC && n->op != TC_OP_STORE;
+}
+
+static const tc__section *tc__plan_section(const tc__planner *b, const tc__node *n) {
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return &b->p->start;
+    if (b->g->kind != TC__CONTRACTION || !tc__plan_is_value(n)) return &b->p->main;
+    if (n->level == TC__AT_LEFT) return &b->p->left;
+    if (n->level == TC__AT_RIGHT) return &b->p->right;
+    return &b->p->main;
+}
+
+static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return 1;
+    if (n->op == TC_OP_CONTRACT) return 0;
+    if (n->op == TC_OP_COMBINE) return b->p->vector == TC__COL;
+    if (n->op == TC_OP_INDEX) return tc__plan_path_uniform(b, n, n->attr[0], 1);
+    if (n->op == TC_OP_VALID) return tc__plan_path_uniform(b, n, tc__ix_const(0), 0);
+    if (n->op == TC_OP_LOAD)
+        return !tc__plan_in_lanes(b, n) &&
+               tc__plan_path_uniform(b, n, n->attr[1], TC__LOAD_FIXED);
+    if (n->op == TC_OP_CHECK && !tc__plan_is_still(b, n->attr[0])) return 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!b->uniform[n->in[i]]) return 0;
+    return 1;
+}
+
+static void tc__plan_open_loop(tc__planner *b, const tc__node *n) {
+    tc__loop l;
+    memset(&l, 0, sizeof l);
+    l.axis = (tc__axis)n->attr[0], l.bind = (tc__bind)n->attr[1], l.chunk = n->attr[3];
+    l.vector = l.axis == b->p->vector && l.bind != TC__BIND_SERIAL;
+    l.begin = tc__plan_expr(b, n->attr[4]), l.end = tc__plan_expr(b, n->attr[5]);
+    for (int k = 0; l.vector && k < b->loops_around; k++) {
+        tc__loop *out = &b->p->loop.at[b->around[k]];
+        if (out->vector) out->vector = 0, out->once = 1;
+    }
+    b->loop_of[n->id] = (uint32_t)b->p->loop.count;
+    b->loop_node[b->p->loop.count] = n->id;
+    if (b->loops_around == TC__PLAN_LOOPS) {
+        tc__plan_fail(b, n, "too many nested loops");
+        return;
+    }
+    b->around[b->loops_around++] = (uint32_t)b->p->loop.count;
+    if (!TC__PUSH(b->ctx, b->p->loop, l)) b->failed = 1;
+}
+
+static void tc__plan_close_loop(tc__planner *b, const tc__node *n) {
+    if (!b->loops_around) {
+        tc__plan_fail(b, n, "END without FOR");
+        return;
+    }
+    b->loop_of[n->id] = b->around[--b->loops_around];
+    b->loop_end[b->loop_of[n->id]] = n->id;
+}
+
+// The loop whose chunks an ACC belongs to: the innermost that has chunks, else the
+// innermost.
+static uint32_t tc__plan_acc_loop(const tc__planner *b) {
+    for (int k = b->loops_around; k-- > 0;)
+        if (b->p->loop.at[b->around[k]].chunk) return b->around[k];
+    return b->around[b->loops_around - 1];
+}
+
+static void tc__plan_scan_loops(tc__planner *b) {
+    for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        b->axis = tc__plan_section(b, n)->axis;
+        if (n->op == TC_OP_FOR) tc__plan_open_loop(b, n);
+        if (n->op == TC_OP_END) tc__plan_close_loop(b, n);
+        if (n->op == TC_OP_ACC && !b->loops_around)
+            tc__plan_fail(b, n, "ACC outside loops");
+        if (n->op == TC_OP_ACC && b->loops_around) b->loop_of[i] = tc__plan_acc_loop(b);
+        if (tc__plan_is_value(n)) b->uniform[i] = (uint8_t)tc__plan_uniform(b, n);
+    }
+    if (b->loops_around) tc__plan_fail(b, tc__plan_node(b, 0), "FOR without END");
+}
+
+// A use at `at`: what was made outside a loop must last until the loop is over.
+static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
+    uint32_t until = at;
+    for (int k = b->loops_around; k-- > 0;)
+        if (b->loop_node[b->around[k]] > made) until = b->loop_end[b->around[k]];
+    if (until > b->last[made]) b->last[made] = until;
+}
+
+static void tc__plan_use_val(void *user, uint32_t id) {
+    const tc__plan_scan *s = (const tc__plan_scan *)user;
+    tc__plan_use(s->b, id, s->at);
+}
+
+static void tc__plan_scan_lives(tc__planner *b) {
+    tc__plan_scan s;
+    s.b = b, s.differ = 0;
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op == TC_OP_END) b->loops_around--;
+        s.at = i;
+        for (uint32_t k = 0; k < n->n_in; k++) tc__plan_use(b, n->in[k], i);
+        for (uint32_t k = 0; k < n->n_attr; k++) {
+            if (!tc__attr_is_ix(n, k)) continue;
+            tc__ix_each_val(b->g->body.ix, n->attr[k], tc__plan_use_val, &s);
+        }
+        if (n->op == TC_OP_FOR) b->around[b->loops_around++] = b->loop_of[i];
+    }
+    if (b->g->kind != TC__CONTRACTION) return;
+    b->last[b->p->left_node] = b->last[b->p->right_node] = b->p->nodes;
+}
+
+// ---- registers
+
+static uint32_t tc__plan_take_slot(tc__planner *b, int wide) {
+    if (!wide) return b->free4.count ? b->free4.at[--b->free4.count] : b->slots4++;
+    return b->free8.count ? b->free8.at[--b->free8.count] : b->slots8++;
+}
+
+static int tc__plan_is_wide(const tc__node *n) { return tc__reg_width(n->dtype) == 8; }
+
+// Gives back the slots of values that are not used after `at`.
+static void tc__plan_end_lives(tc__planner *b, uint32_t at, uint32_t before) {
+    for (uint32_t i = 0; i < before; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        int ok = 1;
+        if (!b->alive[i] || b->last[i] > at) continue;
+        if (tc__plan_is_wide(n))
+            ok = TC__PUSH(b->ctx, b->free8, b->slot[i]);
+        else
+            ok = TC__PUSH(b->ctx, b->free4, b->slot[i]);
+        if (!ok) b->failed = 1;
+        b->alive[i] = 0;
+    }
+}
+
+// A loop that computes element by element may write where its operand ends.
+static int tc__plan_is_loop(const tc__planner *b, const tc__node *n) {
+    return n->op == TC_OP_CAST || (n->n_in && b->p->isa->alu[n->op][TC_I32]) ||
+           (n->n_in && b->p->isa->alu[n->op][TC_F32]) || (n->n_in && n->dtype == TC_BOOL);
+}
+
+static void tc__plan_slots(tc__planner *b) {
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        tc__plan_end_lives(b, tc__plan_is_loop(b, n) ? i : i - !!i, i);
+        if (!tc__plan_is_value(n) || b->uniform[i] || n->op == TC_OP_CONTRACT) continue;
+        b->slot[i] = tc__plan_take_slot(b, tc__plan_is_wide(n));
+        b->alive[i] = 1;
+    }
+}
+
+// Bytes of accumulators and ROW buffers for one element of a block of rows.
+static int64_t tc__plan_row_bytes(const tc__planner *b) {
+    int64_t n = 0;
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *a = tc__plan_node(b, i);
+        if (a->op == TC_OP_ACC) n += TC__FOLD_LANES * 2 * 8;
+    }
+    for (uint32_t i = 0; i < b->p->buffers; i++) {
+        const tc__kbuf *k = &b->g->buffer.at[i];
+        if (k->place != TC__BUF_ROW) continue;
+        n += tc__ix_clamp(tc__ix_hi(b->g->body.ix, k->numel)) * tc__dtype(k->dtype)->bytes;
+    }
+    return tc__ix_clamp(n);
+}
+
+// The largest power of two that keeps the blocks in cache.
+static int64_t tc__plan_block(const tc__planner *b) {
+    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8, n = TC__BLOCK;
+    int64_t row = tc__plan_row_bytes(b);
+    while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
+    if (b->p->vector == TC__COL) return n;
+    while (n > TC__FOLD_LANES && row > TC__PLAN_ROWS_BYTES / n) n /= 2;
+    return n;
+}
+
+static size_t tc__plan_area(tc__planner *b, size_t bytes) {
+    size_t at = b->used;
+    b->used += (bytes + TC__STORAGE_ALIGN - 1) / TC__STORAGE_ALIGN * TC__STORAGE_ALIGN;
+    return at;
+}
+
+static void tc__plan_homes(tc__planner *b) {
+    tc__interp *p = b->p;
+    size_t block = (size_t)p->block;
+    p->reg_at = tc__plan_area(b, p->nodes * sizeof(tc__reg));
+    p->base_at = tc__plan_area(b, p->buffers * sizeof(void *));
+    p->cursor_at = tc__plan_area(b, p->loop.count * sizeof(tc__cursor));
+    size_t narrow = tc__plan_area(b, b->slots4 * block * 4);
+    size_t wide = tc__plan_area(b, b->slots8 * block * 8);
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        tc__home h;
+        if (!tc__plan_is_value(n)) continue;
+        h.node = i, h.mask = b->uniform[i] ? 0 : -1;
+        h.at = tc__plan_is_wide(n) ? wide + b->slot[i] * block * 8
+                                   : narrow + b->slot[i] * block * 4;
+        if (n->op == TC_OP_CONTRACT) h.at = 0;
+        if (b->uniform[i]) h.at = tc__plan_area(b, TC__BLOCK_VECTOR * 8);
+        b->home[i] = h.at;
+        if (!TC__PUSH(b->ctx, p->home, h)) b->failed = 1;
+    }
+}
+
+// ---- accumulators
+
+static tc__value tc__plan_identity(int op, int dtype) {
+    static const int64_t least[TC_DTYPE_COUNT] = {0, 0, INT32_MIN, INT64_MIN, 0, 0};
+    static const int64_t most[TC_DTYPE_COUNT] = {1, 255, INT32_MAX, INT64_MAX, 0, 0};
+    int low = op == TC_OP_MAXIMUM || op == TC_OP_ARGMAX;
+    int high = op == TC_OP_MINIMUM || op == TC_OP_ARGMIN;
+    int one = op == TC_OP_MUL || op == TC_OP_LOGICAL_AND;
+    double inf = 1e308 * 10;
+    tc__value v;
+    if (tc__is_float(dtype)) {
+        v.f = low ? -inf : high ? inf : one ? 1 : 0;
+        return v;
+    }
+    v.i = low ? least[dtype] : high ? most[dtype] : one;
+    return v;
+}
+
+static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
+    tc__interp *p = b->p;
+    tc__accum *a = &p->acc.at[n->attr[1]];
+    int op = (int)n->attr[0], rows = p->vector == TC__ROW;
+    a->used = 1;
+    a->dtype = tc__plan_node(b, n->in[0])->dtype;
+    a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
+    a->identity = tc__word_of(p->isa, a->dtype, tc__plan_identity(op, a->dtype));
+    a->step = p->isa->alu[op][a->dtype], a->fold = p->isa->fold[op][a->dtype];
+    if (!a->arg && (!a->step || !a->fold))
+        tc__plan_fail(b, n, "no loop for this reduction");
+    a->lane = rows ? p->block : 1;
+    a->width = tc__reg_width(a->dtype);
+    a->set = TC__FOLD_LANES * a->lane + TC__BLOCK_VECTOR;
+    size_t sets = p->loop.at[b->loop_of[n->id]].chunk && !a->arg ? 2 : 1;
+    a->at = tc__plan_area(b, sets * (size_t)(a->set * a->width));
+    if (a->arg) a->index = tc__plan_area(b, (size_t)a->set * 8);
+}
+
+static void tc__plan_accs(tc__planner *b) {
+    tc__interp *p = b->p;
+    for (uint32_t l = 0; l < p->loop.count; l++) {
+        p->loop.at[l].first_acc = (uint32_t)p->acc_of_loop.count;
+        for (uint32_t i = 0; i < p->nodes; i++) {
+            const tc__node *n = tc__plan_node(b, i);
+            tc__accum none;
+            memset(&none, 0, sizeof none);
+            if (n->op != TC_OP_ACC || b->loop_of[i] != l) continue;
+            if (!tc__ix_is_const(tc__plan_node(b, b->loop_node[l])->attr[4]) ||
+                tc__ix_value(tc__plan_node(b, b->loop_node[l])->attr[4]) % TC__FOLD_LANES)
+                tc__plan_fail(b, n, "a reduction begins at a multiple of 32");
+            while (p->acc.count <= (size_t)n->attr[1])
+                if (!TC__PUSH(b->ctx, p->acc, none)) {
+                    b->failed = 1;
+                    return;
+                }
+            tc__plan_acc_of(b, n);
+            if (!TC__PUSH(b->ctx, p->acc_of_loop, (uint32_t)n->attr[1])) b->failed = 1;
+        }
+        p->loop.at[l].accs = (uint32_t)p->acc_of_loop.count - p->loop.at[l].first_acc;
+    }
+}
+
+// ---- instructions
+
+// Where the value of a LOAD may be left in memory: nothing is stored while it is needed.
+static int tc__plan_may_alias(const tc__planner *b, const tc__node *n) {
+    if (tc__dtype(n->dtype)->bytes != (uint32_t)tc__reg_width(n->dtype)) return 0;
+    if (tc__plan_section(b, n) != &b->p->main) return 1;
+    for (uint32_t i = n->id + 1; i < b->last[n->id] && i < b->p->nodes; i++)
+        if (tc__plan_node(b, i)->op == TC_OP_STORE) return 0;
+    return 1;
+}
+
+static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
+    tc__value fill;
+    int lanes = tc__plan_in_lanes(b, n);
+    i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_FIXED, (uint32_t)n->attr[0]);
+    const tc__path *p = &b->p->path.at[i->item];
+    memcpy(&fill, &n->attr[2], sizeof fill);
+    i->fill = tc__word_of(b->p->isa, n->dtype, fill);
+    i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
+    i->alias = (uint8_t)tc__plan_may_alias(b, n);
+    i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
+    if (p->plain) i->step = tc__step_load_plain;
+    if (i->uniform) i->step = tc__step_load_uniform;
+    if (lanes)
+        i->step = !p->limits && tc__plan_is_still(b, n->attr[1]) ? tc__step_load_plain
+                                                                 : tc__step_load_lanes;
+}
+
+static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
+    int lanes = tc__plan_in_lanes(b, n), still = tc__plan_is_still(b, n->attr[1]);
+    i->item = tc__plan_path(b, n, n->attr[1], n->n_attr, (uint32_t)n->attr[0]);
+    const tc__path *p = &b->p->path.at[i->item];
+    i->dtype = tc__plan_node(b, n->in[0])->dtype;
+    i->k[1] = lanes ? b->p->block : 1;
+    i->step = p->run ? tc__step_store_runs : tc__step_store_lanes;
+    if (p->plain) i->step = tc__step_store_plain;
+    if (still && !lanes) i->step = tc__step_store_one;
+    if (lanes) i->step = still ? tc__step_store_plain : tc__step_store_lanes;
+}
+
+static void tc__plan_index(tc__planner *b, const tc__node *n, tc__insn *i) {
+    i->item = tc__plan_path(b, n, n->attr[0], n->n_attr, 0);
+    i->step = tc__step_index;
+}
+
+static void tc__plan_valid(tc__planner *b, const tc__node *n, tc__insn *i) {
+    i->item = tc__plan_path(b, n, tc__ix_const(0), 0, 0);
+    i->step = tc__step_valid;
+}
+
+static void tc__plan_check(tc__planner *b, const tc__node *n, tc__insn *i) {
+    tc__expr e = tc__plan_expr(b, n->attr[0]);
+    if (!tc__plan_is_still(b, n->attr[0]))
+        tc__plan_fail(b, n, "limit differs between lanes");
+    if (!TC__PUSH(b->ctx, b->p->expr, e)) b->failed = 1;
+    i->item = (uint32_t)b->p->expr.count - 1;
+    i->k[0] = n->attr[1];
+    i->step = tc__step_check;
+}
+
+static void tc__plan_const(tc__planner *b, const tc__node *n, tc__insn *i) {
+    tc__value v;
+    memcpy(&v, &n->attr[0], sizeof v);
+    i->fill = tc__word_of(b->p->isa, n->dtype, v);
+    i->step = tc__step_const;
+}
+
+static void tc__plan_arg(tc__planner *b, const tc__node *n, tc__insn *i) {
+    (void)b;
+    i->k[0] = n->attr[0];
+    i->step = tc__step_arg;
+}
+
+static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
+    if (!tc__is_float(n->dtype)) tc__plan_fail(b, n, "random numbers are f32 or f64");
+    i->random = b->p->isa->random[n->attr[0] != 0][n->dtype == TC_F64];
+    i->k[0] = n->attr[1];
+    i->step = tc__step_random;
+}
+
+static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
+    int from = tc__plan_node(b, n->in[0])->dtype;
+    i->block = b->p->isa->cast[from][n->dtype];
+    i->step = tc__step_block;
+    if (from == n->dtype) i->step = tc__step_copy;
+}
+
+static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
+    i->item = (uint32_t)n->attr[0];
+    i->step = tc__step_acc_new;
+    if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used)
+        i->step = tc__step_nothing;
+}
+
+static void tc__plan_acc(tc__planner *b, const tc__node *n, tc__insn *i) {
+    int rows = b->p->vector == TC__ROW;
+    i->item = (uint32_t)n->attr[1];
+    i->step = rows ? tc__step_acc_rows : tc__step_acc_cols;
+    if (b->p->acc.at[i->item].arg) i->step = rows ? tc__step_arg_rows : tc__step_arg_cols;
+}
+
+static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
+    i->item = (uint32_t)n->attr[0];
+    if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used) {
+        tc__plan_fail(b, n, "COMBINE of an accumulator without ACC");
+        return;
+    }
+    for (uint32_t l = 0; l < b->p->loop.count; l++) {
+        const tc__loop *loop = &b->p->loop.at[l];
+        for (uint32_t k = 0; k < loop->accs; k++)
+            if (b->p->acc_of_loop.at[loop->first_acc + k] == i->item) i->k[0] = l;
+    }
+    i->step = b->p->acc.at[i->item].arg ? tc__step_combine_arg : tc__step_combine;
+}
+
+static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
+    i->item = b->loop_of[n->id];
+    tc__loop *l = &b->p->loop.at[i->item];
+    l->body = (uint32_t)b->p->code.count + 1;
+    i->step = l->once ? tc__step_share : tc__step_for;
+    if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
+        i->step = tc__step_nothing;
+}
+
+static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
+    i->item = b->loop_of[n->id];
+    tc__loop *l = &b->p->loop.at[i->item];
+    l->after = (uint32_t)b->p->code.count + 1;
+    i->step = l->once ? tc__step_nothing : tc__step_end;
+    if (b->g->kind == TC__CONTRACTION && l->bind == TC__BIND_WORKER)
+        i->step = tc__step_nothing;
+}
+
+static void tc__plan_contract(tc__planner *b, const tc__node *n, tc__insn *i) {
+    b->p->tile = n->id;
+    b->p->product = n->dtype;
+    i->step = tc__step_nothing;
+}
+
+// Ops that are no block loop.
+static const tc__plan_rule tc__plan_rules[] = {
+    {TC_OP_LOAD, tc__plan_load},         {TC_OP_STORE, tc__plan_store},
+    {TC_OP_INDEX, tc__plan_index},       {TC_OP_VALID, tc__plan_valid},
+    {TC_OP_CHECK, tc__plan_check},       {TC_OP_CONST, tc__plan_const},
+    {TC_OP_ARG, tc__plan_arg},           {TC_OP_RANDOM, tc__plan_random},
+    {TC_OP_CAST, tc__plan_cast},         {TC_OP_NEW, tc__plan_new},
+    {TC_OP_ACC, tc__plan_acc},           {TC_OP_COMBINE, tc__plan_combine},
+    {TC_OP_FOR, tc__plan_for},           {TC_OP_END, tc__plan_end},
+    {TC_OP_CONTRACT, tc__plan_contract},
+};
+
+// The loop of an op is chosen by its operands' dtype, that of WHERE by its result's.
+static void tc__plan_loop(tc__planner *b, const tc__node *n, tc__insn *i) {
+    int dtype =
+        n->op == TC_OP_WHERE || !n->n_in ? n->dtype : tc__plan_node(b, n->in[0])->dtype;
+    i->block = b->p->isa->alu[n->op][dtype];
+    i->step = tc__step_block;
+    if (!i->block) tc__plan_fail(b, n, "no block loop for this op and dtype");
+}
+
+static void tc__plan_insn(tc__planner *b, const tc__node *n) {
+    tc__insn i;
+    memset(&i, 0, sizeof i);
+    i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
+    for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
+    for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
+        if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
+    if (!i.step && !b->failed) tc__plan_loop(b, n, &i);
+    if (!b->failed && !TC__PUSH(b->ctx, b->p->code, i)) b->failed = 1;
+}
+
+static void tc__plan_code(tc__planner *b, tc__section *s) {
+    s->first = (uint32_t)b->p->code.count;
+    b->axis = s->axis;
+    for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++)
+        if (tc__plan_section(b, tc__plan_node(b, i)) == s)
+            tc__plan_insn(b, tc__plan_node(b, i));
+    s->end = (uint32_t)b->p->code.count;
+}
+
+// ---- contractions
+
+// Along which of two axes the loads of an operand run in memory.
+static tc__axis tc__plan_operand_axis(const tc__planner *b, tc__level level, tc__axis first,
+                                      tc__axis other) {
+    for (uint32_t i = 0; i < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op != TC_OP_LOAD || n->level != level) continue;
+        tc__ixrun x = tc__ix_run(b->g->body.ix, n->attr[1], first);
+        tc__ixrun y = tc__ix_run(b->g->body.ix, n->attr[1], other);
+        if (x.ok && tc__ix_equals(x.stride, 1)) return first;
+        if (y.ok && tc__ix_equals(y.stride, 1)) return other;
+    }
+    return first;
+}
+
+// A right operand that is a plain LOAD with columns side by side and steady rows stays
+// there.
+static void tc__plan_right_in_memory(tc__planner *b) {
+    const tc__node *n = tc__plan_node(b, b->p->right_node);
+    b->p->right_path = UINT32_MAX;
+    if (n->op != TC_OP_LOAD || b->p->right.axis != TC__COL || n->n_attr > TC__LOAD_FIXED)
+        return;
+    tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
+    tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);
+    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || n->dtype == TC_U8) return;
+    if (!c.ok || c.run != INT64_MAX || !tc__ix_equals(c.stride, 1)) return;
+    if (!k.ok || k.run != INT64_MAX) return;
+    for (uint32_t i = b->p->right.first; i < b->p->right.end; i++)
+        if (b->p->code.at[i].dst == n->id) b->p->right_path = b->p->code.at[i].item;
+    b->p->right_step = tc__plan_expr(b, k.stride);
+}
+
+static void tc__plan_operands(tc__planner *b) {
+    tc__interp *p = b->p;
+    p->left_node = b->g->left, p->right_node = b->g->right;
+    p->left.axis = tc__plan_operand_axis(b, TC__AT_LEFT, TC__DEPTH, TC__ROW);
+    p->right.axis = tc__plan_operand_axis(b, TC__AT_RIGHT, TC__COL, TC__DEPTH);
+}
+
+// ---- entry points
+
+static void tc__plan_buffers(tc__planner *b) {
+    tc__interp *p = b->p;
+    b->axis = p->vector;
+    for (uint32_t i = 0; i < p->buffers; i++) {
+        const tc__kbuf *k = &b->g->buffer.at[i];
+        tc__expr numel =
+            tc__plan_expr(b, k->place == TC__BUF_ROW ? k->numel : tc__ix_const(0));
+        if (!TC__PUSH(b->ctx, p->row_numel, numel)) b->failed = 1;
+        if (!TC__PUSH(b->ctx, p->buffer, *k)) b->failed = 1;
+    }
+    p->rows = tc__plan_expr(b, b->g->rows);
+    p->cols = tc__plan_expr(b, b->g->cols);
+    if (b->g->kind != TC__CONTRACTION) return;
+    p->depth = tc__plan_expr(b, b->g->depth);
+    p->batch = tc__plan_expr(b, b->g->batch);
+}
+
+static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) {
+    size_t n = g->body.node.count + 1;
+    b->ctx = c, b->g = g;
+    b->uniform = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->last = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->loop_of = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->home = TC__ANEW_ARRAY(a, size_t, n);
+    return b->uniform && b->alive && b->last && b->slot && b->loop_of && b->loop_node &&
+           b->loop_end && b->home;
+}
+
+static void tc__plan_run_all(tc__planner *b) {
+    tc__interp *p = b->p;
+    if (p->kind == TC__CONTRACTION) tc__plan_operands(b);
+    tc__plan_scan_loops(b);
+    if (b->failed) return;
+    tc__plan_scan_lives(b);
+    tc__plan_slots(b);
+    p->block = tc__plan_block(b);
+    tc__plan_homes(b);
+    tc__plan_accs(b);
+    p->fixed = b->used;
+    tc__plan_buffers(b);
+    tc__plan_code(b, &p->start);
+    if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->left);
+    if (p->kind == TC__CONTRACTION) tc__plan_code(b, &p->right);
+    tc__plan_code(b, &p->main);
+    if (p->kind == TC__CONTRACTION && !b->failed) tc__plan_right_in_memory(b);
+}
+
+static void tc__interp_free(tc__interp *p) {
+    tc_ctx *c;
+    if (!p) return;
+    c = p->ctx;
+    TC__VEC_FREE(c, p->code);
+    TC__VEC_FREE(c, p->steps);
+    TC__VEC_FREE(c, p->path);
+    TC__VEC_FREE(c, p->limit);
+    TC__VEC_FREE(c, p->loop);
+    TC__VEC_FREE(c, p->acc);
+    TC__VEC_FREE(c, p->acc_of_loop);
+    TC__VEC_FREE(c, p->home);
+    TC__VEC_FREE(c, p->expr);
+    TC__VEC_FREE(c, p->row_numel);
+    TC__VEC_FREE(c, p->buffer);
+    tc__free(c, p, sizeof *p);
+}
+
+// The program of a LOOP list for an instruction set (NULL: the best of this CPU). It does
+// not refer to the group any more. NULL = reported.
+static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa *isa) {
+    tc__planner b;
+    tc__arena a;
+    memset(&b, 0, sizeof b);
+    tc__arena_init(&a, c);
+    b.p = TC__NEW(c, tc__interp);
+    if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
+    if (!b.failed) {
+        b.p->ctx = c, b.p->isa = isa ? isa : tc__isa_best();
+        b.p->vector = b.p->main.axis = b.p->start.axis = g->vector;
+        b.p->kind = g->kind, b.p->grain = g->grain;
+        b.p->nodes = (uint32_t)g->body.node.count;
+        b.p->buffers = (uint32_t)g->buffer.count;
+        tc__plan_run_all(&b);
+    }
+    TC__VEC_FREE(c, b.free4);
+    TC__VEC_FREE(c, b.free8);
+    tc__arena_free(&a);
+    if (!b.failed) return b.p;
+    tc__interp_free(b.p);
+    return NULL;
+}
+
+static tc__interp *tc__interp_prepare(tc_ctx *c, tc__group *g) {
+    return tc__interp_prepare_for(c, g, NULL);
+}
+
+// Bytes of scratch that each worker needs for these sizes.
+static size_t tc__interp_scratch_bytes(const tc__interp *p, const int64_t *size) {
+    tc__frame f;
+    tc__kargs a;
+    tc__tile t;
+    size_t n;
+    memset(&a, 0, sizeof a);
+    a.size = size;
+    tc__frame_open(&f, p, &a);
+    n = p->fixed + tc__interp_rows(p, &f, NULL, NULL);
+    return p->kind == TC__CONTRACTION ? n + tc__tile_open(&f, &t, NULL) : n;
+}
+
+// Items [lo, hi), as a compiled kernel would do them. a->scratch[worker] as above.
+static void tc__interp_run(const tc__interp *p, const tc__kargs *a, int64_t lo, int64_t hi,
+                           int32_t worker) {
+    tc__frame f;
+    tc__frame_open(&f, p, a);
+    f.lo = lo, f.hi = hi;
+    tc__frame_place(&f, worker);
+    tc__section_run(&f, &p->start);
+    if (p->kind == TC__CONTRACTION)
+        tc__contract_run(&f);
+    else
+        tc__section_run(&f, &p->main);
+}

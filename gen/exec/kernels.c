@@ -1,0 +1,310 @@
+// Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
+// compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
+// is another kernel. Kernels that are nowhere are compiled together, one translation unit per dozen.
+// Whatever fails, the kernel runs in the interpreter and one line is logged.
+
+// One kernel of this process.
+typedef struct tc__compiled {
+    uint8_t digest[32];   // of its key
+    tc__kernel_fn run;    // NULL = interpret, do not try again
+} tc__compiled;
+
+struct tc__kernels {
+    tc__cc *cc;           // NULL = no compiler; found when first needed
+    tc__cache *cache;
+    tc__modules modules;
+    tc__map known;        // first 8 bytes of the digest -> index in compiled
+    TC__VEC(tc__compiled) compiled;
+    const char *compiler, *cache_dir;  // from the config; the caller's, copied
+    int opened;           // the compiler was looked for
+    int disk;
+    int warned;
+    int avx2;
+};
+
+enum {
+    TC__UNIT_KERNELS = 12,  // kernels of one translation unit
+    TC__SYMBOL_DIGITS = 16
+};
+
+// A kernel on its way to a function.
+typedef struct tc__kernel_order {
+    tc__launch *launch;
+    tc__text text;          // with its final symbol
+    char symbol[40];
+    tc__text key;
+    uint8_t digest[32];
+} tc__kernel_order;
+
+#if TC__JIT
+
+static const char *tc__string_copy(tc_ctx *c, const char *s) {
+    if (!s) return NULL;
+    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
+    if (copy) memcpy(copy, s, strlen(s) + 1);
+    return copy;
+}
+
+static void tc__string_free(tc_ctx *c, const char *s) {
+    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
+}
+
+static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    unsigned want = TC__CPU_AVX2 | TC__CPU_FMA;
+    if (!k) return 0;
+    c->kernels = k;
+    k->compiler = tc__string_copy(c, config->cc);
+    k->cache_dir = tc__string_copy(c, config->cache_dir);
+    k->disk = !config->no_disk_cache;
+    k->avx2 = TC__X86 && (tc__cpu_features() & want) == want && !config->baseline;
+    tc__modules_init(&k->modules, c);
+    tc__map_init(&k->known, c);
+    return 1;
+}
+
+static void tc__kernels_close(tc_ctx *c) {
+    tc__kernels *k = c->kernels;
+    if (!k) return;
+    if (k->cc) tc__cc_close(k->cc);
+    tc__modules_close(&k->modules);
+    if (k->cache) tc__cache_close(k->cache);
+    tc__map_free(&k->known);
+    TC__VEC_FREE(c, k->compiled);
+    tc__string_free(c, k->compiler);
+    tc__string_free(c, k->cache_dir);
+    tc__free(c, k, sizeof *k);
+    c->kernels = NULL;
+}
+
+// Finds compiler and cache; 0 = no compiler at all.
+static int tc__kernels_ready(tc_ctx *c) {
+    tc__kernels *k = c->kernels;
+    tc__cc_options o;
+    if (k->opened) return k->cc != NULL && tc__cc_identity(k->cc) != NULL;
+    k->opened = 1;
+    memset(&o, 0, sizeof o);
+    o.compiler = k->compiler;
+    o.cpu = k->avx2 ? TC__CPU_AVX2 | TC__CPU_FMA : 0;
+    if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
+    k->cc = tc__cc_open(c, &o, k->cache);
+    return k->cc && tc__cc_identity(k->cc);
+}
+
+// ---- keys ----
+
+static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
+    static const char stand_in[] = "tc_kernel_0000000000000000";
+    char hex[65];
+    memset(o, 0, sizeof *o);
+    o->launch = l;
+    tc__text_init(&o->text, c);
+    tc__text_init(&o->key, c);
+    if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
+    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
+            tc__cc_identity(c->kernels->cc), c->kernels->avx2);
+    tc__put_raw(&o->key, o->text.at, o->text.size);
+    if (o->text.failed || o->key.failed) return 0;
+    tc__blake2s(o->digest, NULL, 0, o->key.at, o->key.size);
+    tc__hex(hex, o->digest, 32);
+    memcpy(o->symbol, stand_in, sizeof stand_in);
+    memcpy(o->symbol + sizeof stand_in - 1 - TC__SYMBOL_DIGITS, hex, TC__SYMBOL_DIGITS);
+    for (char *at = o->text.at; (at = strstr(at, stand_in)) != NULL;)
+        memcpy(at, o->symbol, sizeof stand_in - 1);
+    return 1;
+}
+
+static void tc__order_close(tc__kernel_order *o) {
+    tc__text_free(&o->text);
+    tc__text_free(&o->key);
+}
+
+static uint64_t tc__digest_word(const uint8_t *digest) {
+    uint64_t w;
+    memcpy(&w, digest, sizeof w);
+    return w;
+}
+
+static tc__compiled *tc__kernels_known(tc__kernels *k, const uint8_t *digest) {
+    uint64_t i;
+    if (!tc__map_get(&k->known, tc__digest_word(digest), &i)) return NULL;
+    return memcmp(k->compiled.at[i].digest, digest, 32) ? NULL : &k->compiled.at[i];
+}
+
+static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
+    tc__kernels *k = c->kernels;
+    tc__compiled e;
+    memcpy(e.digest, o->digest, 32);
+    e.run = run;
+    o->launch->run = run;
+    if (run) c->stats.kernels_made++;
+    else c->stats.fallbacks++;
+    if (TC__PUSH(c, k->compiled, e))
+        tc__map_set(&k->known, tc__digest_word(o->digest), k->compiled.count - 1);
+}
+
+// ---- process, disk ----
+
+static tc__kernel_fn tc__kernel_of(tc__module *m, const char *symbol) {
+    return m ? (tc__kernel_fn)tc__module_symbol(m, symbol) : NULL;
+}
+
+// 1 = the launch has its code, or is known to be interpreted.
+static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
+    tc__kernels *k = c->kernels;
+    tc__compiled *e = tc__kernels_known(k, o->digest);
+    if (e) {
+        o->launch->run = e->run;
+        return 1;
+    }
+    if (!k->cache) return 0;
+    tc__module *m = tc__module_get(&k->modules, k->cache, o->key.at, o->key.size);
+    tc__kernel_fn run = tc__kernel_of(m, o->symbol);
+    c->stats.disk_hits += run != NULL;
+    c->stats.disk_misses += run == NULL;
+    if (run) tc__kernels_add(c, o, run);
+    return run != NULL;
+}
+
+// ---- compiler ----
+
+static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o, size_t n) {
+    const tc__group *groups[TC__UNIT_KERNELS];
+    for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
+    if (!tc__print_prelude(out, groups, (int)n, k->avx2)) return 0;
+    for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
+    return !out->failed;
+}
+
+static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
+    tc__kernels *k = c->kernels;
+    if (k->warned++) return;
+    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what, why ? why : "?");
+}
+
+static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n, const tc__blob *so) {
+    const void *keys[TC__UNIT_KERNELS];
+    size_t sizes[TC__UNIT_KERNELS];
+    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
+    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, n, so->at, so->size);
+}
+
+// The object of one unit becomes code; kernels that are not in it are interpreted.
+static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n, const tc__blob *so) {
+    tc__kernels *k = c->kernels;
+    uint64_t start = tc__now_ns();
+    tc__module *m = so->size ? tc__module_load(&k->modules, so->at, so->size) : NULL;
+    int whole = m != NULL;
+    for (size_t i = 0; i < n; i++) {
+        tc__kernel_fn run = tc__kernel_of(m, o[i]->symbol);
+        whole &= run != NULL;
+        tc__kernels_add(c, o[i], run);
+    }
+    if (whole) tc__unit_publish(k, o, n, so);
+    if (so->size && !whole) {
+        tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
+        tc__cc_distrust(k->cc);
+    }
+    c->stats.load_ns += tc__now_ns() - start;
+}
+
+static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
+    enum { MOST = 16 };
+    tc__kernels *k = c->kernels;
+    tc__text text[MOST];
+    tc__blob so[MOST];
+    const char *source[MOST];
+    size_t size[MOST], units = 0, from[MOST + 1];
+    memset(so, 0, sizeof so);
+    for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
+        size_t count = n - i < TC__UNIT_KERNELS ? n - i : TC__UNIT_KERNELS;
+        tc__text_init(&text[units], c);
+        if (!tc__unit_print(k, &text[units], o + i, count)) tc__text_clear(&text[units]);
+        tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);
+        source[units] = text[units].at, size[units] = text[units].size, from[units] = i;
+    }
+    from[units] = n < (size_t)MOST * TC__UNIT_KERNELS ? n : (size_t)MOST * TC__UNIT_KERNELS;
+    uint64_t start = tc__now_ns();
+    int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
+    c->stats.cc_ns += tc__now_ns() - start;
+    c->stats.compiles += units;
+    if (!ok) tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
+    for (size_t u = 0; u < units; u++) {
+        tc__unit_load(c, o + from[u], from[u + 1] - from[u], &so[u]);
+        tc__blob_free(c, &so[u]);
+        tc__text_free(&text[u]);
+    }
+}
+
+// Gives every launch of the program its compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name) {
+    tc_ctx *c = p->ctx;
+    size_t n = p->launch.count, missing = 0;
+    tc__kernel_order *order = TC__NEW_ARRAY(c, tc__kernel_order, n);
+    tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
+    int ready = order && want && tc__kernels_ready(c);
+    if (order && want && !ready) {
+        tc__kernels_warn(c, "no C compiler was found", "set CC, or install cc, gcc or clang");
+        c->stats.fallbacks += n;
+    }
+    uint64_t start = tc__now_ns();
+    for (size_t i = 0; ready && i < n; i++) {
+        int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
+        if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
+    }
+    c->stats.emit_ns += tc__now_ns() - start;
+    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
+            (unsigned)missing);
+    // Equal kernels of one program are compiled once.
+    size_t distinct = 0;
+    for (size_t i = 0; i < missing; i++) {
+        size_t k = 0;
+        while (k < distinct && memcmp(want[k]->digest, want[i]->digest, 32)) k++;
+        if (k < distinct) continue;
+        want[distinct++] = want[i];
+    }
+    if (distinct) tc__units_build(c, want, distinct);
+    for (size_t i = 0; ready && i < n; i++) {
+        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].digest);
+        if (e) p->launch.at[i].run = e->run;
+        tc__order_close(&order[i]);
+    }
+    tc__free(c, order, (n ? n : 1) * sizeof *order);
+    tc__free(c, want, (n ? n : 1) * sizeof *want);
+    p->compiled = 1;
+}
+
+// The C text of all kernels of the program, as one translation unit.
+static int tc__program_print(tc__program *p, tc__text *out) {
+    tc_ctx *c = p->ctx;
+    size_t n = p->launch.count;
+    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
+    int ok = groups != NULL;
+    for (size_t i = 0; ok && i < n; i++) groups[i] = p->launch.at[i].group;
+    ok = ok && tc__print_prelude(out, groups, (int)n, c->kernels ? c->kernels->avx2 : 0);
+    for (size_t i = 0; ok && i < n; i++) {
+        char symbol[32];
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, groups[i], &tc__dialect_c, symbol);
+    }
+    tc__free(c, groups, (n ? n : 1) * sizeof *groups);
+    return ok && !out->failed;
+}
+
+#else  // TC__JIT
+
+static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
+    (void)c, (void)config;
+    return 1;
+}
+
+static void tc__kernels_close(tc_ctx *c) { (void)c; }
+
+static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
+
+static int tc__program_print(tc__program *p, tc__text *out) {
+    (void)p, (void)out;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,401 @@
+// Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
+// Input: a visit and the positions to compute. Output: a tc__program, run as often as wanted.
+// A run binds base pointers and calls each kernel over its items; it allocates nothing but storage
+// for outputs whose old storage is still in use.
+
+typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
+
+typedef struct tc__launch {
+    tc__group *group;     // owned by the program
+    tc__interp *interp;   // owned; NULL once compiled code is there and nothing asked for it
+    tc__kernel_fn run;    // NULL = interpret
+    void **buf;           // base pointers by buffer; arena of the program
+    tc__kargs args;
+    int64_t items, grain; // work items, and how many of them are worth a thread
+} tc__launch;
+
+typedef struct tc__output {
+    uint32_t position;      // of the visit; UINT32_MAX = write-back
+    uint32_t external;      // write-back: which external
+    uint32_t node;
+    uint32_t layout;
+    int alias;              // 1 = the node is external `external` itself, unchanged
+    int direct;             // write-back: the kernel writes the external's memory itself
+    tc__storage *kept[2];   // storage of earlier runs, reused when nobody else holds it
+    tc__storage *storage;   // of this run
+} tc__output;
+
+typedef struct tc__program {
+    tc_ctx *ctx;
+    tc__arena arena;
+    tc__ixpool ix;
+    tc__graph graph;
+    tc__plan plan;
+    uint32_t externals;
+    tc__layout const **inputs;  // by external, then by position (NULL = dense)
+    size_t input_count;
+    TC__VEC(tc__launch) launch;
+    TC__VEC(tc__output) output;
+    uint8_t *memory;            // the arena of intermediates, plan.bytes
+    uint8_t *scratch;           // worker scratch
+    size_t scratch_bytes;       // of one worker
+    void **scratch_at;          // by worker
+    int64_t flag[3];            // CHECK: site + 1, value, limit
+    char *source;               // emitted C of all kernels, owned; NULL = none
+    size_t source_size;
+    int compiled;
+} tc__program;
+
+// ---- targets ----
+
+static int tc__program_output(tc__program *p, uint32_t position, uint32_t external, const tc__node *n) {
+    tc__output o;
+    int64_t dims[TC_MAX_RANK];
+    memset(&o, 0, sizeof o);
+    o.position = position, o.external = external, o.node = n->id;
+    for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
+    o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    if (position != UINT32_MAX && n->op == TC_OP_INPUT && n->attr[0] < (int64_t)p->externals) {
+        o.alias = 1;
+        o.external = (uint32_t)n->attr[0];
+    }
+    return o.layout && TC__PUSH(p->ctx, p->output, o);
+}
+
+static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *v = tc__cell_read(b, b->externals + position[i]);
+        if (!v || !tc__program_output(p, position[i], 0, v)) return 0;
+    }
+    for (uint32_t i = 0; i < b->externals; i++) {
+        if (!tc__cell_at(b, i)->version) continue;
+        if (!tc__program_output(p, UINT32_MAX, i, tc__cell_at(b, i)->node)) return 0;
+    }
+    return 1;
+}
+
+// Two externals on one storage, one of them written: order of access would matter.
+static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v) {
+    for (uint32_t i = 0; i < b->externals; i++) {
+        if (!tc__cell_at(b, i)->version) continue;
+        for (uint32_t k = 0; k < b->externals; k++)
+            if (k != i && v->external.at[k].alias == v->external.at[i].alias)
+                return tc__fail(p->ctx, TC_E_ALIAS, "region \"%s\": external %u is written in place "
+                                "and shares memory with external %u; tc_clone one of them",
+                                v->region ? v->region->name : "eager", (unsigned)i, (unsigned)k);
+    }
+    return 1;
+}
+
+// ---- direct write-back ----
+
+// Kernel `k` reads external `e` only where it stores buffer `out`.
+static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
+    tc__ix at = 0;
+    int found = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_STORE) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (b->place == TC__BUF_NODE && b->source == node) at = n->attr[1], found = 1;
+    }
+    for (size_t i = 0; i < k->body.node.count && found; i++) {
+        const tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_LOAD) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (b->place == TC__BUF_INPUT && b->source == e) found = n->attr[1] == at && k->phases == 1;
+    }
+    return found && k->kind == TC__POINTWISE;
+}
+
+static int tc__uses_input(const tc__group *k, uint32_t e) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_INPUT && k->buffer.at[i].source == e) return 1;
+    return 0;
+}
+
+static int tc__writes_node(const tc__group *k, uint32_t node) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == TC__BUF_NODE && k->buffer.at[i].source == node &&
+            k->buffer.at[i].written)
+            return 1;
+    return 0;
+}
+
+static void tc__choose_direct(tc__program *p, tc__output *o) {
+    size_t writer = p->launch.count, shared = 0;
+    const tc__layout *l = p->inputs[o->external];
+    for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
+    if (writer == p->launch.count || shared > 1 || !l->contiguous) return;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].alias && p->output.at[i].external == o->external) return;
+    for (size_t i = writer + 1; i < p->launch.count; i++)
+        if (tc__uses_input(p->launch.at[i].group, o->external)) return;
+    o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
+}
+
+// ---- making ----
+
+static void tc__program_free(tc__program *p) {
+    if (!p) return;
+    tc_ctx *c = p->ctx;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__interp_free(p->launch.at[i].interp);
+        tc__group_free(c, p->launch.at[i].group);
+    }
+    for (size_t i = 0; i < p->output.count; i++) {
+        tc__storage_unref(c, p->output.at[i].kept[0]);
+        tc__storage_unref(c, p->output.at[i].kept[1]);
+    }
+    TC__VEC_FREE(c, p->launch);
+    TC__VEC_FREE(c, p->output);
+    TC__VEC_FREE(c, p->plan.slab);
+    if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
+    if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
+    if (p->source) tc__free(c, p->source, p->source_size);
+    tc__graph_close(&p->graph);
+    tc__ix_close(&p->ix);
+    tc__arena_free(&p->arena);
+    tc__free(c, p, sizeof *p);
+}
+
+static int tc__program_inputs(tc__program *p, const tc__visit *v, uint32_t count) {
+    p->externals = (uint32_t)v->external.count;
+    p->input_count = p->externals + count;
+    p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__layout *, p->input_count + 1);
+    if (!p->inputs) return 0;
+    for (uint32_t i = 0; i < p->externals; i++) {
+        tc__layout *l = TC__ANEW(&p->arena, tc__layout);
+        if (!l) return 0;
+        *l = *tc__layout_at(p->ctx, v->external.at[i].layout);
+        p->inputs[i] = l;
+    }
+    return 1;
+}
+
+static int tc__program_launch(tc__program *p, tc__group *k) {
+    tc__launch l;
+    tc__ixenv env;
+    memset(&l, 0, sizeof l);
+    memset(&env, 0, sizeof env);
+    l.group = k;
+    l.buf = TC__ANEW_ARRAY(&p->arena, void *, k->buffer.count + 1);
+    if (!l.buf || !TC__PUSH(p->ctx, p->launch, l)) {
+        tc__group_free(p->ctx, k);
+        return 0;
+    }
+    return 1;
+}
+
+// Cost of one work item in element steps, to decide how many make a thread worth while.
+static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
+    int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->rows, env);
+    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env), items = tc__ix_eval(k->body.ix, k->items, env);
+    for (size_t i = 0; i < k->body.node.count; i++) cost += tc__ops[k->body.node.at[i]->op].cost;
+    int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
+    if (k->kind == TC__CONTRACTION) total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
+    return items > 0 ? total / items + 1 : 1;
+}
+
+enum { TC__PARALLEL_COST = 16384 };  // element steps below which waking a thread does not pay
+
+static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    l->interp = tc__interp_prepare(p->ctx, l->group);
+    if (!l->interp) return 0;
+    l->items = tc__ix_eval(&p->ix, l->group->items, &env);
+    int64_t cost = tc__item_cost(l->group, &env);
+    l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
+    size_t need = tc__interp_scratch_bytes(l->interp, NULL);
+    if (need > p->scratch_bytes) p->scratch_bytes = need;
+    l->args.buf = l->buf;
+    l->args.flag = p->flag;
+    return 1;
+}
+
+static int tc__program_memory(tc__program *p) {
+    int threads = tc__threads(p->ctx);
+    p->scratch_bytes = (p->scratch_bytes + 4096 + 63) / 64 * 64;
+    p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, p->scratch_bytes * (size_t)threads);
+    p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
+    if (!p->scratch || !p->scratch_at) return 0;
+    for (int i = 0; i < threads; i++) p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].args.scratch = p->scratch_at;
+    if (!p->plan.bytes) return 1;
+    p->memory = (uint8_t *)tc__alloc_aligned(p->ctx, p->plan.bytes);
+    return p->memory != NULL;
+}
+
+static int tc__program_schedule(tc__program *p) {
+    tc__schedule s;
+    tc__ixenv env;
+    uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
+    memset(&env, 0, sizeof env);
+    if (!output) return 0;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
+    for (size_t i = 0; i < s.kernel.count && ok; i++) {
+        tc__group *k = s.kernel.at[i];
+        s.kernel.at[i] = NULL;
+        ok = tc__program_launch(p, k);
+    }
+    tc__schedule_close(&s);
+    tc__free(p->ctx, output, p->graph.node.count ? p->graph.node.count : 1);
+    return ok;
+}
+
+static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const uint32_t *position,
+                            size_t positions) {
+    tc__builder b;
+    memset(&b, 0, sizeof b);
+    int ok = tc__program_inputs(p, v, count) && tc__graph_open(&p->graph, p->ctx, &p->ix);
+    ok = ok && tc__build(&b, &p->graph, v, count) && tc__check_overlap(p, &b, v) &&
+         tc__program_targets(p, &b, position, positions);
+    if (b.ctx) tc__builder_close(&b);
+    ok = ok && tc__program_schedule(p);
+    for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__launch_prepare(p, &p->launch.at[i]);
+    for (size_t i = 0; ok && i < p->output.count; i++)
+        if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
+    return ok && !p->ix.failed && tc__program_memory(p);
+}
+
+// The program that computes `position`s from the first `count` steps of the visit, and writes back
+// what those steps write in place. Interpreted until compiled. NULL = reported.
+static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count, const uint32_t *position,
+                                     size_t positions) {
+    tc__program *p = TC__NEW(c, tc__program);
+    if (!p) return NULL;
+    p->ctx = c;
+    tc__arena_init(&p->arena, c);
+    tc__ix_open(&p->ix, c);
+    if (tc__program_fill(p, v, count, position, positions)) return p;
+    tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
+    tc__program_free(p);
+    return NULL;
+}
+
+// ---- running ----
+
+static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
+    const tc__layout *l = tc__layout_at(c, o->layout);
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
+    for (int i = 0; i < 2; i++)
+        if (o->kept[i] && o->kept[i]->refs == 1) return o->storage = o->kept[i];
+    tc__storage *s = tc__storage_new(c, bytes);
+    if (!s) return NULL;
+    int i = o->kept[0] != NULL;
+    tc__storage_unref(c, o->kept[i]);
+    o->kept[i] = s;
+    return o->storage = s;
+}
+
+static void *tc__external_data(tc_ctx *c, const tc__external *e) {
+    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
+    return (char *)e->storage->data + e->offset * bytes;
+}
+
+static tc__output *tc__program_output_of(tc__program *p, uint32_t node) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].node == node && !p->output.at[i].alias) return &p->output.at[i];
+    return NULL;
+}
+
+static int tc__program_storages(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        tc__output *o = &p->output.at[i];
+        if (o->direct) continue;
+        if (o->alias) {
+            o->storage = v->external.at[o->external].storage;
+            continue;
+        }
+        tc__output *first = tc__program_output_of(p, o->node);
+        if (first != o && !first->direct) o->storage = first->storage;
+        else if (!tc__output_storage(p->ctx, o)) return 0;
+    }
+    return 1;
+}
+
+static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source) {
+    if (source < p->externals) return tc__external_data(p->ctx, &v->external.at[source]);
+    const tc__tensor *t = &v->result.at[v->result_of.at[source - p->externals] - 1];
+    return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
+}
+
+static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        const tc__kbuf *b = &l->group->buffer.at[i];
+        if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
+        if (b->place != TC__BUF_NODE) continue;
+        tc__output *o = tc__program_output_of(p, b->source);
+        if (o) l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
+                                     : o->storage->data;
+        else l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+    }
+}
+
+static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    tc__launch *l = (tc__launch *)arg;
+    tc__fp_state host = tc__fp_enter();
+    if (l->run) l->run(&l->args, lo, hi, worker);
+    else tc__interp_run(l->interp, &l->args, lo, hi, worker);
+    tc__fp_leave(host);
+}
+
+// dst (strided by l) = src (dense), element by element in runs of the last dimension.
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)src;
+    if (l->contiguous) {
+        memcpy(dst, src, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, s += bytes) {
+        int64_t offset = 0;
+        for (int d = 0; d < l->rank; d++) offset += at[d] * l->strides[d];
+        memcpy((char *)dst + offset * bytes, s, (size_t)bytes);
+        for (int d = l->rank - 1; d >= 0 && ++at[d] == l->dims[d]; d--) at[d] = 0;
+    }
+}
+
+static void tc__program_write_back(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (o->position != UINT32_MAX) continue;
+        const tc__external *e = &v->external.at[o->external];
+        e->storage->version++;
+        if (!o->direct)
+            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout), tc__external_data(p->ctx, e),
+                                o->storage->data);
+    }
+}
+
+static int tc__program_flagged(tc__program *p) {
+    if (!p->flag[0]) return 1;
+    const tc__node *n = p->graph.node.at[p->flag[0] - 1];
+    (void)n;
+    return tc__fail(p->ctx, TC_E_INDEX, "index %lld is out of range for size %lld; it was clamped, "
+                    "results are not valid", (long long)p->flag[1], (long long)p->flag[2]);
+}
+
+// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
+static int tc__program_run(tc__program *p, tc__visit *v) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t start = tc__now_ns();
+    p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (!tc__program_storages(p, v)) return 0;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        tc__launch_bind(p, l, v);
+        l->args.seed = r->seed, l->args.draw = v->draw;
+        if (l->items > 0) tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    }
+    tc__note_run(p->ctx, p->launch.count, tc__now_ns() - start);
+    if (!tc__program_flagged(p)) return 0;
+    tc__program_write_back(p, v);
+    return 1;
+}

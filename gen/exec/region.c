@@ -1,0 +1,444 @@
+// What happens at the ends of segments and regions: choose outputs, make or find the program, run it,
+// and hand results to handles. These are the recorder's hooks.
+
+// ---- results ----
+
+// Result `position` of the visit is now at (layout, storage, offset); takes over no reference.
+static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position, uint32_t layout,
+                                    tc__storage *s, int64_t offset) {
+    tc__tensor t;
+    memset(&t, 0, sizeof t);
+    while (v->result_of.count <= position)
+        if (!TC__PUSH(c, v->result_of, 0)) return NULL;
+    t.epoch = v->epoch, t.layout = layout, t.storage = s, t.offset = offset;
+    t.file = v->path.at[position]->site.file, t.line = v->path.at[position]->site.line;
+    if (!TC__PUSH(c, v->result, t)) return NULL;
+    s->refs++;
+    v->result_of.at[position] = (uint32_t)v->result.count;
+    return &v->result.at[v->result.count - 1];
+}
+
+static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        const tc__external *e = o->alias ? &v->external.at[o->external] : NULL;
+        tc__storage *s = o->direct ? v->external.at[o->external].storage : o->storage;
+        if (o->position == UINT32_MAX) continue;
+        if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
+        if (!e) {
+            const tc__output *first = tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
+            if (first->direct) s = v->external.at[first->external].storage;
+        }
+        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s, e ? e->offset : 0)) return 0;
+    }
+    return 1;
+}
+
+// ---- which results are outputs ----
+
+static int64_t tc__meta_count(const tc__meta *m) {
+    int64_t n = 1;
+    for (int i = 0; i < m->rank; i++) n *= tc__ix_value(m->dims[i]);
+    return n;
+}
+
+enum { TC__SMALL_RESULT = 16 };
+
+// used[p] = 1: an output. Not consumed by another step, kept, wanted before, or small.
+static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
+    for (uint32_t i = 0; i < count; i++) used[i] = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        for (uint32_t k = 0; k < s->n_in; k++) {
+            int target = s->op == TC_OP_COPY_ && k == 0;
+            if (!(s->in[k] & TC__EXTERNAL) && !target) used[s->in[k]] = 0;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
+            used[i] = 0;
+            if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
+            continue;
+        }
+        if ((s->flags & TC__STEP_WANTED) || tc__meta_count(&s->meta) <= TC__SMALL_RESULT)
+            if (!used[i]) used[i] = 1;
+    }
+}
+
+// Positions to compute at the end of the path that are not in memory yet. NULL = out of memory.
+static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, uint32_t count, size_t *n) {
+    uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
+    *n = 0;
+    if (used && at) {
+        tc__mark_outputs(v, count, used);
+        for (uint32_t i = 0; i < count; i++) {
+            int known = i < v->result_of.count && v->result_of.at[i];
+            if (used[i] && !known) at[(*n)++] = i;
+        }
+    }
+    tc__free(c, used, count ? count : 1);
+    return at;
+}
+
+// ---- programs of steps ----
+
+static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in, uint32_t n_in,
+                                 tc__site site) {
+    tc__call k;
+    memset(&k, 0, sizeof k);
+    k.op = op, k.in = in, k.n_in = n_in, k.site = site;
+    return tc__visit_step(c, v, &k);
+}
+
+// The step's program for these positions, made again when flags changed; NULL = reported.
+static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
+                                     size_t n) {
+    tc__program *p = (tc__program *)s->program;
+    if (p && s->generation == v->region->generation) return p;
+    uint64_t start = tc__now_ns();
+    tc__program_free(p);
+    s->program = NULL;
+    c->recorder.compiling++;
+    p = tc__program_make(c, v, s->position, position, n);
+    if (p && !c->interpret) tc__program_compile(p, v->region->name);
+    c->recorder.compiling--;
+    if (!p) return NULL;
+    s->program = p, s->generation = v->region->generation;
+    c->stats.programs++;
+    c->stats.arena_bytes += p->plan.bytes, c->stats.unplanned_bytes += p->plan.unplanned;
+    tc__log(c, TC__LOG_RECOMPILES, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
+            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+            (unsigned)s->position, (unsigned)p->launch.count,
+            (unsigned)((tc__now_ns() - start) / 1000));
+    return p;
+}
+
+// Marks results that steps after the break at `at` use, so that the next visit stores them there.
+static void tc__mark_crossing(tc__visit *v, uint32_t at) {
+    for (uint32_t i = at + 1; i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        for (uint32_t k = 0; k < s->n_in; k++) {
+            if (s->in[k] & TC__EXTERNAL || s->in[k] >= at) continue;
+            tc__step *from = v->path.at[s->in[k]];
+            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE) continue;
+            from->flags |= TC__STEP_CROSSES;
+            v->region->generation++;
+        }
+    }
+}
+
+static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position, size_t n) {
+    tc__program *p = tc__step_program(c, v, s, position, n);
+    return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+}
+
+// Hook: a graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
+    size_t n = 0;
+    uint32_t want = s->in[0];
+    int ok = 0;
+    if (want & TC__EXTERNAL) return 1;
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
+    if (!at) return 0;
+    for (uint32_t i = 0; i < s->position; i++) {
+        int known = i < v->result_of.count && v->result_of.at[i];
+        if (!known && (i == want || (v->path.at[i]->flags & TC__STEP_CROSSES))) at[n++] = i;
+    }
+    c->stats.graph_breaks++;
+    tc__log(c, TC__LOG_GRAPH_BREAKS, "region \"%s\": value read at %s:%d; %u steps run here",
+            v->region->name, s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
+    ok = n == 0 || tc__run_step(c, v, s, at, n);
+    tc__free(c, at, (s->position ? s->position : 1) * sizeof *at);
+    v->segment = s->position + 1;
+    return ok;
+}
+
+// Results of the visit before this one die now; what of them is still used is held by references.
+static void tc__bury_previous(tc_ctx *c, tc__visit *v) {
+    tc__visit *old = &v->region->visit[v == &v->region->visit[0]];
+    if (old->state != TC__VISIT_NONE) tc__visit_clear(c, old);
+}
+
+static int tc__any_break(const tc__visit *v) {
+    for (size_t i = 0; i < v->path.count; i++)
+        if (v->path.at[i]->op == TC_OP_BREAK) return 1;
+    return 0;
+}
+
+// Hook: the end of a region.
+static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
+    size_t n = 0;
+    tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, NULL, 0, v->begin);
+    if (!leaf) return 0;
+    int fresh = !leaf->program || leaf->generation != v->region->generation;
+    uint32_t *at = fresh ? tc__output_positions(c, v, leaf->position, &n) : NULL;
+    if (fresh && !at) return 0;
+    c->stats.records += leaf->program == NULL;
+    tc__bury_previous(c, v);
+    int ok = tc__run_step(c, v, leaf, at, n);
+    if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
+    if (fresh && tc__any_break(v))
+        for (uint32_t i = 0; i < v->path.count; i++)
+            if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
+    c->stats.visits++;
+    return ok;
+}
+
+// Hook: a result that no program stored is read after its visit.
+static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
+    const tc__step *s = v->path.at[position];
+    for (size_t i = 0; i < v->external.count; i++) {
+        if (v->external.at[i].version == v->external.at[i].storage->version) continue;
+        tc__fail(c, TC_E_TOUCHED, "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
+                 "region's inputs have changed since; tc_keep it inside the region", v->region->name,
+                 s->site.file ? s->site.file : "?", s->site.line);
+        return NULL;
+    }
+    tc__log(c, TC__LOG_PERF, "region \"%s\": result of %s:%d was not stored; computed again, and "
+            "stored from the next visit on", v->region->name, s->site.file ? s->site.file : "?",
+            s->site.line);
+    v->path.at[position]->flags |= TC__STEP_WANTED;
+    v->region->generation++;
+    tc__program *p = tc__program_make(c, v, position + 1, &position, 1);
+    int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    tc__program_free(p);
+    return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
+}
+
+static void tc__forget_steps(tc__step *s) {
+    for (; s; s = s->sibling) {
+        // Depth of the trie is the length of a path: walk it without recursion along `next`.
+        for (tc__step *d = s; d; d = d->next) {
+            tc__program_free((tc__program *)d->program);
+            d->program = NULL;
+            if (d != s && d->sibling) tc__forget_steps(d->sibling);
+        }
+    }
+}
+
+static void tc__hook_forget(tc_ctx *c, tc__region *r) {
+    (void)c;
+    tc__forget_steps(r->root.next);
+}
+
+// ---- eager ----
+
+struct tc__eager {
+    tc__step step;
+    tc__program *program;
+    tc__eager *next;     // same hash
+    uint32_t externals;
+    tc__binding *bind;   // layout and alias of each external
+};
+
+// One op outside regions: externals are bound to the stand-in visit.
+static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
+    tc__visit *v = &c->eager_visit;
+    v->epoch = tc__epoch_next(tc__values_of(c));
+    v->key = 0;
+    return tc__call_codes(c, v, k, code);
+}
+
+static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k, const uint32_t *code) {
+    uint64_t h = tc__hash_mix(k->op, ((uint64_t)k->n_in << 32) | k->n_attr);
+    h = tc__hash64(code, k->n_in * sizeof *code, h);
+    h = tc__hash64(k->attr, k->n_attr * sizeof *k->attr, h);
+    if (k->dims) h = tc__hash64(k->dims, k->rank * sizeof *k->dims, tc__hash_mix(h, k->dtype));
+    for (size_t i = 0; i < v->external.count; i++)
+        h = tc__hash_mix(h, v->external.at[i].layout | (uint64_t)v->external.at[i].alias << 32);
+    return h;
+}
+
+static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call *k, const uint32_t *code) {
+    const tc__step *s = &e->step;
+    if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
+    if (e->externals != v->external.count) return 0;
+    if (memcmp(s->in, code, k->n_in * sizeof *code)) return 0;
+    if (k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr)) return 0;
+    for (uint32_t i = 0; i < e->externals; i++)
+        if (e->bind[i].layout != v->external.at[i].layout || e->bind[i].alias != v->external.at[i].alias)
+            return 0;
+    if (!k->dims) return 1;
+    return s->meta.dtype == k->dtype && s->meta.rank == k->rank &&
+           !memcmp(s->meta.dims, k->dims, k->rank * sizeof *k->dims);
+}
+
+static void tc__eager_free(tc_ctx *c, tc__eager *e) {
+    if (!e) return;
+    tc__program_free(e->program);
+    tc__free(c, e->step.in, (e->step.n_in + 1u) * sizeof *e->step.in);
+    tc__free(c, e->step.attr, (e->step.n_attr + 1u) * sizeof *e->step.attr);
+    tc__free(c, e->bind, (e->externals + 1u) * sizeof *e->bind);
+    tc__free(c, e, sizeof *e);
+}
+
+static int tc__eager_program(tc_ctx *c, tc__eager *e) {
+    tc__visit *v = &c->eager_visit;
+    uint32_t position = 0;
+    int effect = e->step.op == TC_OP_COPY_;
+    v->path.count = 0;
+    v->result_of.count = 0;
+    if (!TC__PUSH(c, v->path, &e->step)) return 0;
+    e->program = tc__program_make(c, v, 1, &position, effect ? 0 : 1);
+    return e->program != NULL;
+}
+
+static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *code) {
+    tc__visit *v = &c->eager_visit;
+    tc__eager *e = TC__NEW(c, tc__eager);
+    if (!e) return NULL;
+    tc__step *s = &e->step;
+    s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
+    s->site = k->site;
+    e->externals = (uint32_t)v->external.count;
+    s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
+    s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);
+    e->bind = TC__NEW_ARRAY(c, tc__binding, e->externals + 1);
+    if (s->in && s->attr && e->bind && tc__call_infer(c, k, &s->meta)) {
+        if (k->n_in) memcpy(s->in, code, k->n_in * sizeof *code);
+        if (k->n_attr) memcpy(s->attr, k->attr, k->n_attr * sizeof *k->attr);
+        for (uint32_t i = 0; i < e->externals; i++) {
+            e->bind[i].layout = v->external.at[i].layout;
+            e->bind[i].alias = v->external.at[i].alias;
+        }
+        if (tc__eager_program(c, e)) return e;
+    }
+    tc__eager_free(c, e);
+    return NULL;
+}
+
+static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *code) {
+    uint64_t found = 0, h = tc__eager_hash(&c->eager_visit, k, code);
+    tc__map_get(&c->eager_ids, h, &found);
+    tc__eager *first = (tc__eager *)(uintptr_t)found;
+    for (tc__eager *e = first; e; e = e->next)
+        if (tc__eager_same(e, &c->eager_visit, k, code)) return e;
+    tc__eager *e = tc__eager_new(c, k, code);
+    if (!e) return NULL;
+    e->next = first;
+    if (tc__map_set(&c->eager_ids, h, (uint64_t)(uintptr_t)e)) return e;
+    tc__eager_free(c, e);
+    return NULL;
+}
+
+static tc_tensor tc__eager_result(tc_ctx *c, const tc__call *k, tc__eager *e) {
+    tc__visit *v = &c->eager_visit;
+    if (k->op == TC_OP_COPY_) return k->in[0];
+    tc__output *o = &e->program->output.at[0];
+    tc__storage *s = o->storage;
+    int64_t offset = 0;
+    uint32_t layout = o->layout;
+    if (o->alias) {
+        layout = v->external.at[o->external].layout;
+        offset = v->external.at[o->external].offset;
+        s->refs++;
+        return tc__tensor_new(c, layout, s, offset, k->site.file, k->site.line);
+    }
+    // The result owns its storage alone: the program must not write it again.
+    o->kept[0] = o->kept[1] = NULL;
+    return tc__tensor_new(c, layout, s, offset, k->site.file, k->site.line);
+}
+
+static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
+    uint32_t code[TC__MAX_OPERANDS];
+    tc__visit *v = &c->eager_visit;
+    tc_tensor t = tc__null();
+    if (k->n_in > TC__MAX_OPERANDS) {
+        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op), TC__MAX_OPERANDS);
+        return t;
+    }
+    if (tc__eager_bind(c, k, code)) {
+        tc__eager *e = tc__eager_find(c, k, code);
+        v->draw = c->recorder.draw;
+        if (e && tc__program_run(e->program, v)) t = tc__eager_result(c, k, e);
+    }
+    tc__unbind_to(c, v, 0);
+    c->stats.eager_ops++;
+    return t;
+}
+
+// ---- views ----
+
+// Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
+static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims, int64_t *out) {
+    int i = l->rank - 1;
+    int64_t stride = 1, left = 0;
+    if (l->contiguous) {
+        tc__row_major(rank, dims, out);
+        return 1;
+    }
+    for (int d = rank - 1; d >= 0; d--) {
+        if (dims[d] == 1) {
+            out[d] = 0;
+            continue;
+        }
+        while (left <= 1 && i >= 0) {
+            if (l->dims[i] != 1) stride = l->strides[i], left = l->dims[i];
+            i--;
+        }
+        // Join following dimensions that continue this run.
+        while (left < dims[d] && i >= 0 && (l->dims[i] == 1 || l->strides[i] == stride * left)) {
+            left *= l->dims[i];
+            i--;
+        }
+        if (left % dims[d]) return 0;
+        out[d] = stride;
+        stride *= dims[d];
+        left /= dims[d];
+    }
+    return left <= 1;
+}
+
+// The call as a view of its operand's layout: new sizes, strides, offset. 0 = not a view.
+static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m, int64_t *dims,
+                       int64_t *strides, int64_t *offset) {
+    for (int i = 0; i < m->rank; i++) dims[i] = tc__ix_value(m->dims[i]);
+    *offset = 0;
+    switch (k->op) {
+    case TC_OP_RESHAPE: return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
+    case TC_OP_PERMUTE:
+        for (int i = 0; i < m->rank; i++) strides[i] = l->strides[k->attr[i]];
+        return 1;
+    case TC_OP_EXPAND:
+        for (int i = 0; i < m->rank; i++) {
+            int d = i - (m->rank - l->rank);
+            strides[i] = d < 0 || l->dims[d] == 1 ? 0 : l->strides[d];
+        }
+        return 1;
+    case TC_OP_SLICE:
+        memcpy(strides, l->strides, (size_t)m->rank * sizeof *strides);
+        *offset = l->numel && m->rank ? tc__ix_value(k->attr[1]) * strides[k->attr[0]] : 0;
+        strides[k->attr[0]] *= tc__ix_value(k->attr[3]);
+        return 1;
+    default: return 0;
+    }
+}
+
+static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
+    tc__meta m;
+    int64_t dims[TC_MAX_RANK], strides[TC_MAX_RANK], offset;
+    if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
+    tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
+    *out = tc__null();
+    memset(&m, 0, sizeof m);
+    if (!t || !tc__call_infer(c, k, &m)) return 1;
+    tc__layout l = *tc__layout_at(c, t->layout);
+    if (!tc__view_of(k, &l, &m, dims, strides, &offset)) return 0;
+    uint32_t id = tc__layout_intern(c, l.dtype, m.rank, dims, strides);
+    t->storage->refs++;
+    *out = tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
+    return 1;
+}
+
+// Hook: one call outside regions.
+static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
+    tc_tensor t;
+    if (k->op == TC_OP_KEEP) return k->in[0];
+    if (tc__eager_view(c, k, &t)) return t;
+    return tc__eager_compute(c, k);
+}
+
+static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_segment, tc__hook_finish,
+                                         tc__hook_demand, tc__hook_forget};

@@ -1,0 +1,31 @@
+// The context: everything above the recorder that outlives a program.
+
+typedef struct tc__eager tc__eager;
+typedef struct tc__kernels tc__kernels;
+
+struct tc_ctx {
+    tc__recorder recorder;   // must be first
+    tc_stats stats;
+    tc__pool *pool;          // NULL until a program wants threads
+    int threads;
+    int interpret;           // 1 = never compile
+    int no_fusion;
+    tc__kernels *kernels;    // compiled code; exec/kernels.c
+    tc__map eager_ids;       // hash of a call -> tc__eager
+    tc__visit eager_visit;   // stands in for a region while one op runs
+    int eager_busy;
+    tc__text report;         // of tc_explain
+};
+
+static int tc__threads(const tc_ctx *c) { return c->threads; }
+static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
+
+static tc__pool *tc__pool_of(tc_ctx *c) {
+    if (!c->pool) c->pool = tc__pool_open(c, c->threads);
+    return c->pool;
+}
+
+static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
+    c->stats.kernel_runs += kernels;
+    c->stats.run_ns += ns;
+}

@@ -1,0 +1,197 @@
+// What the compiler does not say: which files are packed, how they look, how long they are.
+
+enum { LINE_WIDTH = 92, PART_LINES = 900, FUNCTION_LINES = 100 };
+
+static const char *const layers[] = {"api",    "base", "value", "graph", "pass",
+                                     "kernel", "exec", "io",    "cpu",   "cuda"};
+static const char *const manifests[] = {"gen/tcompile.in.h", "gen/tcompile_cuda.in.h"};
+static const char *const packed[] = {"tcompile.h", "tcompile_cuda.h"};
+
+// The layer of "gen/base/mem.c" is "base"; NULL for what is not library code.
+static const char *layer_of(const char *path) {
+    for (size_t i = 0; i < COUNT(layers); i++) {
+        if (starts(path, join("gen/%s/", layers[i]))) return layers[i];
+    }
+    return NULL;
+}
+
+static void lint_bytes(const char *path, int number, const char *line, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)line[i] < 0x80 && line[i] != '\t' && line[i] != '\r') continue;
+        fail(path, number, join("byte 0x%02x", (unsigned)(unsigned char)line[i]),
+             "sources are plain ASCII without tabs and carriage returns",
+             "use spaces and ASCII spellings");
+        return;
+    }
+    if (n && line[n - 1] == ' ') {
+        fail(path, number, "trailing blank", "it makes noise in every diff", "delete it");
+    }
+    if (n > LINE_WIDTH && !ends(path, ".def") && !ends(path, ".md")) {
+        warnings++;
+        fprintf(stderr, "%s:%d: Warning: %d columns (limit %d)\n", path, number, (int)n,
+                LINE_WIDTH);
+    }
+}
+
+// "static int f(" -> "f": the word before the first parenthesis.
+static char *function_name(const char *s, const char *end) {
+    const char *open = s, *start;
+    while (open < end && *open != '(') open++;
+    for (start = open;
+         start > s && (start[-1] == '_' || isalnum((unsigned char)start[-1]));)
+        start--;
+    return join("%.*s", (int)(open - start), start);
+}
+
+static int is_definition(const char *s, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = strstr(s, name); at; at = strstr(at + 1, name)) {
+        const char *stop = at[n] == '(' ? strpbrk(at, ";{") : NULL;
+        const char *line = at;
+        while (line > s && line[-1] != '\n') line--;
+        if (stop && *stop == '{' && *line != ' ' && *line != '/') return 1;
+    }
+    return 0;
+}
+
+// A static prototype is for mutual recursion inside one part; across parts it would be a
+// call upward that the order of the manifest cannot catch.
+static void lint_prototypes(const char *path, const char *s) {
+    const char *whole = s, *line;
+    size_t n;
+    for (int number = 1; next_line(&s, &line, &n); number++) {
+        if (!starts(line, "static ") && !starts(line, "TC__UNUSED static ")) continue;
+        const char *stop = strpbrk(line, ";{=");
+        const char *open = strchr(line, '(');
+        if (!stop || *stop != ';' || !open || open > stop || stop[-1] != ')') continue;
+        char *name = function_name(line, stop);
+        if (!*name || is_definition(whole, name)) continue;
+        fail(path, number, join("%s is declared here but not defined", name),
+             "a part may use only what stands above it in the manifest",
+             "move the function down, or pass it through a struct");
+    }
+}
+
+// A function: a column-0 line that ends in `{` and holds `(`, up to the next column-0 `}`.
+static void lint_functions(const char *path, const char *s) {
+    const char *line, *start = NULL;
+    size_t n;
+    int first = 0;
+    for (int number = 1; next_line(&s, &line, &n); number++) {
+        if (n && *line != ' ' && *line != '}' && *line != '/' && *line != '#') {
+            start = line;
+            first = number;
+        }
+        if (!n || *line != '}' || !start) continue;
+        const char *open = strchr(start, '(');
+        if (open && open < line && number - first + 1 > FUNCTION_LINES) {
+            fail(path, first,
+                 join("%s has %d lines", function_name(start, line), number - first + 1),
+                 join("a function has at most %d", FUNCTION_LINES),
+                 "name its steps and make functions of them, or make a table of it");
+        }
+        start = NULL;
+    }
+}
+
+static void lint_system_includes(const char *path, const char *s) {
+    const char *line;
+    size_t n;
+    if (ends(path, "base/prelude.c") || ends(path, "api/config.h")) return;
+    for (int number = 1; next_line(&s, &line, &n); number++) {
+        if (!starts(line, "#include <") && !starts(line, "#  include <")) continue;
+        fail(path, number, "system include",
+             "only base/prelude.c and api/config.h have them", "move it to base/prelude.c");
+    }
+}
+
+static int lint_text(const char *root, const char *path) {
+    size_t size = 0, n;
+    const char *s = read_file(join("%s/%s", root, path), &size), *line, *at = s;
+    int number = 0;
+    if (!s) return 0;
+    while (next_line(&at, &line, &n)) lint_bytes(path, ++number, line, n);
+    if (size && s[size - 1] != '\n') {
+        fail(path, number, "no newline at the end", "tools and diffs stumble over it",
+             "add it");
+    }
+    return number;
+}
+
+static void lint_part(const char *root, const char *path) {
+    const char *s = read_file(join("%s/%s", root, path), NULL);
+    int lines = lint_text(root, path);
+    if (!s) return;
+    if (lines > PART_LINES) {
+        fail(path, lines, join("%d lines", lines),
+             join("a part has at most %d", PART_LINES),
+             "split it by responsibility; the manifest takes any number of parts");
+    }
+    lint_prototypes(path, s);
+    lint_functions(path, s);
+    if (!starts(path, "gen/cuda/")) lint_system_includes(path, s);
+}
+
+static int is_code(const char *path) {
+    return ends(path, ".c") || ends(path, ".h") || ends(path, ".cc") || ends(path, ".cu") ||
+           ends(path, ".def") || ends(path, ".md") || ends(path, ".sh");
+}
+
+// A library file is used when a manifest includes it, or the text made from it.
+static int uses(const list *used, const char *path) {
+    if (list_has(used, path + 4)) return 1;
+    return is_embedded(path) && list_has(used, join("out/%s.inc", embedded_name(path)));
+}
+
+static void lint_listed(const char *path, const list used[2]) {
+    int times = uses(&used[0], path) + uses(&used[1], path);
+    if (times == 1 || ends(path, ".md")) return;
+    fail(path, 1, times ? "included by both manifests" : "included by no manifest",
+         "a file of the library belongs to exactly one packed header",
+         times ? "leave it to tcompile.in.h" : "add it to gen/tcompile.in.h, or delete it");
+}
+
+static void lint(const char *root, const char *dest) {
+    static const char *const folders[] = {"gen", "tests", "examples", "bench"};
+    list files = {0}, used[2];
+    int any = 0;
+    memset(used, 0, sizeof used);
+    for (size_t i = 0; i < COUNT(manifests); i++) {
+        packer p;
+        if (!pack(&p, root, dest, manifests[i])) continue;
+        used[i] = p.used;
+        any = 1;
+    }
+    for (size_t i = 0; i < COUNT(folders); i++) walk(&files, root, folders[i]);
+    for (size_t i = 0; i < files.count; i++) {
+        const char *path = files.at[i];
+        if (!is_code(path)) continue;
+        if (!layer_of(path)) {
+            lint_text(root, path);
+            continue;
+        }
+        lint_part(root, path);
+        if (any) lint_listed(path, used);
+    }
+}
+
+static void print_layers(const char *root) {
+    int total = 0;
+    for (size_t i = 0; i < COUNT(layers); i++) {
+        list files = {0};
+        int lines = 0, switches = 0;
+        walk(&files, root, join("gen/%s", layers[i]));
+        for (size_t k = 0; k < files.count; k++) {
+            const char *s = read_file(join("%s/%s", root, files.at[k]), NULL), *line;
+            size_t n;
+            while (s && next_line(&s, &line, &n)) {
+                lines++;
+                switches += starts(line, "#if");
+            }
+        }
+        total += lines;
+        printf("  %-8s %6d lines in %3d files, %3d #if\n", layers[i], lines,
+               (int)files.count, switches);
+    }
+    printf("  %-8s %6d lines\n", "all", total);
+}

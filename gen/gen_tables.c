@@ -1,0 +1,255 @@
+// Expands gen/tables/*.def. Each table is an X-macro; here its columns become strings.
+// A missing column is a compile error at its row.
+
+// ---- ops.def ----------------------------------------------------------------
+typedef struct op {
+    const char *id, *name, *kind, *dtype, *shape, *attr, *al, *cost, *expr, *cuda, *grad;
+    const char *test, *doc;
+} op;
+
+#define DTYPE(...) #__VA_ARGS__
+#define SHAPE(...) #__VA_ARGS__
+#define ATTR(...)  #__VA_ARGS__
+#define AL(...)    #__VA_ARGS__
+#define COST(...)  #__VA_ARGS__
+#define EXPR(...)  #__VA_ARGS__
+#define CUDA(...)  #__VA_ARGS__
+#define GRAD(...)  #__VA_ARGS__
+#define TEST(...)  #__VA_ARGS__
+#define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, test, doc)      \
+    {#id, #name, #kind, dtype, shape, attr, al, cost, expr, cuda, grad, test, doc},
+static const op ops[] = {
+#include "tables/ops.def"
+};
+#undef DTYPE
+#undef OP
+
+// One row per KIND: operands, and whether a row makes a public function by itself.
+typedef struct op_kind {
+    const char *name;
+    int arity;       // -1: any number
+    int elementwise; // one line over tc__op<arity>, one interpreter loop
+} op_kind;
+
+static const op_kind op_kinds[] = {
+    {"UNARY", 1, 1},   {"BINARY", 2, 1},  {"TERNARY", 3, 1}, {"CAST", 1, 0},
+    {"SOURCE", 0, 0},  {"MOVE", 1, 0},    {"JOIN", -1, 0}, // cat
+    {"GATHER", 2, 0},                                      // data, index
+    {"SCATTER", 3, 0},                                     // data, index, updates
+    {"REDUCE", 1, 0},  {"SCAN", 1, 0},    {"SORT", 1, 0},    {"CONTRACT", 2, 0},
+    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define EACH(item, type, table)                                                            \
+    for (const type *item = table; item < table + COUNT(table); item++)
+
+static const op_kind *kind_of(const op *o) {
+    EACH(k, op_kind, op_kinds) {
+        if (strcmp(k->name, o->kind) == 0) return k;
+    }
+    fail("gen/tables/ops.def", 0, join("%s has the unknown kind %s", o->id, o->kind),
+         "the kind says how many operands an op has",
+         "correct it, or add a row to op_kinds in gen/gen_tables.c");
+    return op_kinds;
+}
+
+static int has_function(const op *o) {
+    return kind_of(o)->elementwise && strcmp(o->name, "NOFN") != 0;
+}
+
+static void head(text *t, const char *table) {
+    put(t, "// Generated from gen/tables/%s.def by gen/gen_tables.c.\n", table);
+}
+
+// "// " lines at an indent, broken at the line width.
+static void put_comment(text *t, int indent, const char *s) {
+    const int width = 92 - 3 - indent;
+    while (*s) {
+        int n = (int)strlen(s), cut = n > width ? width : n;
+        while (cut < n && cut > 1 && s[cut] != ' ') cut--;
+        put(t, "%*s// %.*s\n", indent, "", cut, s);
+        s += cut;
+        while (*s == ' ') s++;
+    }
+}
+
+static void put_string(text *t, const char *s) { put_literal(t, s, strlen(s)); }
+
+static void op_enum(text *t) {
+    head(t, "ops");
+    put(t, "typedef enum tc__op {\n");
+    EACH(o, op, ops) put(t, "    TC_OP_%s,\n", o->id);
+    put(t, "    TC_OP_COUNT\n} tc__op;\n");
+}
+
+// "COMM, ASSOC" -> "TC__AL_COMM | TC__AL_ASSOC"; a REDUCE row names its combining op there.
+static void put_flags(text *t, const op *o) {
+    char *words = join("%s", o->al);
+    const char *between = "";
+    if (!*words || strcmp(o->kind, "REDUCE") == 0) {
+        put(t, "0");
+        return;
+    }
+    for (char *w = strtok(words, ", "); w; w = strtok(NULL, ", ")) {
+        put(t, "%sTC__AL_%s", between, w);
+        between = " | ";
+    }
+}
+
+static void op_info(text *t) {
+    head(t, "ops");
+    put(t, "static const tc__op_info tc__ops[TC_OP_COUNT] = {\n");
+    EACH(o, op, ops) {
+        int reduce = strcmp(o->kind, "REDUCE") == 0;
+        put(t, "    {\"%s\", \"%s\", TC__KIND_%s, %d, %s,\n", o->id,
+            strcmp(o->name, "NOFN") ? o->name : "", o->kind, kind_of(o)->arity, o->cost);
+        put(t, "     tc__dtype_%s, tc__shape_%s,\n     ", o->dtype, o->shape);
+        put_flags(t, o);
+        put(t, ", TC_OP_%s,\n     ", reduce ? o->al : "COUNT");
+        put_string(t, o->attr);
+        put(t, ", ");
+        put_string(t, o->expr);
+        put(t, ",\n     ");
+        put_string(t, strcmp(o->cuda, "SAME") ? o->cuda : o->expr);
+        put(t, ",\n     ");
+        put_string(t, o->doc);
+        put(t, "},\n");
+    }
+    put(t, "};\n");
+}
+
+static const char *const parameters[] = {"", "tc_tensor a", "tc_tensor a, tc_tensor b",
+                                         "tc_tensor a, tc_tensor b, tc_tensor c"};
+static const char *const arguments[] = {"", "a", "a, b", "a, b, c"};
+
+static void op_api(text *t) {
+    head(t, "ops");
+    EACH(o, op, ops) {
+        if (!has_function(o)) continue;
+        put(t, "\n");
+        put_comment(t, 0, o->doc);
+        put(t, "TCDEF tc_tensor tc_%s_at(%s, const char *file, int line);\n", o->name,
+            parameters[kind_of(o)->arity]);
+    }
+    for (int sites = 1; sites >= 0; sites--) {
+        put(t, sites ? "\n#ifndef TC_NO_SITES\n" : "#else\n");
+        EACH(o, op, ops) {
+            if (!has_function(o)) continue;
+            const char *a = arguments[kind_of(o)->arity];
+            put(t, "#  define tc_%s(%s) tc_%s_at(%s, %s)\n", o->name, a, o->name, a,
+                sites ? "__FILE__, __LINE__" : "NULL, 0");
+        }
+    }
+    put(t, "#endif\n");
+}
+
+static void op_calls(text *t) {
+    head(t, "ops");
+    EACH(o, op, ops) {
+        if (!has_function(o)) continue;
+        int arity = kind_of(o)->arity;
+        put(t, "TCDEF tc_tensor tc_%s_at(%s, const char *file, int line) {\n", o->name,
+            parameters[arity]);
+        put(t, "    return tc__op%d(TC_OP_%s, %s, file, line);\n}\n", arity, o->id,
+            arguments[arity]);
+    }
+}
+
+// One row per elementwise op: the includer defines TC__LOOP_UNARY, _BINARY and _TERNARY as
+// (ID, dtype rule, expression...) and gets a block loop of each from it.
+static void loops(text *t) {
+    put(t, "// include-many: defines are the includer's. ");
+    head(t, "ops");
+    EACH(o, op, ops) {
+        if (!kind_of(o)->elementwise || !*o->expr) continue;
+        put(t, "TC__LOOP_%s(%s, %s, %s)\n", o->kind, o->id, o->dtype, o->expr);
+    }
+}
+
+// ---- dtypes.def -------------------------------------------------------------
+typedef struct dtype {
+    const char *id, *name, *bytes, *category, *class_, *c, *cuda, *descr, *doc;
+} dtype;
+
+#define DTYPE(id, name, bytes, category, class_, c, cuda, descr, doc)                      \
+    {#id, name, #bytes, #category, #class_, #c, #cuda, descr, doc},
+static const dtype dtypes[] = {
+#include "tables/dtypes.def"
+};
+#undef DTYPE
+
+static void dtype_enum(text *t) {
+    head(t, "dtypes");
+    put(t, "typedef enum tc_dtype {\n");
+    EACH(d, dtype, dtypes) {
+        put(t, "    TC_%s,%*s  // %s\n", d->id, 4 - (int)strlen(d->id), "", d->doc);
+    }
+    put(t, "    TC_DTYPE_COUNT\n} tc_dtype;\n");
+}
+
+static void dtype_info(text *t) {
+    head(t, "dtypes");
+    put(t, "static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT] = {\n");
+    EACH(d, dtype, dtypes) {
+        put(t, "    {\"%s\", %s, TC__%s, TC__CLASS_%s, \"%s\", \"%s\", \"%s\"},\n", d->name,
+            d->bytes, d->category, d->class_, d->c, d->cuda, d->descr);
+    }
+    put(t, "};\n");
+}
+
+// ---- errors.def -------------------------------------------------------------
+typedef struct error_item {
+    const char *id, *doc;
+} error_item;
+
+#define ERR(id, doc) {#id, doc},
+static const error_item error_items[] = {
+#include "tables/errors.def"
+};
+
+// The values count down from -1: 0 is success, and a row keeps its value while rows are
+// only added at the end.
+static void status_enum(text *t) {
+    int value = 0;
+    head(t, "errors");
+    put(t, "enum {\n    TC_OK = 0,\n");
+    EACH(e, error_item, error_items) {
+        put_comment(t, 4, e->doc);
+        int last = e == error_items + COUNT(error_items) - 1;
+        put(t, "    TC_E_%s = %d%s\n", e->id, --value, last ? "" : ",");
+    }
+    put(t, "};\n");
+}
+
+// The rows of an array of { name, doc }, indexed by -status - 1.
+static void error_info(text *t) {
+    head(t, "errors");
+    EACH(e, error_item, error_items) {
+        put(t, "{\"TC_E_%s\",\n ", e->id);
+        put_string(t, e->doc);
+        put(t, "},\n");
+    }
+}
+
+#include "gen_loops.c"
+
+// ---- what is made -----------------------------------------------------------
+typedef struct product {
+    const char *name;
+    void (*make)(text *t);
+} product;
+
+static const product products[] = {
+    {"op_enum", op_enum},       // enum tc__op
+    {"op_info", op_info},       // tc__ops: facts by op
+    {"op_api", op_api},         // public prototypes of the elementwise ops
+    {"op_calls", op_calls},     // their bodies
+    {"interp_rows32", loop_rows32}, // block loops of the interpreter, include-many
+    {"interp_rows64", loop_rows64},
+    {"interp_table", loop_table},
+    {"dtype_enum", dtype_enum}, // enum tc_dtype
+    {"dtype_info", dtype_info}, // tc__dtypes
+    {"status", status_enum},    // TC_OK, TC_E_...
+    {"error_info", error_info}, // rows of error names and meanings
+};

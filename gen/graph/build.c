@@ -1,0 +1,384 @@
+// Trace -> TENSOR graph: a path of steps becomes pure nodes.
+// Recording's conveniences are made explicit: operands are cast and broadcast, scalars become
+// constants, and in-place writes become new values of a root. A root is an external or a computed
+// result; movement results are views of their root and are rebuilt when the root has been written.
+
+// A result to be stored, or an external to be overwritten, by a program.
+typedef struct tc__target {
+    uint32_t position;  // of the step; UINT32_MAX = write-back of external `external`
+    uint32_t external;
+    uint32_t node;
+} tc__target;
+
+// One operand code's value while the path is walked.
+typedef struct tc__cell {
+    const tc__step *via;   // movement that makes it from `parent`; NULL = a root
+    uint32_t parent;       // cell
+    uint32_t version;      // root: writes so far; view: root's version that `node` belongs to
+    tc__node *node;
+} tc__cell;
+
+typedef struct tc__builder {
+    tc_ctx *ctx;
+    tc__graph *g;
+    tc__visit *visit;
+    uint32_t externals;        // cells below this are externals, above are positions
+    TC__VEC(tc__cell) cell;
+    int failed;
+} tc__builder;
+
+// ---- node constructors; each gives NULL when memory is out, and NULL for NULL operands ----
+
+static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
+                          const uint32_t *in, uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
+    tc__node n;
+    memset(&n, 0, sizeof n);
+    n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype, n.rank = (uint8_t)rank;
+    n.n_in = n_in, n.n_attr = n_attr;
+    uint32_t ids[TC__MAX_OPERANDS];
+    int64_t words[TC__MAX_OPERANDS];
+    if (n_in) memcpy(ids, in, n_in * sizeof *in);
+    if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
+    n.in = ids, n.attr = words;
+    if (rank) memcpy(n.dims, dims, (size_t)rank * sizeof *dims);
+    return tc__node_cons(g, &n);
+}
+
+static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank, const tc__ix *dims,
+                           const int64_t *attr, uint32_t n_attr) {
+    return a ? tc__make(g, op, a->dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
+}
+
+static tc__node *tc__make_const(tc__graph *g, int dtype, tc__value v) {
+    int64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return tc__make(g, TC_OP_CONST, dtype, 0, NULL, NULL, 0, &bits, 1);
+}
+
+static tc__value tc__node_const(const tc__node *n) {
+    tc__value v;
+    memcpy(&v, &n->attr[0], sizeof v);
+    return v;
+}
+
+static int tc__dims_equal(const tc__node *n, int rank, const tc__ix *dims) {
+    return n->rank == rank && !memcmp(n->dims, dims, (size_t)rank * sizeof *dims);
+}
+
+static tc__node *tc__make_cast(tc__graph *g, tc__node *a, int dtype) {
+    int64_t attr = dtype;
+    if (!a || a->dtype == dtype) return a;
+    if (a->op == TC_OP_CONST)
+        return tc__make_const(g, dtype, tc__value_cast(tc__node_const(a), a->dtype, dtype));
+    return tc__make(g, TC_OP_CAST, dtype, a->rank, a->dims, &a->id, 1, &attr, 1);
+}
+
+static tc__node *tc__make_reshape(tc__graph *g, tc__node *a, int rank, const tc__ix *dims) {
+    if (!a || tc__dims_equal(a, rank, dims)) return a;
+    if (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
+    if (tc__dims_equal(a, rank, dims)) return a;
+    return tc__make1(g, TC_OP_RESHAPE, a, rank, dims, dims, (uint32_t)rank);
+}
+
+// a broadcast to `dims`: ones in front, then size 1 repeated.
+static tc__node *tc__make_expand(tc__graph *g, tc__node *a, int rank, const tc__ix *dims) {
+    tc__ix ones[TC_MAX_RANK];
+    if (!a || tc__dims_equal(a, rank, dims)) return a;
+    for (int i = 0; i < rank; i++)
+        ones[i] = i < rank - a->rank ? tc__ix_const(1) : a->dims[i - (rank - a->rank)];
+    a = tc__make_reshape(g, a, rank, ones);
+    if (!a || tc__dims_equal(a, rank, dims)) return a;
+    return tc__make1(g, TC_OP_EXPAND, a, rank, dims, dims, (uint32_t)rank);
+}
+
+static tc__node *tc__make_permute(tc__graph *g, tc__node *a, const int64_t *order) {
+    tc__ix dims[TC_MAX_RANK];
+    int64_t merged[TC_MAX_RANK];
+    int identity = 1;
+    if (!a) return NULL;
+    for (int i = 0; i < a->rank; i++) dims[i] = a->dims[order[i]];
+    int twice = a->op == TC_OP_PERMUTE;
+    for (int i = 0; i < a->rank; i++) {
+        merged[i] = twice ? a->attr[order[i]] : order[i];
+        identity &= merged[i] == i;
+    }
+    if (twice) a = tc__operand(g, a, 0);
+    if (identity) return a;
+    return tc__make1(g, TC_OP_PERMUTE, a, a->rank, dims, merged, (uint32_t)a->rank);
+}
+
+static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix start, tc__ix count,
+                                tc__ix step) {
+    tc__ix dims[TC_MAX_RANK];
+    int64_t attr[4];
+    if (!a) return NULL;
+    if (tc__ix_equals(start, 0) && tc__ix_equals(step, 1) && count == a->dims[dim]) return a;
+    memcpy(dims, a->dims, sizeof dims);
+    dims[dim] = count;
+    attr[0] = dim, attr[1] = start, attr[2] = count, attr[3] = step;
+    return tc__make1(g, TC_OP_SLICE, a, a->rank, dims, attr, 4);
+}
+
+static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low, tc__ix high,
+                              tc__ix dilation, int64_t fill) {
+    tc__ix n;
+    tc__ix dims[TC_MAX_RANK];
+    int64_t attr[5];
+    if (!a) return NULL;
+    if (tc__ix_equals(low, 0) && tc__ix_equals(high, 0) && tc__ix_equals(dilation, 1)) return a;
+    memcpy(dims, a->dims, sizeof dims);
+    n = tc__ix_mul(g->ix, tc__ix_sub(g->ix, dims[dim], tc__ix_const(1)), dilation);
+    n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0) : tc__ix_add(g->ix, n, tc__ix_const(1));
+    dims[dim] = tc__ix_add(g->ix, n, tc__ix_add(g->ix, low, high));
+    attr[0] = dim, attr[1] = low, attr[2] = high, attr[3] = dilation, attr[4] = fill;
+    return tc__make1(g, TC_OP_PAD, a, a->rank, dims, attr, 5);
+}
+
+static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *const *in, uint32_t n_in) {
+    uint32_t ids[3];
+    for (uint32_t i = 0; i < n_in; i++) {
+        if (!in[i]) return NULL;
+        ids[i] = in[i]->id;
+    }
+    return tc__make(g, op, dtype, in[0]->rank, in[0]->dims, ids, n_in, NULL, 0);
+}
+
+// ---- in-place writes ----
+
+// The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
+static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base, tc__node *value) {
+    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]), count = tc__ix_value(s->attr[2]);
+    int64_t step = tc__ix_value(s->attr[3]), n = tc__ix_value(base->dims[dim]);
+    tc__node *in[3];
+    if (!count) return base;
+    if (step < 0) {
+        value = tc__make_slice(g, value, dim, tc__ix_const(count - 1), tc__ix_const(count),
+                               tc__ix_const(-1));
+        start += (count - 1) * step;
+        step = -step;
+    }
+    tc__value one;
+    one.i = 1;
+    tc__ix low = tc__ix_const(start), high = tc__ix_const(n - start - (count - 1) * step - 1);
+    tc__node *inside = tc__make_const(g, TC_BOOL, one);
+    if (!value || !inside) return NULL;
+    inside = tc__make_expand(g, inside, value->rank, value->dims);
+    in[0] = tc__make_pad(g, inside, dim, low, high, tc__ix_const(step), 0);
+    in[1] = tc__make_pad(g, value, dim, low, high, tc__ix_const(step), 0);
+    in[2] = base;
+    if (!in[0] || in[1] == value) return value;
+    return tc__make_alu(g, TC_OP_WHERE, base->dtype, in, 3);
+}
+
+static tc__node *tc__unpermute(tc__graph *g, const tc__step *s, tc__node *value) {
+    int64_t order[TC_MAX_RANK];
+    for (int i = 0; i < s->n_attr; i++) order[s->attr[i]] = i;
+    return tc__make_permute(g, value, order);
+}
+
+static tc__cell *tc__cell_at(tc__builder *b, uint32_t i) { return &b->cell.at[i]; }
+
+static uint32_t tc__cell_root(tc__builder *b, uint32_t i) {
+    while (tc__cell_at(b, i)->via) i = tc__cell_at(b, i)->parent;
+    return i;
+}
+
+static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
+    if (!a) return NULL;
+    switch (s->op) {
+    case TC_OP_RESHAPE: return tc__make_reshape(g, a, s->n_attr, s->attr);
+    case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
+    case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
+    case TC_OP_SLICE: return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+    case TC_OP_PAD:
+        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3], s->attr[4]);
+    default: return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr, s->n_attr);
+    }
+}
+
+// The current value of a cell.
+static tc__node *tc__cell_read(tc__builder *b, uint32_t i) {
+    tc__cell *v = tc__cell_at(b, i);
+    if (!v->via) return v->node;
+    uint32_t version = tc__cell_at(b, tc__cell_root(b, i))->version;
+    if (v->node && v->version == version) return v->node;
+    v->node = tc__move(b->g, v->via, tc__cell_read(b, v->parent));
+    v->version = version;
+    return v->node;
+}
+
+static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
+    tc__cell *v = tc__cell_at(b, i);
+    const tc__step *s = v->via;
+    if (!value) return 0;
+    if (!s) {
+        v->node = value;
+        v->version++;
+        return 1;
+    }
+    tc__node *base = tc__cell_read(b, v->parent);
+    if (!base) return 0;
+    if (s->op == TC_OP_EXPAND && !tc__dims_equal(base, value->rank, value->dims))
+        return tc__fail(b->ctx, TC_E_ALIAS, "in-place write to an expanded tensor: several elements "
+                        "share memory; tc_contiguous it first");
+    if (s->op == TC_OP_SLICE) value = tc__unslice(b->g, s, base, value);
+    if (s->op == TC_OP_PERMUTE) value = tc__unpermute(b->g, s, value);
+    if (s->op == TC_OP_RESHAPE || s->op == TC_OP_EXPAND)
+        value = tc__make_reshape(b->g, value, base->rank, base->dims);
+    return tc__cell_write(b, v->parent, value);
+}
+
+// ---- steps ----
+
+static uint32_t tc__code_cell(const tc__builder *b, uint32_t code) {
+    return code & TC__EXTERNAL ? code & ~TC__EXTERNAL : b->externals + code;
+}
+
+static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i) {
+    return tc__cell_read(b, tc__code_cell(b, s->in[i]));
+}
+
+// dtype in which operand i of an elementwise step is computed.
+static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i, int common) {
+    (void)b;
+    if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
+    if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
+    if (tc__ops[s->op].dtype == tc__dtype_compare) return common;
+    return s->meta.dtype;
+}
+
+static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
+    double v = 0;
+    int t = TC_BOOL;
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        tc__node *n = tc__step_operand(b, s, i);
+        if (n) t = i ? tc__promote(t, n->dtype) : n->dtype;
+    }
+    if (s->n_attr == 2) memcpy(&v, &s->attr[0], sizeof v);
+    return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
+}
+
+static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
+    const tc__op_info *o = &tc__ops[s->op];
+    tc__node *in[3];
+    int common = tc__step_common_dtype(b, s), scalar = s->n_attr == 2;
+    for (uint32_t i = 0, k = 0; i < (uint32_t)o->arity; i++) {
+        int t = tc__operand_dtype(b, s, i, common);
+        if (scalar && i == (s->attr[1] == TC__SCALAR_LEFT ? 0u : (uint32_t)o->arity - 1)) {
+            double v;
+            memcpy(&v, &s->attr[0], sizeof v);
+            in[i] = tc__make_const(b->g, t, tc__value_of(v, t));
+        } else {
+            in[i] = tc__make_cast(b->g, tc__step_operand(b, s, k++), t);
+        }
+        in[i] = tc__make_expand(b->g, in[i], s->meta.rank, s->meta.dims);
+        if (!in[i]) return NULL;
+    }
+    if (o->dtype == tc__dtype_rounding && !tc__is_float(in[0]->dtype)) return in[0];
+    return tc__make_alu(b->g, (tc__op)s->op, s->meta.dtype, in, (uint32_t)o->arity);
+}
+
+static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
+    uint32_t ids[TC__MAX_OPERANDS];
+    switch (tc__ops[s->op].kind) {
+    case TC__KIND_UNARY:
+    case TC__KIND_BINARY:
+    case TC__KIND_TERNARY: return tc__step_alu(b, s);
+    case TC__KIND_CAST: return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
+    case TC__KIND_CONTRACT:
+    case TC__KIND_MOVE:
+    case TC__KIND_JOIN:
+    case TC__KIND_GATHER:
+    case TC__KIND_REDUCE:
+    case TC__KIND_SOURCE:
+    case TC__KIND_KERNEL:
+    case TC__KIND_EFFECT: break;
+    }
+    if (s->op == TC_OP_CONST) {
+        tc__value v;
+        memcpy(&v, &s->attr[0], sizeof v);
+        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank, s->meta.dims);
+    }
+    int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        tc__node *n = tc__step_operand(b, s, i);
+        if (cast) n = tc__make_cast(b->g, n, s->meta.dtype);
+        if (!n) return NULL;
+        ids[i] = n->id;
+    }
+    if (tc__ops[s->op].kind == TC__KIND_MOVE)
+        return tc__move(b->g, s, b->g->node.at[ids[0]]);
+    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids, s->n_in,
+                    s->attr, s->n_attr);
+}
+
+// A reshape shares memory only when nothing but reshapes stands between it and a dense root.
+static int tc__is_view(tc__builder *b, const tc__step *s) {
+    if (s->op == TC_OP_PERMUTE || s->op == TC_OP_EXPAND || s->op == TC_OP_SLICE) return 1;
+    if (s->op != TC_OP_RESHAPE) return 0;
+    uint32_t i = tc__code_cell(b, s->in[0]);
+    for (; tc__cell_at(b, i)->via; i = tc__cell_at(b, i)->parent)
+        if (tc__cell_at(b, i)->via->op != TC_OP_RESHAPE) return 0;
+    if (i >= b->externals) return 1;
+    return tc__layout_at(b->ctx, b->visit->external.at[i].layout)->contiguous;
+}
+
+static int tc__build_step(tc__builder *b, const tc__step *s) {
+    tc__cell v;
+    memset(&v, 0, sizeof v);
+    if (s->op == TC_OP_COPY_) {
+        tc__node *to = tc__step_operand(b, s, 0), *value = tc__step_operand(b, s, 1);
+        if (!to || !value) return 0;
+        value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank, to->dims);
+        if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
+    } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
+        v.node = NULL;
+    } else if (tc__is_view(b, s)) {
+        v.via = s, v.parent = tc__code_cell(b, s->in[0]);
+    } else {
+        v.node = tc__step_node(b, s);
+        if (!v.node) return 0;
+    }
+    return TC__PUSH(b->ctx, b->cell, v);
+}
+
+static int tc__build_external(tc__builder *b, uint32_t i) {
+    const tc__layout *l = tc__layout_at(b->ctx, b->visit->external.at[i].layout);
+    tc__meta m;
+    tc__cell v;
+    int64_t attr = i;
+    memset(&v, 0, sizeof v);
+    tc__meta_of_layout(l, &m);
+    v.node = tc__make(b->g, TC_OP_INPUT, m.dtype, m.rank, m.dims, NULL, 0, &attr, 1);
+    return v.node && TC__PUSH(b->ctx, b->cell, v);
+}
+
+// Results of earlier segments that are in memory enter as inputs: code n_ext + position.
+static int tc__build_known(tc__builder *b, const tc__step *s) {
+    tc__visit *v = b->visit;
+    if (s->position >= v->result_of.count || !v->result_of.at[s->position]) return 0;
+    int64_t attr = (int64_t)(b->externals + s->position);
+    tc__cell cell;
+    memset(&cell, 0, sizeof cell);
+    cell.node = tc__make(b->g, TC_OP_INPUT, s->meta.dtype, s->meta.rank, s->meta.dims, NULL, 0, &attr, 1);
+    if (!cell.node || !TC__PUSH(b->ctx, b->cell, cell)) b->failed = 1;
+    return 1;
+}
+
+static void tc__builder_close(tc__builder *b) { TC__VEC_FREE(b->ctx, b->cell); }
+
+// Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
+// writes in place anywhere (then everything is recomputed from the externals). 0 = reported.
+static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count) {
+    int pure = 1;
+    memset(b, 0, sizeof *b);
+    b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
+    for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
+    for (uint32_t i = 0; i < b->externals; i++)
+        if (!tc__build_external(b, i)) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (pure && tc__build_known(b, v->path.at[i])) continue;
+        if (b->failed || !tc__build_step(b, v->path.at[i])) return 0;
+    }
+    return 1;
+}

@@ -1,0 +1,368 @@
+// Shape and dtype rules, named by the DTYPE and SHAPE columns of ops.def.
+// Input: the operands' metas and the call's attribute words; output: the meta of the result.
+// Sizes are expressions, so one rule serves recording (constants) and symbolic graphs.
+// A rule that fails has reported an error that names the op, the values and the fix.
+
+// What is known of a tensor without its data.
+typedef struct tc__meta {
+    uint8_t dtype, rank;
+    tc__ix dims[TC_MAX_RANK];
+} tc__meta;
+
+typedef struct tc__infer {
+    tc_ctx *ctx;
+    tc__ixpool *ix;
+    tc__op op;
+    uint32_t n_in, n_attr;
+    const tc__meta *const *in;
+    const int64_t *attr;
+    tc__meta out;
+} tc__infer;
+
+typedef enum tc__kind {
+    TC__KIND_UNARY, TC__KIND_BINARY, TC__KIND_TERNARY, TC__KIND_CAST, TC__KIND_SOURCE, TC__KIND_MOVE,
+    TC__KIND_JOIN, TC__KIND_GATHER, TC__KIND_REDUCE, TC__KIND_CONTRACT, TC__KIND_KERNEL, TC__KIND_EFFECT
+} tc__kind;
+
+// Algebra flags.
+enum {
+    TC__AL_COMM = 1, TC__AL_ASSOC = 2, TC__AL_IDEM = 4, TC__AL_INVOL = 8, TC__AL_MONOID = 16
+};
+
+typedef struct tc__op_info {
+    const char *id, *name;
+    tc__kind kind;
+    int arity;       // -1: any number
+    uint32_t cost;
+    int (*dtype)(tc__infer *q);
+    int (*shape)(tc__infer *q);
+    uint32_t flags;  // TC__AL_
+    tc__op monoid;   // REDUCE: the op that combines two elements, else TC_OP_COUNT
+    const char *attr, *expr, *cuda, *doc;
+} tc__op_info;
+
+static const char *tc__op_name(tc__op op);
+
+// "[32, 48]" into out.
+static const char *tc__dims_text(const tc__meta *m, char out[160]) {
+    size_t n = 0;
+    n += (size_t)snprintf(out, 160, "[");
+    for (int i = 0; i < m->rank; i++) {
+        const char *comma = i ? ", " : "";
+        if (tc__ix_is_const(m->dims[i]))
+            n += (size_t)snprintf(out + n, 160 - n, "%s%lld", comma,
+                                  (long long)tc__ix_value(m->dims[i]));
+        else n += (size_t)snprintf(out + n, 160 - n, "%ss", comma);
+        if (n > 130) break;
+    }
+    snprintf(out + n, 160 - n, "]");
+    return out;
+}
+
+// ---- dtype rules ----
+
+// Common dtype of tensor operands `first`...; a scalar operand (fewer operands than the op's arity,
+// its value in attr[0]) only raises the category.
+static int tc__dtype_common(tc__infer *q, uint32_t first) {
+    int t = q->in[first]->dtype;
+    for (uint32_t i = first + 1; i < q->n_in; i++) t = tc__promote(t, q->in[i]->dtype);
+    if (q->n_attr == 2 && q->op != TC_OP_CAT) {
+        double s;
+        memcpy(&s, &q->attr[0], sizeof s);
+        t = tc__promote_scalar(t, s);
+    }
+    return t;
+}
+
+static int tc__dtype_promote(tc__infer *q) {
+    q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
+    if (q->out.dtype != TC_BOOL || q->op == TC_OP_CAT) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE,
+                    "%s: not defined on bool; use logical ops, or tc_cast to TC_I32 first",
+                    tc__op_name(q->op));
+}
+
+static int tc__dtype_floating(tc__infer *q) {
+    int t = tc__dtype_common(q, 0);
+    q->out.dtype = (uint8_t)(tc__is_float(t) ? t : TC_F32);
+    return 1;
+}
+
+static int tc__dtype_rounding(tc__infer *q) { return tc__dtype_promote(q); }
+
+static int tc__dtype_compare(tc__infer *q) {
+    q->out.dtype = TC_BOOL;
+    return 1;
+}
+
+static int tc__dtype_logic(tc__infer *q) { return tc__dtype_compare(q); }
+
+static int tc__dtype_bits(tc__infer *q) {
+    q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
+    if (!tc__is_float(q->out.dtype)) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers or bool, got %s; tc_cast first?",
+                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+}
+
+static int tc__dtype_where(tc__infer *q) {
+    q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
+    if (q->in[0]->dtype == TC_BOOL) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
+                    tc__dtype(q->in[0]->dtype)->name);
+}
+
+static int tc__dtype_same(tc__infer *q) {
+    q->out.dtype = q->in[0]->dtype;
+    return 1;
+}
+
+static int tc__dtype_i64(tc__infer *q) {
+    q->out.dtype = TC_I64;
+    return 1;
+}
+
+// CAST: attr[0]; sources carry theirs in out already.
+static int tc__dtype_attr(tc__infer *q) {
+    if (q->op == TC_OP_CAST) q->out.dtype = (uint8_t)q->attr[0];
+    return 1;
+}
+
+// ---- shape rules ----
+
+static int tc__shape_none(tc__infer *q) {
+    q->out.rank = 0;
+    return 1;
+}
+
+static int tc__shape_attr(tc__infer *q) { return q->out.rank <= TC_MAX_RANK; }
+
+static int tc__shape_same(tc__infer *q) {
+    q->out.rank = q->in[0]->rank;
+    memcpy(q->out.dims, q->in[0]->dims, sizeof q->out.dims);
+    return 1;
+}
+
+static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
+    char x[160], y[160];
+    return tc__fail(q->ctx, TC_E_BROADCAST,
+                    "%s: sizes do not broadcast: %s and %s differ in dimension %d; "
+                    "equal sizes or 1 are needed",
+                    tc__op_name(q->op), tc__dims_text(&q->out, x), tc__dims_text(q->in[i], y), dim);
+}
+
+static int tc__shape_bcast(tc__infer *q) {
+    q->out.rank = 0;
+    for (uint32_t i = 0; i < q->n_in; i++) {
+        const tc__meta *m = q->in[i];
+        tc__meta a = q->out;
+        int rank = a.rank > m->rank ? a.rank : m->rank;
+        for (int d = 0; d < rank; d++) {
+            int x = d - (rank - a.rank), y = d - (rank - m->rank);
+            tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x], v = y < 0 ? tc__ix_const(1) : m->dims[y];
+            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1)) return tc__bcast_fail(q, i, d);
+            q->out.dims[d] = tc__ix_equals(u, 1) ? v : u;
+        }
+        q->out.rank = (uint8_t)rank;
+    }
+    return 1;
+}
+
+static tc__ix tc__meta_numel(tc__ixpool *p, const tc__meta *m) {
+    tc__ix e = tc__ix_const(1);
+    for (int i = 0; i < m->rank; i++) e = tc__ix_mul(p, e, m->dims[i]);
+    return e;
+}
+
+static int tc__shape_sizes(tc__infer *q) {
+    q->out.rank = (uint8_t)q->n_attr;
+    memcpy(q->out.dims, q->attr, q->n_attr * sizeof *q->attr);
+    return 1;
+}
+
+static int tc__shape_reshape(tc__infer *q) {
+    char x[160], y[160];
+    tc__shape_sizes(q);
+    tc__ix have = tc__meta_numel(q->ix, q->in[0]), want = tc__meta_numel(q->ix, &q->out);
+    if (have == want) return 1;
+    return tc__fail(q->ctx, TC_E_SHAPE, "reshape: %s has %lld elements, %s has %lld",
+                    tc__dims_text(q->in[0], x), (long long)tc__ix_value(have),
+                    tc__dims_text(&q->out, y), (long long)tc__ix_value(want));
+}
+
+static int tc__shape_permute(tc__infer *q) {
+    const tc__meta *m = q->in[0];
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < q->n_attr; i++) {
+        if (q->attr[i] < 0 || q->attr[i] >= m->rank || (seen >> q->attr[i] & 1))
+            return tc__fail(q->ctx, TC_E_DIM, "permute: dimension %lld is out of range or repeated; "
+                            "the order must name 0..%d once each", (long long)q->attr[i], m->rank - 1);
+        seen |= 1u << q->attr[i];
+        q->out.dims[i] = m->dims[q->attr[i]];
+    }
+    q->out.rank = m->rank;
+    if (q->n_attr == m->rank) return 1;
+    return tc__fail(q->ctx, TC_E_RANK, "permute: %u dimensions given, the tensor has %d",
+                    (unsigned)q->n_attr, m->rank);
+}
+
+static int tc__shape_expand(tc__infer *q) {
+    const tc__meta *m = q->in[0];
+    char x[160], y[160];
+    tc__shape_sizes(q);
+    int ok = q->out.rank >= m->rank, lead = q->out.rank - m->rank;
+    for (int i = 0; ok && i < m->rank; i++)
+        ok = m->dims[i] == q->out.dims[lead + i] || tc__ix_equals(m->dims[i], 1);
+    if (ok) return 1;
+    return tc__fail(q->ctx, TC_E_BROADCAST, "expand: %s does not expand to %s; only size 1 repeats",
+                    tc__dims_text(m, x), tc__dims_text(&q->out, y));
+}
+
+static int tc__dim_of(tc__infer *q, int64_t dim) {
+    if (dim >= 0 && dim < q->in[0]->rank) return 1;
+    return tc__fail(q->ctx, TC_E_DIM, "%s: dimension %lld is out of range for rank %d",
+                    tc__op_name(q->op), (long long)dim, q->in[0]->rank);
+}
+
+static int tc__shape_slice(tc__infer *q) {
+    int64_t dim = q->attr[0];
+    if (!tc__dim_of(q, dim)) return 0;
+    tc__shape_same(q);
+    q->out.dims[dim] = q->attr[2];
+    return 1;
+}
+
+static int tc__shape_pad(tc__infer *q) {
+    int64_t dim = q->attr[0];
+    if (!tc__dim_of(q, dim)) return 0;
+    tc__shape_same(q);
+    tc__ix n = q->out.dims[dim];
+    if (!tc__ix_equals(q->attr[3], 1) && !tc__ix_equals(n, 0)) {
+        n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)), q->attr[3]);
+        n = tc__ix_add(q->ix, n, tc__ix_const(1));
+    }
+    q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
+    if (tc__ix_lo(q->ix, q->out.dims[dim]) >= 0) return 1;
+    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size", (long long)dim);
+}
+
+static int tc__shape_window(tc__infer *q) {
+    int64_t dim = q->attr[0];
+    if (!tc__dim_of(q, dim)) return 0;
+    tc__shape_same(q);
+    if (q->out.rank == TC_MAX_RANK)
+        return tc__fail(q->ctx, TC_E_RANK, "window: the result would have more than %d dimensions",
+                        TC_MAX_RANK);
+    // count = (n - (size - 1) * dilation - 1) / stride + 1
+    tc__ix reach = tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
+    tc__ix left = tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
+    if (tc__ix_lo(q->ix, left) < 0)
+        return tc__fail(q->ctx, TC_E_SHAPE, "window: size %lld (dilation %lld) is larger than the "
+                        "dimension %lld; pad it first?", (long long)tc__ix_value(q->attr[1]),
+                        (long long)tc__ix_value(q->attr[3]),
+                        (long long)tc__ix_value(q->out.dims[dim]));
+    q->out.dims[dim] = tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
+    q->out.dims[q->out.rank++] = q->attr[1];
+    return 1;
+}
+
+static int tc__shape_cat(tc__infer *q) {
+    int64_t dim = q->attr[0];
+    char x[160], y[160];
+    if (!tc__dim_of(q, dim)) return 0;
+    tc__shape_same(q);
+    for (uint32_t i = 1; i < q->n_in; i++) {
+        int ok = q->in[i]->rank == q->out.rank;
+        for (int d = 0; ok && d < q->out.rank; d++)
+            ok = d == dim || q->in[i]->dims[d] == q->out.dims[d];
+        if (!ok)
+            return tc__fail(q->ctx, TC_E_SHAPE, "cat: operand %u is %s, operand 0 is %s; all sizes "
+                            "but dimension %lld must be equal", (unsigned)i,
+                            tc__dims_text(q->in[i], x), tc__dims_text(q->in[0], y), (long long)dim);
+        q->out.dims[dim] = tc__ix_add(q->ix, q->out.dims[dim], q->in[i]->dims[dim]);
+    }
+    return 1;
+}
+
+static int tc__index_dtype(tc__infer *q) {
+    if (tc__is_int(q->in[1]->dtype) && q->in[1]->dtype != TC_U8) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s", tc__op_name(q->op),
+                    tc__dtype(q->in[1]->dtype)->name);
+}
+
+static int tc__shape_take(tc__infer *q) {
+    int64_t dim = q->attr[0];
+    const tc__meta *a = q->in[0], *b = q->in[1];
+    if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
+    if (a->rank - 1 + b->rank > TC_MAX_RANK)
+        return tc__fail(q->ctx, TC_E_RANK, "take: the result would have %d dimensions, %d are possible",
+                        a->rank - 1 + b->rank, TC_MAX_RANK);
+    int n = 0;
+    for (int i = 0; i < dim; i++) q->out.dims[n++] = a->dims[i];
+    for (int i = 0; i < b->rank; i++) q->out.dims[n++] = b->dims[i];
+    for (int i = (int)dim + 1; i < a->rank; i++) q->out.dims[n++] = a->dims[i];
+    q->out.rank = (uint8_t)n;
+    return 1;
+}
+
+static int tc__shape_gather(tc__infer *q) {
+    int64_t dim = q->attr[0];
+    const tc__meta *a = q->in[0], *b = q->in[1];
+    char x[160], y[160];
+    if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
+    int ok = a->rank == b->rank;
+    for (int i = 0; ok && i < a->rank; i++)
+        ok = i == dim || tc__ix_hi(q->ix, b->dims[i]) <= tc__ix_lo(q->ix, a->dims[i]);
+    if (!ok)
+        return tc__fail(q->ctx, TC_E_SHAPE, "gather: index %s does not fit %s; outside dimension %lld "
+                        "it must not be larger", tc__dims_text(b, x), tc__dims_text(a, y),
+                        (long long)dim);
+    q->out.rank = b->rank;
+    memcpy(q->out.dims, b->dims, sizeof b->dims);
+    return 1;
+}
+
+static int tc__shape_reduce(tc__infer *q) {
+    char x[160];
+    tc__shape_same(q);
+    int empty_ok = q->op != TC_OP_AMAX && q->op != TC_OP_AMIN && q->op != TC_OP_ARGMAX &&
+                   q->op != TC_OP_ARGMIN;
+    for (int i = 0; i < q->out.rank; i++) {
+        if (!(q->attr[0] >> i & 1)) continue;
+        if (tc__ix_equals(q->out.dims[i], 0) && !empty_ok)
+            return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
+                            tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
+        q->out.dims[i] = tc__ix_const(1);
+    }
+    return 1;
+}
+
+static int tc__shape_matmul(tc__infer *q) {
+    const tc__meta *a = q->in[0], *b = q->in[1];
+    char x[160], y[160];
+    if (a->rank < 2 || b->rank != a->rank)
+        return tc__fail(q->ctx, TC_E_RANK, "matmul: operands are %s and %s; at least 2 dimensions are "
+                        "needed", tc__dims_text(a, x), tc__dims_text(b, y));
+    int r = a->rank;
+    if (a->dims[r - 1] != b->dims[r - 2])
+        return tc__fail(q->ctx, TC_E_SHAPE, "matmul: inner sizes differ: a is %s, b is %s; transpose "
+                        "one of them?", tc__dims_text(a, x), tc__dims_text(b, y));
+    tc__shape_same(q);
+    q->out.dims[r - 1] = b->dims[r - 1];
+    return 1;
+}
+
+#include "out/op_info.inc"
+
+static const char *tc__op_name(tc__op op) {
+    const tc__op_info *o = &tc__ops[op];
+    static const char *const own[][2] = {
+        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"}, {"SLICE", "slice"},
+        {"PAD", "pad"}, {"WINDOW", "window"}, {"CAT", "cat"}, {"TAKE", "take"}, {"GATHER", "gather"},
+        {"SUM", "sum"}, {"PROD", "prod"}, {"AMAX", "amax"}, {"AMIN", "amin"}, {"ANY", "any"},
+        {"ALL", "all"}, {"ARGMAX", "argmax"}, {"ARGMIN", "argmin"}, {"MATMUL", "matmul"},
+        {"CAST", "cast"}, {"RANDOM", "random"}};
+    if (o->name[0]) return o->name;
+    for (size_t i = 0; i < TC__COUNT(own); i++)
+        if (!strcmp(o->id, own[i][0])) return own[i][1];
+    return o->id;
+}

@@ -1,0 +1,620 @@
+// What public calls share, and the calls that ask about, free and make tensors. Input:
+// public calls. Output: recorded primitives; only what takes the user's memory makes a
+// tensor itself. Sizes are checked here in the user's terms, so messages name the call the
+// user wrote.
+//
+// One idea: a call works in a tc__api: its name, site, context and first operand. A call
+// made of several primitives opens a scope there when it runs eagerly, so its intermediate
+// results die with it; tc__leave lets the result out.
+
+typedef struct tc__api {
+    tc_ctx *c;
+    const char *who;  // name of the call, static
+    const char *file; // site of the caller
+    int line;
+    int scoped; // a scope of our own is open
+    tc__meta x; // of the first operand; its sizes are constants
+} tc__api;
+
+// ---- frames ----
+
+static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file,
+                        int line) {
+    tc__site s;
+    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0;
+    f->x.rank = 0, f->x.dtype = 0;
+    if (!c) return 0;
+    s.file = file, s.line = line;
+    tc__site_set(c, s);
+    return 1;
+}
+
+// A frame about `t`; 0 = null (nothing reported) or dead (reported).
+static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
+                      int line) {
+    return tc__api_open(f, tc__ctx_of(t), who, file, line) &&
+           tc__meta_of(f->c, who, t, &f->x);
+}
+
+static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NULL; }
+
+static int tc__api_scope(tc__api *f) {
+    tc__values *v = tc__values_of(f->c);
+    if (!tc__is_recording(f->c)) f->scoped = TC__PUSH(f->c, v->scope, v->scoped.count);
+    return 1;
+}
+
+// tc__api_of for a call of several primitives; every path from here ends in tc__leave.
+static int tc__begin(tc__api *f, const char *who, tc_tensor t, const char *file, int line) {
+    return tc__api_of(f, who, t, file, line) && tc__api_scope(f);
+}
+
+// Moves a tensor of the innermost scope to the scope around it; others stay.
+static void tc__scope_release(tc_ctx *c, tc_tensor t) {
+    tc__values *v = tc__values_of(c);
+    tc__tensor *e = t.id && !tc__is_visit(t) ? tc__slot_find(c, t) : NULL;
+    if (!e || e->scope != (uint32_t)v->scope.count) return;
+    e->scope--;
+    if (!e->scope) v->unscoped++;
+}
+
+// Closes the frame's scope, if it has one; the first `n` of `keep` live on in the one
+// around it.
+static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
+    tc__values *v = tc__values_of(f->c);
+    if (!f->scoped) return;
+    for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
+    tc__scope_close(f->c, f->file, f->line);
+    f->scoped = 0;
+    for (int i = 0; i < n; i++) {
+        tc__tensor *e =
+            keep[i].id && !tc__is_visit(keep[i]) ? tc__slot_find(f->c, keep[i]) : NULL;
+        if (!e || !e->scope || e->scope != (uint32_t)v->scope.count) continue;
+        if (!TC__PUSH(f->c, v->scoped, tc__handle_slot(keep[i])))
+            e->scope = 0, v->unscoped++;
+    }
+}
+
+static tc_tensor tc__leave(tc__api *f, tc_tensor result) {
+    tc__leave_many(f, &result, 1);
+    return result;
+}
+
+static tc_tensor tc__leave_null(tc__api *f) { return tc__leave(f, tc__null()); }
+
+// dtype and sizes of another operand; 0 = reported.
+static int tc__meta_get(const tc__api *f, tc_tensor t, tc__meta *m) {
+    return tc__meta_of(f->c, f->who, t, m);
+}
+
+// ---- sizes and dimensions ----
+
+static int64_t tc__meta_size(const tc__meta *m, int dim) {
+    return tc__ix_value(m->dims[dim]);
+}
+
+static int64_t tc__meta_elements(const tc__meta *m) {
+    int64_t n = 1;
+    for (int i = 0; i < m->rank; i++) n *= tc__meta_size(m, i);
+    return n;
+}
+
+static tc_dims tc__meta_dims(const tc__meta *m) {
+    tc_dims d;
+    memset(&d, 0, sizeof d);
+    d.rank = m->rank;
+    for (int i = 0; i < m->rank; i++) d.size[i] = tc__meta_size(m, i);
+    return d;
+}
+
+static tc_dims tc__dims_shape(const tc__api *f) { return tc__meta_dims(&f->x); }
+
+static void tc__dims_insert(tc_dims *d, int at, int64_t size) {
+    for (int i = d->rank; i > at; i--) d->size[i] = d->size[i - 1];
+    d->size[at] = size;
+    d->rank++;
+}
+
+static void tc__dims_remove(tc_dims *d, int at) {
+    d->rank--;
+    for (int i = at; i < d->rank; i++) d->size[i] = d->size[i + 1];
+}
+
+static int64_t tc__dims_product(const tc_dims *d, int first, int end) {
+    int64_t n = 1;
+    for (int i = first; i < end; i++) n *= d->size[i];
+    return n;
+}
+
+// "[2, 3]" of sizes as the user gave them.
+static const char *tc__sizes_text(const tc_dims *d, char out[160]) {
+    tc__meta m;
+    m.rank = (uint8_t)(d->rank < 0 ? 0 : d->rank > TC_MAX_RANK ? TC_MAX_RANK : d->rank);
+    for (int i = 0; i < m.rank; i++) m.dims[i] = tc__ix_const(d->size[i]);
+    return tc__dims_text(&m, out);
+}
+
+static int tc__rank_check(const tc__api *f, int rank) {
+    if (rank >= 0 && rank <= TC_MAX_RANK) return 1;
+    return tc__fail(f->c, TC_E_RANK, "%s: %d dimensions; 0..%d are possible", f->who, rank,
+                    TC_MAX_RANK);
+}
+
+static int tc__dtype_check(const tc__api *f, int dtype) {
+    if (tc__dtype_valid(dtype)) return 1;
+    return tc__fail(f->c, TC_E_DTYPE, "%s: %d is no dtype; use TC_F32 or another TC_ name",
+                    f->who, dtype);
+}
+
+// *dim in [-rank, rank) becomes [0, rank). A scalar has one dimension for this purpose.
+static int tc__dim_check(const tc__api *f, int rank, int64_t *dim) {
+    int limit = rank ? rank : 1;
+    if (*dim >= -limit && *dim < limit) {
+        *dim += *dim < 0 ? limit : 0;
+        return 1;
+    }
+    return tc__fail(f->c, TC_E_DIM,
+                    "%s: dimension %lld is out of range for rank %d; %d..%d is possible",
+                    f->who, (long long)*dim, rank, -limit, limit - 1);
+}
+
+// The same for a dimension that must exist.
+static int tc__dim_need(const tc__api *f, int64_t *dim) {
+    if (f->x.rank) return tc__dim_check(f, f->x.rank, dim);
+    return tc__fail(f->c, TC_E_RANK, "%s: the tensor is a scalar and has no dimension %lld",
+                    f->who, (long long)*dim);
+}
+
+// The named dimensions as a bit mask; 0 = reported.
+static int tc__dims_mask(const tc__api *f, const tc_dims *d, uint32_t *mask) {
+    *mask = 0;
+    if (!tc__rank_check(f, d->rank)) return 0;
+    for (int i = 0; i < d->rank; i++) {
+        int64_t k = d->size[i];
+        if (!tc__dim_check(f, f->x.rank, &k)) return 0;
+        if (*mask >> k & 1)
+            return tc__fail(f->c, TC_E_DIM, "%s: dimension %lld is named twice", f->who,
+                            (long long)k);
+        *mask |= 1u << k;
+    }
+    return 1;
+}
+
+// ---- primitives, without checks of ours ----
+
+static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_t *attr,
+                          uint32_t n) {
+    return tc__op_n(op, &t, 1, attr, n, f->file, f->line);
+}
+
+static tc_tensor tc__prim_sizes(const tc__api *f, tc__op op, tc_tensor t,
+                                const tc_dims *d) {
+    int64_t attr[TC_MAX_RANK];
+    for (int i = 0; i < d->rank; i++) attr[i] = tc__ix_const(d->size[i]);
+    return tc__prim(f, op, t, attr, (uint32_t)d->rank);
+}
+
+static tc_tensor tc__reshape(const tc__api *f, tc_tensor t, const tc_dims *d) {
+    if (!tc__rank_check(f, d->rank)) return tc__null();
+    return tc__prim_sizes(f, TC_OP_RESHAPE, t, d);
+}
+
+static tc_tensor tc__expand(const tc__api *f, tc_tensor t, const tc_dims *d) {
+    if (!tc__rank_check(f, d->rank)) return tc__null();
+    return tc__prim_sizes(f, TC_OP_EXPAND, t, d);
+}
+
+// A new handle of the same value, for calls that turn out to have nothing to do.
+static tc_tensor tc__again(const tc__api *f, tc_tensor t) {
+    tc_dims d = tc__dims_shape(f);
+    return tc__reshape(f, t, &d);
+}
+
+static tc_tensor tc__permute(const tc__api *f, tc_tensor t, const tc_dims *order) {
+    return tc__prim(f, TC_OP_PERMUTE, t, order->size, (uint32_t)order->rank);
+}
+
+// count elements of dimension `dim` from `start`.
+static tc_tensor tc__slice(const tc__api *f, tc_tensor t, int dim, int64_t start,
+                           int64_t count, int64_t step) {
+    int64_t attr[4];
+    attr[0] = dim, attr[1] = tc__ix_const(start);
+    attr[2] = tc__ix_const(count), attr[3] = tc__ix_const(step);
+    return tc__prim(f, TC_OP_SLICE, t, attr, 4);
+}
+
+// A value as an attribute word of dtype t: the bits of a double or an i64.
+static int64_t tc__value_word(double s, int t) {
+    tc__value v = tc__value_of(s, t);
+    int64_t word;
+    memcpy(&word, &v, sizeof word);
+    return word;
+}
+
+static tc_tensor tc__pad(const tc__api *f, tc_tensor t, int dim, int64_t low, int64_t high,
+                         double fill, int dtype) {
+    int64_t attr[5];
+    attr[0] = dim, attr[1] = tc__ix_const(low), attr[2] = tc__ix_const(high);
+    attr[3] = tc__ix_const(1), attr[4] = tc__value_word(fill, dtype);
+    return tc__prim(f, TC_OP_PAD, t, attr, 5);
+}
+
+static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size,
+                            int64_t stride, int64_t dilation) {
+    int64_t attr[4];
+    attr[0] = dim, attr[1] = tc__ix_const(size);
+    attr[2] = tc__ix_const(stride), attr[3] = tc__ix_const(dilation);
+    return tc__prim(f, TC_OP_WINDOW, t, attr, 4);
+}
+
+static tc_tensor tc__cast(const tc__api *f, tc_tensor t, int dtype) {
+    int64_t attr = dtype;
+    return tc__prim(f, TC_OP_CAST, t, &attr, 1);
+}
+
+static tc_tensor tc__scalar(const tc__api *f, double s, int dtype) {
+    int64_t attr = tc__value_word(s, dtype);
+    return tc__source(f->c, TC_OP_CONST, dtype, 0, NULL, &attr, 1, f->file, f->line);
+}
+
+// The i64 index along dimension `dim` of a tensor of sizes d.
+static tc_tensor tc__iota(const tc__api *f, const tc_dims *d, int64_t dim) {
+    return tc__source(f->c, TC_OP_IOTA, TC_I64, d->rank, d->size, &dim, 1, f->file,
+                      f->line);
+}
+
+static double tc__infinity(void) {
+    uint64_t bits = UINT64_C(0x7ff) << 52;
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+// ---- asking ----
+
+static int tc__ask(const char *who, tc_tensor t, tc__meta *m) {
+    tc_ctx *c = tc__ctx_of(t);
+    return c && tc__meta_of(c, who, t, m);
+}
+
+TCDEF int tc_rank(tc_tensor t) {
+    tc__meta m;
+    return tc__ask("tc_rank", t, &m) ? m.rank : -1;
+}
+
+TCDEF int64_t tc_size(tc_tensor t, int dim) {
+    tc__api f;
+    int64_t d = dim;
+    if (!tc__api_of(&f, "tc_size", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
+    return tc__meta_size(&f.x, (int)d);
+}
+
+TCDEF int64_t tc_numel(tc_tensor t) {
+    tc__meta m;
+    return tc__ask("tc_numel", t, &m) ? tc__meta_elements(&m) : -1;
+}
+
+TCDEF tc_dims tc_shape(tc_tensor t) {
+    tc__meta m;
+    if (!tc__ask("tc_shape", t, &m)) m.rank = 0;
+    return tc__meta_dims(&m);
+}
+
+TCDEF tc_dtype tc_dtype_of(tc_tensor t) {
+    tc__meta m;
+    return tc__ask("tc_dtype_of", t, &m) ? (tc_dtype)m.dtype : TC_BOOL;
+}
+
+TCDEF const char *tc_dtype_name(tc_dtype t) {
+    return tc__dtype_valid((int)t) ? tc__dtype((int)t)->name : "?";
+}
+
+TCDEF size_t tc_dtype_bytes(tc_dtype t) {
+    return tc__dtype_valid((int)t) ? tc__dtype((int)t)->bytes : 0;
+}
+
+// ---- lifetimes ----
+
+TCDEF void tc_scope_begin(tc_ctx *tc) {
+    tc__values *v = tc__values_of(tc);
+    if (tc) TC__PUSH(tc, v->scope, v->scoped.count);
+}
+
+TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_scope_end", file, line)) return TC_E_NULL;
+    if (!tc__values_of(tc)->scope.count) {
+        tc__fail(tc, TC_E_STATE,
+                 "tc_scope_end: no scope is open; each needs its tc_scope_begin");
+        return TC_E_STATE;
+    }
+    tc__scope_close(tc, file, line);
+    return TC_OK;
+}
+
+TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    if (tc__is_visit(t)) {
+        tc__kept_free(f.c, t.id);
+        return;
+    }
+    if (!tc__slot_find(f.c, t)) {
+        tc__fail_dead(f.c, f.who, t);
+        return;
+    }
+    tc__slot_free(f.c, tc__handle_slot(t), "freed by tc_free", file, line);
+}
+
+// ---- from memory ----
+
+static int tc__memory_check(const tc__api *f, const void *data, const tc_dims *d,
+                            int dtype) {
+    if (!tc__dtype_check(f, dtype) || !tc__dims_check(f->c, f->who, d->rank, d->size))
+        return 0;
+    if (data || !tc__numel(d->rank, d->size)) return 1;
+    return tc__fail(f->c, TC_E_NULL, "%s: data is NULL", f->who);
+}
+
+// A dense tensor of our own memory, contents undefined; its memory in *data.
+static tc_tensor tc__tensor_make(const tc__api *f, const tc_dims *d, int dtype,
+                                 void **data) {
+    size_t bytes = (size_t)tc__numel(d->rank, d->size) * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_intern(f->c, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_new(f->c, bytes) : NULL;
+    tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    *data = t.id ? s->data : NULL;
+    return t;
+}
+
+static void tc__bool_normalise(void *data, int64_t n) {
+    uint8_t *p = (uint8_t *)data;
+    for (int64_t i = 0; i < n; i++) p[i] = p[i] != 0;
+}
+
+static tc_tensor tc__tensor_copy(const tc__api *f, const void *data, const tc_dims *d,
+                                 int dtype) {
+    void *to;
+    int64_t n;
+    if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    tc_tensor t = tc__tensor_make(f, d, dtype, &to);
+    n = tc__numel(d->rank, d->size);
+    if (!t.id || !n) return t;
+    memcpy(to, data, (size_t)n * tc__dtype(dtype)->bytes);
+    if (dtype == TC_BOOL) tc__bool_normalise(to, n);
+    return t;
+}
+
+TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
+                                const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_from_data", file, line)) return tc__null();
+    return tc__tensor_copy(&f, data, &dims, (int)dtype);
+}
+
+TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
+                            const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_const", file, line)) return tc__null();
+    tc_tensor t = tc__tensor_copy(&f, data, &dims, (int)dtype);
+    tc__tensor *e = t.id ? tc__slot_find(tc, t) : NULL;
+    if (e) e->storage->constant = e->storage->data;
+    return t;
+}
+
+// Row-major contents of a tensor that came from tc_const, NULL for any other.
+static const void *tc__const_data(tc_ctx *c, tc_tensor t) {
+    const tc__tensor *e = tc__tensor_find(c, t);
+    if (!e || !e->storage->constant) return NULL;
+    const tc__layout *l = tc__layout_at(c, e->layout);
+    if (!l->contiguous) return NULL;
+    return (const char *)e->storage->constant +
+           e->offset * (int64_t)tc__dtype(l->dtype)->bytes;
+}
+
+static tc_tensor tc__wrap(const tc__api *f, void *data, const tc_dims *d,
+                          const int64_t *strides, int dtype) {
+    if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    int64_t bytes = (int64_t)tc__dtype(dtype)->bytes;
+    if ((uintptr_t)data % (uintptr_t)bytes) {
+        tc__fail(f->c, TC_E_ARG,
+                 "%s: the address %p is not aligned to %d bytes of %s; copy it with "
+                 "tc_from_data",
+                 f->who, data, (int)bytes, tc__dtype(dtype)->name);
+        return tc__null();
+    }
+    uint32_t layout = tc__layout_intern(f->c, dtype, d->rank, d->size, strides);
+    if (!layout) return tc__null();
+    const tc__layout *l = tc__layout_at(f->c, layout);
+    size_t reach = (size_t)((l->high - l->low + 1) * bytes);
+    tc__storage *s = tc__storage_wrap(f->c, (char *)data + l->low * bytes, reach);
+    return tc__tensor_new(f->c, layout, s, -l->low, f->file, f->line);
+}
+
+TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
+                           const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_wrap", file, line)) return tc__null();
+    return tc__wrap(&f, data, &dims, NULL, (int)dtype);
+}
+
+// Every reachable element must lie within a quarter of the address space.
+static int tc__strides_check(const tc__api *f, const tc_dims *d, const int64_t *strides) {
+    int64_t left = INT64_MAX / 64;
+    if (!strides && d->rank)
+        return tc__fail(f->c, TC_E_NULL, "%s: strides is NULL", f->who);
+    for (int i = 0; i < d->rank; i++) {
+        int64_t s = strides[i], n = d->size[i] - 1;
+        if (n <= 0 || !s) continue;
+        if (s < -left || s > left || n > left / (s < 0 ? -s : s))
+            return tc__fail(f->c, TC_E_TOO_BIG,
+                            "%s: stride %lld of dimension %d leaves the address space",
+                            f->who, (long long)s, i);
+        left -= n * (s < 0 ? -s : s);
+    }
+    return 1;
+}
+
+TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
+                                   const int64_t *strides, tc_dtype dtype, const char *file,
+                                   int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_wrap_strided", file, line)) return tc__null();
+    if (!tc__memory_check(&f, data, &dims, (int)dtype) ||
+        !tc__strides_check(&f, &dims, strides))
+        return tc__null();
+    return tc__wrap(&f, data, &dims, strides, (int)dtype);
+}
+
+// ---- creation ----
+
+static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value,
+                                int dtype) {
+    void *data;
+    tc_tensor t = tc__tensor_make(f, d, dtype, &data);
+    tc__value v = tc__value_of(value, dtype);
+    int64_t n = t.id ? tc__numel(d->rank, d->size) : 0;
+    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
+    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+    return t;
+}
+
+// Recorded as a constant inside a region; outside memory of its own, which in-place ops may
+// write.
+static tc_tensor tc__full(const tc__api *f, const tc_dims *d, double value, int dtype) {
+    if (!tc__dtype_check(f, dtype) || !tc__dims_check(f->c, f->who, d->rank, d->size))
+        return tc__null();
+    if (!tc__is_recording(f->c)) return tc__filled_now(f, d, value, dtype);
+    int64_t word = tc__value_word(value, dtype);
+    return tc__source(f->c, TC_OP_CONST, dtype, d->rank, d->size, &word, 1, f->file,
+                      f->line);
+}
+
+TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
+                           const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "full", file, line)) return tc__null();
+    return tc__full(&f, &dims, value, (int)dtype);
+}
+
+TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_of(&f, "full_like", t, file, line)) return tc__null();
+    tc_dims d = tc__dims_shape(&f);
+    return tc__full(&f, &d, value, f.x.dtype);
+}
+
+// Number of elements of an arange; -1 = reported.
+static int64_t tc__arange_count(const tc__api *f, double start, double end, double step) {
+    double q = (end - start) / step;
+    if (q != q || !(step < 0 || step > 0))
+        return tc__fail(f->c, TC_E_ARG,
+                        "arange: step must not be 0, and start, end and step no NaN") -
+               1;
+    if (q <= 0) return 0;
+    if (q > 9007199254740992.0)
+        return tc__fail(f->c, TC_E_TOO_BIG, "arange: more than 2^53 elements") - 1;
+    int64_t n = (int64_t)q;
+    return n + ((double)n < q);
+}
+
+static int tc__is_whole(double v) {
+    return v >= -9007199254740992.0 && v <= 9007199254740992.0 && v == (double)(int64_t)v;
+}
+
+TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
+                             tc_dtype dtype, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "arange", file, line) || !tc__dtype_check(&f, (int)dtype))
+        return tc__null();
+    int64_t n = tc__arange_count(&f, start, end, step);
+    if (n < 0 || !tc__api_scope(&f)) return tc__null();
+    tc_dims d = tc_dims_of(1, &n);
+    tc_tensor t = tc__iota(&f, &d, 0);
+    tc_dtype working = tc__is_whole(start) && tc__is_whole(step) ? TC_I64 : TC_F64;
+    if (working == TC_F64) t = tc__cast(&f, t, TC_F64);
+    if (step != 1) t = tc_mul_s_at(t, step, file, line);
+    if (start != 0) t = tc_add_s_at(t, start, file, line);
+    return tc__leave(&f, dtype == working ? t : tc__cast(&f, t, (int)dtype));
+}
+
+TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dtype,
+                          const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "eye", file, line) || !tc__dtype_check(&f, (int)dtype))
+        return tc__null();
+    tc__api_scope(&f);
+    tc_dims d = TC_DIMS(rows, columns);
+    tc_tensor same = tc_eq_at(tc__iota(&f, &d, 0), tc__iota(&f, &d, 1), file, line);
+    return tc__leave(&f, tc__cast(&f, same, (int)dtype));
+}
+
+// ---- random numbers ----
+
+// Attribute `kind` of RANDOM.
+enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
+
+// Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
+// recorder's position, which moves on afterwards.
+static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+    tc__recorder *r = tc__recorder_of(f->c);
+    int64_t attr[2];
+    if (!tc__dtype_check(f, dtype)) return tc__null();
+    if (!tc__is_float(dtype)) {
+        tc__fail(f->c, TC_E_DTYPE,
+                 "%s: needs TC_F32 or TC_F64, got %s; tc_randint, or tc_cast afterwards?",
+                 f->who, tc__dtype(dtype)->name);
+        return tc__null();
+    }
+    attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
+    tc_tensor t =
+        tc__source(f->c, TC_OP_RANDOM, dtype, d->rank, d->size, attr, 2, f->file, f->line);
+    if (t.id) r->draw++;
+    return t;
+}
+
+TCDEF tc_tensor tc_rand_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                           int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "rand", file, line)) return tc__null();
+    return tc__random(&f, TC__DRAW_UNIFORM, &dims, (int)dtype);
+}
+
+TCDEF tc_tensor tc_randn_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
+                            int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "randn", file, line)) return tc__null();
+    return tc__random(&f, TC__DRAW_NORMAL, &dims, (int)dtype);
+}
+
+// floor(u * (high - low)) + low in f64: u is at most 1 - 2^-53, so high is never reached.
+TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dims,
+                              tc_dtype dtype, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "randint", file, line) || !tc__dtype_check(&f, (int)dtype))
+        return tc__null();
+    if (low >= high || !tc__is_whole((double)low) || !tc__is_whole((double)(high - 1)) ||
+        high - low > INT64_C(1) << 53) {
+        tc__fail(tc, TC_E_ARG,
+                 "randint: [%lld, %lld) is empty, wider than 2^53 or beyond it",
+                 (long long)low, (long long)high);
+        return tc__null();
+    }
+    tc__api_scope(&f);
+    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &dims, TC_F64);
+    u = tc_floor_at(tc_mul_s_at(u, (double)(high - low), file, line), file, line);
+    u = tc_add_s_at(tc__cast(&f, u, TC_I64), (double)low, file, line);
+    return tc__leave(&f, dtype == TC_I64 ? u : tc__cast(&f, u, (int)dtype));
+}
+
+TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed) {
+    if (!tc) return TC_E_NULL;
+    if (tc__is_recording(tc)) {
+        tc__fail(tc, TC_E_STATE,
+                 "tc_manual_seed: a region is open; seed before tc_trace_begin");
+        return TC_E_STATE;
+    }
+    tc__recorder_of(tc)->seed = seed;
+    tc__recorder_of(tc)->draw = 0;
+    return TC_OK;
+}

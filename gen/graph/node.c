@@ -1,0 +1,101 @@
+// The one node of every IR, and the graph that owns nodes.
+// A node is immutable once made and refers only to earlier nodes, so id order is a valid order.
+// TENSOR nodes are hash-consed: equal nodes are the same node, so common subexpressions never exist.
+// Which ops are legal at which stage stands in graph/verify.c.
+
+#include "out/op_enum.inc"
+
+typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
+
+// GROUP: where inside its phase a node is evaluated.
+typedef enum tc__level { TC__AT_ROW, TC__AT_COL, TC__AT_LEFT, TC__AT_RIGHT } tc__level;
+
+typedef struct tc__node {
+    uint16_t op;        // tc__op
+    uint8_t stage;      // tc__stage
+    uint8_t dtype;      // of the value
+    uint8_t rank;       // TENSOR: dimensions
+    uint8_t level;      // GROUP and LOOP: tc__level
+    uint16_t phase;     // GROUP and LOOP
+    uint32_t id;        // position in graph->node
+    uint32_t n_in, n_attr;
+    uint32_t *in;       // ids of operands, owned by the graph
+    int64_t *attr;      // words by op, see ops.def; owned by the graph
+    tc__ix dims[TC_MAX_RANK];  // TENSOR
+} tc__node;
+
+typedef struct tc__graph {
+    tc_ctx *ctx;
+    tc__ixpool *ix;     // of the compile session, owned by it
+    tc__arena arena;    // owns the nodes
+    TC__VEC(tc__node *) node;
+    tc__map ids;        // hash -> id, TENSOR and GROUP nodes
+} tc__graph;
+
+static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
+    memset(g, 0, sizeof *g);
+    g->ctx = c, g->ix = ix;
+    tc__arena_init(&g->arena, c);
+    tc__map_init(&g->ids, c);
+    return 1;
+}
+
+static void tc__graph_close(tc__graph *g) {
+    if (!g->ctx) return;
+    TC__VEC_FREE(g->ctx, g->node);
+    tc__map_free(&g->ids);
+    tc__arena_free(&g->arena);
+}
+
+static uint64_t tc__node_hash(const tc__node *n) {
+    uint64_t h = tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                                         ((uint64_t)n->level << 8) | n->rank);
+    h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
+    h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
+    return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
+}
+
+static int tc__node_same(const tc__node *x, const tc__node *y) {
+    if (x->op != y->op || x->stage != y->stage || x->dtype != y->dtype || x->rank != y->rank)
+        return 0;
+    if (x->level != y->level || x->phase != y->phase) return 0;
+    if (x->n_in != y->n_in || x->n_attr != y->n_attr) return 0;
+    return !memcmp(x->in, y->in, x->n_in * sizeof *x->in) &&
+           !memcmp(x->attr, y->attr, x->n_attr * sizeof *x->attr) &&
+           !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims);
+}
+
+// A copy of the prototype `n` (its in and attr arrays too) as the newest node; NULL = reported.
+static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
+    tc__node *m = TC__ANEW(&g->arena, tc__node);
+    if (!m) return NULL;
+    *m = *n;
+    m->id = (uint32_t)g->node.count;
+    m->in = TC__ANEW_ARRAY(&g->arena, uint32_t, n->n_in + 1);
+    m->attr = TC__ANEW_ARRAY(&g->arena, int64_t, n->n_attr + 1);
+    if (!m->in || !m->attr || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+    if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
+    if (n->n_attr) memcpy(m->attr, n->attr, n->n_attr * sizeof *n->attr);
+    return m;
+}
+
+// The node equal to the prototype `n`, made if there is none; NULL = reported.
+static tc__node *tc__node_cons(tc__graph *g, const tc__node *n) {
+    uint64_t h = tc__node_hash(n), id;
+    for (; tc__map_get(&g->ids, h, &id); h = tc__hash_mix(h, 1))
+        if (tc__node_same(g->node.at[id], n)) return g->node.at[id];
+    tc__node *m = tc__node_append(g, n);
+    if (!m || !tc__map_set(&g->ids, h, m->id)) return NULL;
+    return m;
+}
+
+static tc__node *tc__operand(const tc__graph *g, const tc__node *n, uint32_t i) {
+    return g->node.at[n->in[i]];
+}
+
+// Number of elements as an expression.
+static tc__ix tc__node_numel(const tc__graph *g, const tc__node *n) {
+    tc__ix e = tc__ix_const(1);
+    for (int i = 0; i < n->rank; i++) e = tc__ix_mul(g->ix, e, n->dims[i]);
+    return e;
+}

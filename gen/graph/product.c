@@ -1,0 +1,485 @@
+// Products, convolution and pooling in public ops: everything becomes MATMUL over index
+// maps, or a sum of few slices. Same rules as compose.c.
+
+// ---- products ----
+
+// An operand of matmul and its sizes as they change.
+typedef struct tc__factor {
+    tc_tensor t;
+    tc_dims d;
+} tc__factor;
+
+static int tc__factor_get(const tc__api *f, tc_tensor t, tc__factor *a) {
+    tc__meta m;
+    if (!tc__meta_get(f, t, &m)) return 0;
+    a->t = t, a->d = tc__meta_dims(&m);
+    return 1;
+}
+
+static void tc__factor_reshape(const tc__api *f, tc__factor *a, tc_dims d) {
+    a->t = tc__reshape(f, a->t, &d);
+    a->d = d;
+}
+
+static int tc__matmul_fail(const tc__api *f, tc_status item, const tc_dims *a,
+                           const tc_dims *b, const char *why) {
+    char x[160], y[160];
+    return tc__fail(f->c, item, "%s: %s: a is %s, b is %s", f->who, why,
+                    tc__sizes_text(a, x), tc__sizes_text(b, y));
+}
+
+// Ranks and inner sizes as the user gave them.
+static int tc__matmul_check(const tc__api *f, const tc_dims *a, const tc_dims *b) {
+    char x[160], y[160];
+    if (!a->rank || !b->rank)
+        return tc__matmul_fail(f, TC_E_RANK, a, b, "a scalar has no product; use tc_mul");
+    int64_t k = a->size[a->rank - 1], l = b->size[b->rank > 1 ? b->rank - 2 : 0];
+    if (k == l) return 1;
+    return tc__fail(f->c, TC_E_SHAPE,
+                    "%s: inner sizes differ: a is %s, b is %s (%lld != %lld); transpose "
+                    "one of them?",
+                    f->who, tc__sizes_text(a, x), tc__sizes_text(b, y), (long long)k,
+                    (long long)l);
+}
+
+// Brings the leading dimensions of both to one size; 0 = reported.
+static int tc__matmul_batch(const tc__api *f, tc__factor *a, tc__factor *b) {
+    int rank = a->d.rank > b->d.rank ? a->d.rank : b->d.rank;
+    tc_dims x = a->d, y = b->d;
+    while (x.rank < rank) tc__dims_insert(&x, 0, 1);
+    while (y.rank < rank) tc__dims_insert(&y, 0, 1);
+    for (int i = 0; i < rank - 2; i++) {
+        if (x.size[i] != y.size[i] && x.size[i] != 1 && y.size[i] != 1)
+            return tc__matmul_fail(f, TC_E_BROADCAST, &a->d, &b->d,
+                                   "leading sizes do not broadcast");
+        x.size[i] = y.size[i] = x.size[i] == 1 ? y.size[i] : x.size[i];
+    }
+    if (a->d.rank != rank || memcmp(x.size, a->d.size, sizeof x.size))
+        a->t = tc__expand(f, a->t, &x);
+    if (b->d.rank != rank || memcmp(y.size, b->d.size, sizeof y.size))
+        b->t = tc__expand(f, b->t, &y);
+    a->d = x, b->d = y;
+    return 1;
+}
+
+// The product of two operands of at least 2 dimensions. A matrix on the right takes all
+// rows of the left at once.
+static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b) {
+    tc_dims out = a.d;
+    int rows = b.d.rank == 2 && a.d.rank > 2;
+    if (rows) {
+        int64_t k = a.d.size[a.d.rank - 1];
+        tc__factor_reshape(f, &a, TC_DIMS(tc__dims_product(&a.d, 0, a.d.rank - 1), k));
+    } else if (!tc__matmul_batch(f, &a, &b)) {
+        return tc__null();
+    }
+    tc_tensor y = tc__op2(TC_OP_MATMUL, a.t, b.t, f->file, f->line);
+    if (!rows) return y;
+    out.size[out.rank - 1] = b.d.size[1];
+    return tc__reshape(f, y, &out);
+}
+
+static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
+    return tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+}
+
+static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
+    tc__factor a, b;
+    if (!tc__factor_get(f, left, &a) || !tc__factor_get(f, right, &b)) return tc__null();
+    if (!tc__matmul_check(f, &a.d, &b.d)) return tc__null();
+    int row = a.d.rank == 1, column = b.d.rank == 1;
+    if (row && column) return tc__dot(f, left, right);
+    if (row) tc__factor_reshape(f, &a, TC_DIMS(1, a.d.size[0]));
+    if (column) tc__factor_reshape(f, &b, TC_DIMS(b.d.size[0], 1));
+    tc_tensor y = tc__matmul_ranked(f, a, b);
+    if (row) return tc_squeeze_at(y, -2, f->file, f->line);
+    return column ? tc_squeeze_at(y, -1, f->file, f->line) : y;
+}
+
+TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "matmul", a, file, line)) return tc__null();
+    return tc__leave(&f, tc__matmul(&f, a, b));
+}
+
+TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                             const char *file, int line) {
+    tc__api f;
+    tc__meta w;
+    char s[160], t[160];
+    if (!tc__begin(&f, "linear", x, file, line)) return tc__null();
+    if (!tc__meta_get(&f, weight, &w)) return tc__leave_null(&f);
+    if (w.rank != 2 || !f.x.rank || w.dims[1] != f.x.dims[f.x.rank - 1]) {
+        tc__fail(f.c, TC_E_SHAPE,
+                 "linear: x is %s, the weight %s; the weight must be [out, in] with in the "
+                 "last size of x",
+                 tc__dims_text(&f.x, s), tc__dims_text(&w, t));
+        return tc__leave_null(&f);
+    }
+    tc_tensor y = tc__matmul(&f, x, tc_t_at(weight, file, line));
+    return tc__leave(&f, tc__scale_shift(&f, y, tc__null(), bias));
+}
+
+TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
+                            double alpha, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "addmm", a, file, line)) return tc__null();
+    tc_tensor y = tc__matmul(&f, a, b);
+    if (alpha != 1) y = tc_mul_s_at(y, alpha, file, line);
+    if (beta != 1) t = tc_mul_s_at(t, beta, file, line);
+    return tc__leave(&f, tc_add_at(y, t, file, line));
+}
+
+TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    tc__meta m;
+    if (!tc__begin(&f, "bmm", a, file, line)) return tc__null();
+    if (!tc__meta_get(&f, b, &m)) return tc__leave_null(&f);
+    if (f.x.rank != 3 || m.rank != 3 || f.x.dims[0] != m.dims[0]) {
+        tc_dims x = tc__dims_shape(&f), y = tc__meta_dims(&m);
+        tc__matmul_fail(&f, TC_E_SHAPE, &x, &y,
+                        "[B, M, K] and [B, K, N] are needed; use tc_matmul");
+        return tc__leave_null(&f);
+    }
+    return tc__leave(&f, tc__matmul(&f, a, b));
+}
+
+// Both operands must have one dimension.
+static int tc__vectors_check(const tc__api *f, tc_tensor b, int same) {
+    tc__meta m;
+    if (!tc__meta_get(f, b, &m)) return 0;
+    if (f->x.rank == 1 && m.rank == 1 && (!same || f->x.dims[0] == m.dims[0])) return 1;
+    tc_dims x = tc__dims_shape(f), y = tc__meta_dims(&m);
+    return tc__matmul_fail(f, TC_E_SHAPE, &x, &y,
+                           same ? "two vectors of one size are needed"
+                                : "two vectors are needed");
+}
+
+TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "dot", a, file, line)) return tc__null();
+    return tc__leave(&f, tc__vectors_check(&f, b, 1) ? tc__dot(&f, a, b) : tc__null());
+}
+
+TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line) {
+    tc__api f;
+    if (!tc__begin(&f, "outer", a, file, line)) return tc__null();
+    if (!tc__vectors_check(&f, b, 0)) return tc__leave_null(&f);
+    return tc__leave(&f, tc_mul_at(tc_unsqueeze_at(a, 1, file, line), b, file, line));
+}
+
+// Newton's method from above; good to the last bit or two, which is what a scale needs.
+static double tc__square_root(double v) {
+    double r = v > 1 ? v : 1;
+    if (!(v > 0)) return 0;
+    for (int i = 0; i < 64; i++) r = (r + v / r) / 2;
+    return r;
+}
+
+// What is added to the scores for a mask: itself, or 0 and -infinity for a bool one.
+static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor mask,
+                                 int dtype) {
+    tc__meta m;
+    if (!mask.id || !tc__meta_get(f, mask, &m)) return scores;
+    if (m.dtype != TC_BOOL) return tc_add_at(scores, mask, f->file, f->line);
+    return tc_where_at(mask, scores, tc__scalar(f, -tc__infinity(), dtype), f->file,
+                       f->line);
+}
+
+TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
+                                                   tc_tensor mask, int causal, double scale,
+                                                   const char *file, int line) {
+    tc__api f;
+    tc__meta m;
+    if (!tc__begin(&f, "scaled_dot_product_attention", q, file, line)) return tc__null();
+    if (!tc__meta_get(&f, k, &m)) return tc__leave_null(&f);
+    if (f.x.rank < 2 || m.rank < 2 || !tc__is_float(f.x.dtype)) {
+        tc__fail(f.c, TC_E_RANK, "%s: q[..., L, E] and k[..., S, E] of floats are needed",
+                 f.who);
+        return tc__leave_null(&f);
+    }
+    double width = (double)tc__meta_size(&f.x, f.x.rank - 1);
+    if (scale == 0) scale = 1 / tc__square_root(width);
+    tc_tensor scores = tc__matmul(&f, q, tc_transpose_at(k, -2, -1, file, line));
+    scores = tc__mask_scores(&f, tc_mul_s_at(scores, scale, file, line), mask, f.x.dtype);
+    if (causal) {
+        tc_dims d =
+            TC_DIMS(tc__meta_size(&f.x, f.x.rank - 2), tc__meta_size(&m, m.rank - 2));
+        tc_tensor past = tc_le_at(tc__iota(&f, &d, 1), tc__iota(&f, &d, 0), file, line);
+        scores = tc__mask_scores(&f, scores, past, f.x.dtype);
+    }
+    return tc__leave(&f, tc__matmul(&f, tc_softmax_at(scores, -1, file, line), v));
+}
+
+// ---- convolution ----
+
+enum { TC__CONV_TAPS = 49, TC__POOL_TAPS = 64 };
+
+// A window over the last two dimensions of x.
+typedef struct tc__conv {
+    tc__api *f;
+    int64_t size[2], stride[2], padding[2], dilation[2];
+    int64_t out[2]; // sizes of the result
+    int h;          // the dimension of height; width follows
+} tc__conv;
+
+// Sizes of the result; 0 = reported. Everything else is set.
+static int tc__conv_sizes(tc__conv *v) {
+    const tc__api *f = v->f;
+    for (int i = 0; i < 2; i++) {
+        int64_t n = tc__meta_size(&f->x, v->h + i), limit = INT32_MAX;
+        if (v->stride[i] < 1 || v->dilation[i] < 1 || v->padding[i] < 0 ||
+            v->size[i] > limit)
+            return tc__fail(f->c, TC_E_ARG,
+                            "%s: stride %lld, padding %lld, dilation %lld; stride and "
+                            "dilation must be at least 1, padding at least 0",
+                            f->who, (long long)v->stride[i], (long long)v->padding[i],
+                            (long long)v->dilation[i]);
+        int64_t left = n + 2 * v->padding[i] - v->dilation[i] * (v->size[i] - 1) - 1;
+        if (left < 0 || v->size[i] < 1)
+            return tc__fail(f->c, TC_E_SHAPE,
+                            "%s: a window of %lld (dilation %lld) over %lld elements with "
+                            "padding %lld; pad more, or take a smaller window",
+                            f->who, (long long)v->size[i], (long long)v->dilation[i],
+                            (long long)n, (long long)v->padding[i]);
+        v->out[i] = left / v->stride[i] + 1;
+    }
+    return 1;
+}
+
+static tc_tensor tc__conv_pad(const tc__conv *v, tc_tensor x, double fill, int dtype) {
+    for (int i = 0; i < 2; i++)
+        if (v->padding[i])
+            x = tc__pad(v->f, x, v->h + i, v->padding[i], v->padding[i], fill, dtype);
+    return x;
+}
+
+// What tap `i` of dimension h (axis 0) or h + 1 (axis 1) sees of the padded x.
+static tc_tensor tc__conv_tap(const tc__conv *v, tc_tensor x, int axis, int64_t i) {
+    return tc__slice(v->f, x, v->h + axis, i * v->dilation[axis], v->out[axis],
+                     v->stride[axis]);
+}
+
+// [..., H', W', KH, KW] of the padded [..., H, W].
+static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
+    x = tc__window(v->f, x, v->h, v->size[0], v->stride[0], v->dilation[0]);
+    return tc__window(v->f, x, v->h + 1, v->size[1], v->stride[1], v->dilation[1]);
+}
+
+// Contents of a small constant kernel with one input channel per group.
+typedef struct tc__taps {
+    const void *data; // [O, 1, KH, KW], row-major
+    int dtype;
+    int64_t channels; // O
+    tc_tensor weight;
+} tc__taps;
+
+static double tc__tap_value(const tc__taps *k, int64_t o, int64_t i, int64_t count) {
+    tc__value v = tc__value_load(k->data, o * count + i, k->dtype);
+    return tc__is_float(k->dtype) ? v.f : (double)v.i;
+}
+
+// The factor of tap i: a scalar where all channels agree, else [O, 1, 1]; null where all
+// are zero.
+static tc_tensor tc__tap_factor(const tc__conv *v, const tc__taps *k, int64_t i) {
+    int64_t count = v->size[0] * v->size[1];
+    double first = tc__tap_value(k, 0, i, count);
+    int same = 1;
+    for (int64_t o = 1; o < k->channels && same; o++)
+        same = tc__tap_value(k, o, i, count) == first;
+    if (same) return first == 0 ? tc__null() : tc__scalar(v->f, first, k->dtype);
+    tc_dims flat = TC_DIMS(k->channels, count, 1);
+    return tc__slice(v->f, tc__reshape(v->f, k->weight, &flat), 1, i, 1, 1);
+}
+
+// Sum of the taps over slices of the padded x in (ky, kx) order, one fma each.
+static tc_tensor tc__conv_taps(const tc__conv *v, tc_tensor x, const tc__taps *k) {
+    const tc__api *f = v->f;
+    tc_tensor sum = tc__null();
+    for (int64_t y = 0; y < v->size[0]; y++) {
+        tc_tensor row = tc__null();
+        for (int64_t i = 0; i < v->size[1]; i++) {
+            tc_tensor w = tc__tap_factor(v, k, y * v->size[1] + i);
+            if (!w.id) continue;
+            if (!row.id) row = tc__conv_tap(v, x, 0, y);
+            tc_tensor part = tc__conv_tap(v, row, 1, i);
+            sum = sum.id ? tc_fma_at(part, w, sum, f->file, f->line)
+                         : tc_mul_at(part, w, f->file, f->line);
+        }
+    }
+    if (sum.id) return sum;
+    return tc_mul_s_at(tc__conv_tap(v, tc__conv_tap(v, x, 0, 0), 1, 0), 0, f->file,
+                       f->line);
+}
+
+// The weight as taps, if it is worth unrolling: constant, small, one input channel per
+// group, and output channels that broadcast against the input's.
+static int tc__conv_constant(const tc__conv *v, tc_tensor weight, const tc__meta *w,
+                             tc__taps *k) {
+    int64_t in = tc__meta_size(&v->f->x, v->h - 1);
+    k->data = tc__const_data(v->f->c, weight);
+    k->dtype = w->dtype, k->channels = tc__meta_size(w, 0), k->weight = weight;
+    if (!k->data || !k->channels || tc__meta_size(w, 1) != 1 || !tc__is_float(w->dtype))
+        return 0;
+    return v->size[0] * v->size[1] <= TC__CONV_TAPS && (in == 1 || in == k->channels);
+}
+
+// Windows as columns [N, G, Cg * KH * KW, H' * W'] under the weight's rows [N, G, Og, Cg *
+// KH * KW].
+static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weight,
+                                 const tc__meta *w, int64_t groups) {
+    const tc__api *f = v->f;
+    int64_t n = tc__meta_size(&f->x, 0), o = tc__meta_size(w, 0), c = tc__meta_size(w, 1);
+    int64_t k = c * v->size[0] * v->size[1], cells = v->out[0] * v->out[1];
+    tc_dims order = TC_DIMS(0, 1, 4, 5, 2, 3), column = TC_DIMS(n, groups, k, cells);
+    tc_dims row = TC_DIMS(1, groups, o / groups, k),
+            rows = TC_DIMS(n, groups, o / groups, k);
+    tc_dims out = TC_DIMS(n, o, v->out[0], v->out[1]);
+    tc_tensor cols =
+        tc__reshape(f, tc__permute(f, tc__conv_windows(v, x), &order), &column);
+    tc_tensor left = tc__reshape(f, weight, &row);
+    if (n != 1) left = tc__expand(f, left, &rows);
+    return tc__reshape(f, tc__op2(TC_OP_MATMUL, left, cols, f->file, f->line), &out);
+}
+
+static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
+    char x[160], y[160];
+    if (f->x.rank == 4 && w->rank == 4 && groups >= 1 &&
+        tc__meta_size(w, 0) % groups == 0 &&
+        tc__meta_size(w, 1) * groups == tc__meta_size(&f->x, 1))
+        return 1;
+    return tc__fail(f->c, TC_E_SHAPE,
+                    "%s: x is %s, the weight %s, groups %lld; x[N, C, H, W] and "
+                    "weight[O, C / groups, KH, KW] with groups dividing C and O are needed",
+                    f->who, tc__dims_text(&f->x, x), tc__dims_text(w, y),
+                    (long long)groups);
+}
+
+static int64_t tc__or_one(int v) { return v ? v : 1; }
+
+static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            const tc_conv_options *o) {
+    tc__meta w;
+    tc__conv v;
+    tc__taps taps;
+    if (!tc__meta_get(f, weight, &w) || !tc__conv_check(f, &w, tc__or_one(o->groups)))
+        return tc__null();
+    if (!tc__param_check(f, "bias", bias, tc__meta_size(&w, 0))) return tc__null();
+    v.f = f, v.h = 2;
+    for (int i = 0; i < 2; i++) {
+        v.size[i] = tc__meta_size(&w, 2 + i), v.stride[i] = tc__or_one(o->stride[i]);
+        v.dilation[i] = tc__or_one(o->dilation[i]), v.padding[i] = o->padding[i];
+    }
+    if (!tc__conv_sizes(&v)) return tc__null();
+    x = tc__conv_pad(&v, x, 0, f->x.dtype);
+    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    tc_tensor y = unroll ? tc__conv_taps(&v, x, &taps)
+                         : tc__conv_matmul(&v, x, weight, &w, tc__or_one(o->groups));
+    tc_dims image =
+        TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
+    // One input channel and equal taps in all output channels: the sum has one channel so
+    // far.
+    if (unroll && tc_size(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
+    if (!bias.id) return y;
+    return tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
+}
+
+// x[C, H, W] is a batch of one.
+TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                  const tc_conv_options *options, const char *file,
+                                  int line) {
+    tc__api f, batch;
+    tc_conv_options none;
+    memset(&none, 0, sizeof none);
+    if (!options) options = &none;
+    if (!tc__begin(&f, "conv2d", x, file, line)) return tc__null();
+    if (f.x.rank != 3) return tc__leave(&f, tc__conv2d(&f, x, weight, bias, options));
+    x = tc_unsqueeze_at(x, 0, file, line);
+    if (!tc__api_of(&batch, f.who, x, file, line)) return tc__leave_null(&f);
+    return tc__leave(
+        &f, tc_squeeze_at(tc__conv2d(&batch, x, weight, bias, options), 0, file, line));
+}
+
+TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
+                             int padding, int dilation, int groups, const char *file,
+                             int line) {
+    tc_conv_options o;
+    o.stride[0] = o.stride[1] = stride, o.padding[0] = o.padding[1] = padding;
+    o.dilation[0] = o.dilation[1] = dilation, o.groups = groups;
+    return tc_conv2d_with_at(x, weight, bias, &o, file, line);
+}
+
+TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
+                             int padding, int dilation, int groups, const char *file,
+                             int line) {
+    tc__api f;
+    tc_conv_options o;
+    memset(&o, 0, sizeof o);
+    o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
+    o.groups = groups;
+    if (!tc__begin(&f, "conv1d", x, file, line)) return tc__null();
+    x = tc_unsqueeze_at(x, -2, file, line);
+    weight = tc_unsqueeze_at(weight, -2, file, line);
+    tc_tensor y = tc_conv2d_with_at(x, weight, bias, &o, file, line);
+    return tc__leave(&f, tc_squeeze_at(y, -2, file, line));
+}
+
+// ---- pooling ----
+
+// The window of a pool over x[..., H, W]; 0 = reported.
+static int tc__pool_windows(tc__conv *v, tc__api *f, int kernel, int stride, int padding) {
+    if (f->x.rank < 2)
+        return tc__fail(f->c, TC_E_RANK, "%s: x has rank %d, [..., H, W] is needed", f->who,
+                        f->x.rank);
+    if (padding > kernel / 2)
+        return tc__fail(f->c, TC_E_ARG, "%s: padding %d is more than half of the kernel %d",
+                        f->who, padding, kernel);
+    v->f = f, v->h = f->x.rank - 2;
+    for (int i = 0; i < 2; i++) {
+        v->size[i] = kernel, v->stride[i] = stride ? stride : kernel;
+        v->padding[i] = padding, v->dilation[i] = 1;
+    }
+    return tc__conv_sizes(v);
+}
+
+// Reduces every window by `op`: small ones tap by tap, large ones as a reduction.
+static tc_tensor tc__pool_2d(const tc__conv *v, tc_tensor x, tc__op op, tc__op reduction) {
+    const tc__api *f = v->f;
+    tc_tensor y = tc__null();
+    if (v->size[0] * v->size[1] > TC__POOL_TAPS) {
+        int64_t mask = (int64_t)3 << f->x.rank;
+        tc_dims d = tc__dims_shape(f);
+        if (!tc__rank_check(f, f->x.rank + 2)) return y;
+        d.size[v->h] = v->out[0], d.size[v->h + 1] = v->out[1];
+        return tc__reshape(f, tc__prim(f, reduction, tc__conv_windows(v, x), &mask, 1), &d);
+    }
+    for (int64_t k = 0; k < v->size[0]; k++) {
+        tc_tensor row = tc__conv_tap(v, x, 0, k);
+        for (int64_t i = 0; i < v->size[1]; i++) {
+            tc_tensor part = tc__conv_tap(v, row, 1, i);
+            y = y.id ? tc__op2(op, y, part, f->file, f->line) : part;
+        }
+    }
+    return y;
+}
+
+TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
+                                 const char *file, int line) {
+    tc__api f;
+    tc__conv v;
+    if (!tc__begin(&f, "avg_pool2d", x, file, line)) return tc__null();
+    if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
+    x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
+    tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
+    return tc__leave(&f, tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
+}
+
+TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
+                                 const char *file, int line) {
+    tc__api f;
+    tc__conv v;
+    if (!tc__begin(&f, "max_pool2d", x, file, line)) return tc__null();
+    if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
+    x = tc__conv_pad(&v, x, -tc__infinity(), f.x.dtype);
+    return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
+}

@@ -1,0 +1,77 @@
+// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector, and which attribute
+// words are index expressions. Printer and interpreter ask the same questions here.
+
+// The words of n->attr that are index expressions.
+static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
+    if (n->op == TC_OP_LOAD) return i == 1 || i >= TC__LOAD_FIXED;
+    if (n->op == TC_OP_FOR) return i >= 4;
+    if (n->op == TC_OP_STORE) return i == 1;
+    if (n->op == TC_OP_CHECK) return i == 0;
+    return n->op == TC_OP_INDEX || n->op == TC_OP_VALID;
+}
+
+// Whether the value of n may differ between the lanes of a vector along `axis`.
+static int tc__lanes_differ(const tc__node *n, tc__axis axis) {
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return 0;
+    return axis == TC__ROW || n->level != TC__AT_ROW;
+}
+
+typedef struct tc__val_scan {
+    const tc__group *g;
+    tc__axis axis;
+    int differ;
+} tc__val_scan;
+
+static void tc__val_scan_one(void *user, uint32_t id) {
+    tc__val_scan *s = (tc__val_scan *)user;
+    s->differ |= tc__lanes_differ(s->g->body.node.at[id], s->axis);
+}
+
+// Whether e names a loaded value that differs between lanes.
+static int tc__ix_has_lane_val(const tc__group *g, tc__ix e, tc__axis axis) {
+    tc__val_scan s;
+    s.g = g, s.axis = axis, s.differ = 0;
+    tc__ix_each_val(g->body.ix, e, tc__val_scan_one, &s);
+    return s.differ;
+}
+
+// e(axis + j) = e(axis) + j * stride inside aligned blocks of `width`; 0 = it is not so.
+static int tc__ix_steps(const tc__group *g, tc__ix e, tc__axis axis, int64_t width, tc__ix *stride) {
+    if (tc__ix_has_lane_val(g, e, axis)) return 0;
+    tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
+    *stride = run.stride;
+    return run.ok && (run.run == INT64_MAX || run.run % width == 0);
+}
+
+static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis, int64_t width) {
+    tc__ix stride = 0;
+    if (!tc__ix_steps(g, e, axis, width, &stride)) return TC__PER_LANE;
+    if (tc__ix_equals(stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// Of the scratch row of a block of 32 rows, element e of lane j is at 32 * e + j.
+static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis) {
+    return g->buffer.at[n->attr[0]].place == TC__BUF_ROW && axis == TC__ROW;
+}
+
+static tc__access tc__access_of(const tc__group *g, const tc__node *n, int64_t width) {
+    if (tc__is_lane_row(g, n, g->vector)) return TC__CONTIGUOUS;
+    return tc__access_along(g, n->attr[1], g->vector, width);
+}
+
+// 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
+static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis, int64_t width) {
+    uint32_t first = n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
+    int kind = 0;
+    for (uint32_t i = first; i < n->n_attr; i++) {
+        int still = tc__access_along(g, n->attr[i], axis, width) == TC__UNIFORM;
+        if (!still) return 2;
+        kind = 1;
+    }
+    return kind;
+}
+
+static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
+    return tc__pred_along(g, n, g->vector, width);
+}

@@ -1,0 +1,421 @@
+// GROUP -> LOOP: the body of a group in execution order, with its loops bound for a CPU.
+// Input: a weave whose nodes name dimension variables. Output: w->k->body as a LOOP list.
+//
+//  1. dimension variables become rows and columns
+//  2. a column value that a later phase needs is computed again there when cheap, else kept in a row
+//     buffer; so inside one phase everything is either a register, a row value or a load
+//  3. nodes are put in order: phase by phase, row level before column level
+//  4. loops are placed around the column levels, and the axis of the vector is chosen
+
+enum {
+    TC__VALS = 1 << 20,       // offset of value ids while nodes are renumbered
+    TC__VECTOR = 8,           // elements of one vector, all ISAs and dtypes
+    TC__LANES = 32,           // logical lanes of a reduction
+    TC__CHUNK = 8192,         // elements of one chunk of a reduction
+    TC__UNROLL_COST = 30,     // columns bodies up to this cost are unrolled over the lanes
+    TC__COL_GRAIN = 4096,     // columns of one work item when rows are few
+    TC__NT_BYTES = 8 << 20    // outputs from here on are written past the caches
+};
+
+typedef struct tc__finish {
+    tc__weave *w;
+    tc__ixpool *ix;
+    uint32_t columns;        // dimensions that are columns
+    tc__graph mid;           // nodes at their phases, in rows and columns
+    tc__map made;            // (old id, phase) -> mid id
+    uint32_t *cost;          // by old id: recomputing from loads
+    uint32_t *row_buffer;    // by old id: 1 + buffer it is kept in, 0 = none
+    int val_is_column;       // scratch of tc__finish_level
+    int failed;
+} tc__finish;
+
+static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase);
+
+static tc__node *tc__old(const tc__finish *f, uint32_t id) { return f->w->k->body.node.at[id]; }
+
+static void tc__finish_costs(tc__finish *f) {
+    for (uint32_t i = 0; i < f->w->k->body.node.count; i++) {
+        const tc__node *n = tc__old(f, i);
+        f->cost[i] = tc__ops[n->op].cost;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (tc__old(f, n->in[k])->level != TC__AT_ROW && tc__old(f, n->in[k])->op != TC_OP_ACC)
+                f->cost[i] += f->cost[n->in[k]];
+    }
+}
+
+// ---- index expressions ----
+
+typedef struct tc__renumber {
+    tc__finish *f;
+    uint32_t phase;
+    uint32_t count, from[16];
+    uint32_t to[16];
+} tc__renumber;
+
+static void tc__renumber_val(void *user, uint32_t id) {
+    tc__renumber *r = (tc__renumber *)user;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->from[i] == id) return;
+    if (r->count == TC__COUNT(r->from)) {
+        r->f->failed = 1;
+        return;
+    }
+    r->from[r->count] = id;
+    r->to[r->count++] = tc__finish_node(r->f, id, r->phase);
+}
+
+// e for a node at `phase`: in rows and columns, naming mid nodes (offset by TC__VALS).
+static tc__ix tc__finish_ix(tc__finish *f, tc__ix e, uint32_t phase) {
+    tc__renumber r;
+    r.f = f, r.phase = phase, r.count = 0;
+    tc__ix_each_val(f->ix, e, tc__renumber_val, &r);
+    for (uint32_t i = 0; i < r.count; i++) {
+        const tc__node *check = tc__old(f, r.from[i]);
+        tc__ix limit = check->attr[0];
+        e = tc__ix_subst(f->ix, e, tc__ix_val(f->ix, r.from[i], limit),
+                         tc__ix_val(f->ix, r.to[i] + TC__VALS, limit));
+    }
+    return tc__to_rows_cols(f->ix, &f->w->space, f->columns, e);
+}
+
+// ---- phases ----
+
+static uint32_t tc__finish_append(tc__finish *f, const tc__node *n) {
+    tc__node *m = tc__node_cons(&f->mid, n);
+    if (!m) f->failed = 1;
+    return m ? m->id : 0;
+}
+
+static void tc__raise_to_val(void *user, uint32_t id) {
+    tc__finish *f = *(tc__finish **)user;
+    if (f->mid.node.at[id - TC__VALS]->level == TC__AT_COL) f->val_is_column = 1;
+}
+
+// Row or column level of a mid node: which dimensions are columns is known only now.
+static tc__level tc__finish_level(tc__finish *f, const tc__node *m) {
+    if (m->level == TC__AT_LEFT || m->level == TC__AT_RIGHT) return (tc__level)m->level;
+    if (m->op == TC_OP_ACC || m->op == TC_OP_CONTRACT) return TC__AT_COL;
+    f->val_is_column = 0;
+    for (uint32_t i = 0, bits = tc__ix_words(m); i < m->n_attr; i++) {
+        if (!(bits >> i & 1)) continue;
+        if (tc__ix_uses(f->ix, m->attr[i], TC__COL)) return TC__AT_COL;
+        tc__ix_each_val(f->ix, m->attr[i], tc__raise_to_val, &f);
+    }
+    for (uint32_t i = 0; i < m->n_in; i++) {
+        const tc__node *from = f->mid.node.at[m->in[i]];
+        if (from->level == TC__AT_COL && from->op != TC_OP_ACC) return TC__AT_COL;
+    }
+    return f->val_is_column ? TC__AT_COL : TC__AT_ROW;
+}
+
+// A copy of old node `n` at `phase`.
+static uint32_t tc__finish_copy(tc__finish *f, const tc__node *n, uint32_t phase) {
+    tc__node m = *n;
+    uint32_t in[3];
+    int64_t attr[30];
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__finish_node(f, n->in[i], phase);
+    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
+        attr[i] = bits >> i & 1 ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
+    m.in = in, m.attr = attr, m.phase = (uint16_t)phase;
+    if (f->failed) return 0;
+    m.level = (uint8_t)tc__finish_level(f, &m);
+    return tc__finish_append(f, &m);
+}
+
+static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint32_t buffer,
+                               uint32_t value, uint32_t phase) {
+    tc__node m;
+    int64_t attr[3];
+    memset(&m, 0, sizeof m);
+    attr[0] = buffer, attr[1] = tc__ix_var(f->ix, TC__COL, f->w->k->cols), attr[2] = 0;
+    m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
+    m.level = TC__AT_COL, m.phase = (uint16_t)phase;
+    m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr, m.n_attr = op == TC_OP_STORE ? 2 : 3;
+    return tc__finish_append(f, &m);
+}
+
+// Old column node `n` for a later phase, through a row buffer.
+static uint32_t tc__finish_kept(tc__finish *f, const tc__node *n, uint32_t phase) {
+    if (!f->row_buffer[n->id]) {
+        uint32_t b = tc__weave_buffer(f->w, TC__BUF_ROW, n->id, n->dtype, f->w->k->cols);
+        f->row_buffer[n->id] = b + 1;
+        tc__row_access(f, TC_OP_STORE, n, b, tc__finish_node(f, n->id, n->phase), n->phase);
+    }
+    return tc__row_access(f, TC_OP_LOAD, n, f->row_buffer[n->id] - 1, 0, phase);
+}
+
+// The mid node of old node `id` as seen from `phase`.
+static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase) {
+    const tc__node *n = tc__old(f, id);
+    uint64_t key, found;
+    uint32_t made;
+    if (f->failed) return 0;
+    if (n->level == TC__AT_ROW || n->op == TC_OP_ACC || n->phase > phase) phase = n->phase;
+    key = (uint64_t)id << 16 | phase;
+    if (tc__map_get(&f->made, key, &found)) return (uint32_t)found;
+    if (phase == n->phase || f->cost[id] <= TC__CHEAP) made = tc__finish_copy(f, n, phase);
+    else made = tc__finish_kept(f, n, phase);
+    if (!tc__map_set(&f->made, key, made)) f->failed = 1;
+    return made;
+}
+
+static void tc__finish_sinks(tc__finish *f) {
+    const tc__group *k = f->w->k;
+    uint32_t count = (uint32_t)k->body.node.count;
+    if (k->kind == TC__CONTRACTION) {
+        f->w->k->left = tc__finish_node(f, k->left, 0);
+        f->w->k->right = tc__finish_node(f, k->right, 0);
+    }
+    for (uint32_t i = 0; i < count && !f->failed; i++) {
+        const tc__node *n = tc__old(f, i);
+        if (n->op == TC_OP_STORE) tc__finish_node(f, i, n->phase);
+    }
+}
+
+// ---- the axis of the vector ----
+
+// Loads and stores of column level whose index moves by 1 along `axis`.
+static int tc__count_dense(tc__finish *f, tc__axis axis) {
+    int dense = 0;
+    for (size_t i = 0; i < f->mid.node.count; i++) {
+        const tc__node *n = f->mid.node.at[i];
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL) continue;
+        if (f->w->k->buffer.at[n->attr[0]].place == TC__BUF_ROW) continue;
+        tc__ixrun r = tc__ix_run(f->ix, n->attr[1], axis);
+        int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
+        dense += r.ok && runs && tc__ix_equals(r.stride, 1);
+    }
+    return dense;
+}
+
+static tc__axis tc__choose_vector(tc__finish *f) {
+    const tc__group *k = f->w->k;
+    if (k->kind != TC__REDUCTION) return TC__COL;
+    int64_t rows = tc__ix_hi(f->ix, k->rows), cols = tc__ix_hi(f->ix, k->cols);
+    if (rows < TC__LANES) return TC__COL;
+    if (cols < TC__LANES / 2) return TC__ROW;
+    return tc__count_dense(f, TC__ROW) > tc__count_dense(f, TC__COL) ? TC__ROW : TC__COL;
+}
+
+// ---- the list ----
+
+typedef struct tc__lister {
+    tc__finish *f;
+    tc__graph list;
+    uint32_t *at;        // mid id -> list id
+    uint32_t accumulators;
+    int failed;
+} tc__lister;
+
+static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype, const int64_t *attr,
+                                    uint32_t n_attr) {
+    tc__node n;
+    int64_t words[8];
+    memset(&n, 0, sizeof n);
+    if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words, n.n_attr = n_attr;
+    tc__node *m = tc__node_append(&l->list, &n);
+    if (!m) l->failed = 1;
+    return m;
+}
+
+static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll, int64_t chunk,
+                         tc__ix end) {
+    int64_t attr[6];
+    attr[0] = axis, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
+    attr[4] = tc__ix_const(0), attr[5] = end;
+    tc__list_statement(l, TC_OP_FOR, TC_I64, attr, 6);
+}
+
+static void tc__list_end(tc__lister *l, tc__axis axis) {
+    int64_t attr = axis;
+    tc__list_statement(l, TC_OP_END, TC_I64, &attr, 1);
+}
+
+// e with mid values replaced by list values.
+static tc__ix tc__list_ix(tc__lister *l, tc__ix e) {
+    tc__ixpool *p = l->f->ix;
+    tc__ix vals[16];
+    uint32_t n = tc__ix_vals(p, e, vals, 16);
+    for (uint32_t i = 0; i < n; i++) {
+        tc__ixnode v = *tc__ix_node(p, vals[i]);
+        uint32_t id = (uint32_t)v.a - TC__VALS;
+        e = tc__ix_subst(p, e, vals[i], tc__ix_val(p, l->at[id], tc__ix_const(v.hi + 1)));
+    }
+    return e;
+}
+
+static int tc__store_is_streamed(const tc__lister *l, const tc__node *n) {
+    const tc__weave *w = l->f->w;
+    const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+    if (b->place != TC__BUF_NODE || b->dtype != TC_F32 || n->level != TC__AT_COL) return 0;
+    const tc__root *r = &w->roots[w->root_of[b->source]];
+    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return 0;
+    return tc__ix_lo(w->ix, b->numel) >= TC__NT_BYTES / 4;
+}
+
+static void tc__list_node(tc__lister *l, uint32_t id) {
+    const tc__node *n = l->f->mid.node.at[id];
+    tc__node m = *n, *made;
+    uint32_t in[3];
+    int64_t attr[32];
+    if (l->failed) return;
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = l->at[n->in[i]];
+    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
+        attr[i] = bits >> i & 1 ? tc__list_ix(l, n->attr[i]) : n->attr[i];
+    m.stage = TC__LOOP, m.in = in, m.attr = attr;
+    if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_is_streamed(l, n);
+    if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];
+    made = tc__node_append(&l->list, &m);
+    if (!made) l->failed = 1;
+    else if (n->op != TC_OP_ACC) l->at[id] = made->id;
+}
+
+static int tc__node_is_at(const tc__node *n, uint32_t phase, tc__level level) {
+    return n->phase == phase && n->level == (uint8_t)level;
+}
+
+static void tc__list_level(tc__lister *l, uint32_t phase, tc__level level) {
+    for (uint32_t i = 0; i < l->f->mid.node.count; i++)
+        if (tc__node_is_at(l->f->mid.node.at[i], phase, level)) tc__list_node(l, i);
+}
+
+// NEW or COMBINE for every ACC of a phase; an ACC's `at` is its accumulator until COMBINE.
+static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
+    for (uint32_t i = 0; i < l->f->mid.node.count; i++) {
+        const tc__node *n = l->f->mid.node.at[i];
+        int64_t attr[2];
+        if (n->op != TC_OP_ACC || n->phase != phase || l->failed) continue;
+        if (op == TC_OP_NEW) l->at[i] = l->accumulators++;
+        attr[0] = l->at[i], attr[1] = n->attr[0];
+        int arg = n->attr[0] == TC_OP_ARGMAX || n->attr[0] == TC_OP_ARGMIN;
+        int held = arg ? l->f->mid.node.at[n->in[0]]->dtype : n->dtype;
+        tc__node *m = tc__list_statement(l, op, op == TC_OP_NEW ? held : n->dtype, attr, 2);
+        if (!m || op == TC_OP_NEW) continue;
+        m->level = TC__AT_ROW, m->phase = (uint16_t)(phase + 1);
+        l->at[i] = m->id;
+    }
+}
+
+static int64_t tc__phase_cost(const tc__lister *l, uint32_t phase, int *has_acc, int *has_col) {
+    int64_t cost = 0;
+    *has_acc = *has_col = 0;
+    for (uint32_t i = 0; i < l->f->mid.node.count; i++) {
+        const tc__node *n = l->f->mid.node.at[i];
+        if (!tc__node_is_at(n, phase, TC__AT_COL)) continue;
+        *has_col = 1;
+        *has_acc |= n->op == TC_OP_ACC;
+        cost += tc__ops[n->op].cost;
+    }
+    return cost;
+}
+
+static void tc__list_phase(tc__lister *l, uint32_t phase) {
+    const tc__group *k = l->f->w->k;
+    int has_acc, has_col;
+    int64_t cost = tc__phase_cost(l, phase, &has_acc, &has_col);
+    tc__list_level(l, phase, TC__AT_ROW);
+    if (!has_col) return;
+    int64_t chunk = has_acc && tc__ix_hi(l->f->ix, k->cols) > TC__CHUNK ? TC__CHUNK : 0;
+    int64_t unroll = !has_acc ? 1 : cost <= TC__UNROLL_COST ? 4 : 0;
+    tc__list_accumulators(l, phase, TC_OP_NEW);
+    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL : k->split_columns ? TC__BIND_WORKER
+                                                                              : TC__BIND_VECTOR;
+    tc__list_for(l, TC__COL, bind, unroll, chunk, k->cols);
+    tc__list_level(l, phase, TC__AT_COL);
+    tc__list_end(l, TC__COL);
+    tc__list_accumulators(l, phase, TC_OP_COMBINE);
+}
+
+static uint32_t tc__last_phase(const tc__finish *f) {
+    uint32_t last = 0;
+    for (size_t i = 0; i < f->mid.node.count; i++)
+        if (f->mid.node.at[i]->phase > last) last = f->mid.node.at[i]->phase;
+    return last;
+}
+
+// Work items: rows, blocks of 32 rows when the vector runs along them, blocks of columns when rows
+// are few.
+static void tc__choose_items(tc__finish *f) {
+    tc__group *k = f->w->k;
+    int64_t rows = tc__ix_hi(f->ix, k->rows), cols = tc__ix_hi(f->ix, k->cols);
+    k->grain = 1;
+    k->items = k->rows;
+    k->split_columns = k->kind == TC__POINTWISE && rows < 16 && cols > rows;
+    if (k->vector == TC__ROW) {
+        k->items = tc__ix_ceil_div(f->ix, k->rows, tc__ix_const(TC__LANES));
+    } else if (k->split_columns) {
+        k->grain = TC__COL_GRAIN;
+        k->items = tc__ix_ceil_div(f->ix, k->cols, tc__ix_const(k->grain));
+    }
+}
+
+static void tc__list_all(tc__lister *l) {
+    tc__group *k = l->f->w->k;
+    uint32_t last = tc__last_phase(l->f);
+    if (k->kind == TC__CONTRACTION) {
+        tc__list_level(l, 0, TC__AT_LEFT);
+        tc__list_level(l, 0, TC__AT_RIGHT);
+        if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
+    }
+    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0, k->rows);
+    for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
+    tc__list_end(l, TC__ROW);
+    k->phases = (uint16_t)(last + 1);
+}
+
+static int tc__finish_list(tc__finish *f) {
+    tc__lister l;
+    tc_ctx *c = f->w->ctx;
+    size_t n = f->mid.node.count;
+    memset(&l, 0, sizeof l);
+    l.f = f;
+    l.at = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!l.at || !tc__graph_open(&l.list, c, f->ix)) return 0;
+    f->w->k->vector = tc__choose_vector(f);
+    tc__choose_items(f);
+    tc__list_all(&l);
+    tc__free(c, l.at, (n ? n : 1) * sizeof *l.at);
+    tc__graph_close(&f->w->k->body);
+    f->w->k->body = l.list;
+    return !l.failed;
+}
+
+// Worker scratch of the row buffers, in bytes from its start.
+static void tc__place_rows(tc__finish *f) {
+    tc__group *k = f->w->k;
+    tc__ix at = tc__ix_const(0);
+    for (size_t i = 0; i < k->buffer.count; i++) {
+        tc__kbuf *b = &k->buffer.at[i];
+        if (b->place != TC__BUF_ROW) continue;
+        int64_t width = tc__dtype(b->dtype)->bytes * (k->vector == TC__ROW ? TC__LANES : 1);
+        tc__ix bytes = tc__ix_mul(f->ix, b->numel, tc__ix_const(width));
+        b->offset = at;
+        // Vector loads may touch one vector beyond; keep every buffer on its own cache lines.
+        at = tc__ix_add(f->ix, at, tc__ix_mul(f->ix, tc__ix_const(64),
+             tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)), tc__ix_const(64))));
+    }
+    k->scratch = at;
+}
+
+static int tc__group_finish(tc__weave *w, uint32_t columns) {
+    tc__finish f;
+    tc_ctx *c = w->ctx;
+    size_t n = w->k->body.node.count;
+    memset(&f, 0, sizeof f);
+    f.w = w, f.ix = w->ix, f.columns = columns;
+    f.cost = TC__NEW_ARRAY(c, uint32_t, n), f.row_buffer = TC__NEW_ARRAY(c, uint32_t, n);
+    tc__map_init(&f.made, c);
+    int ok = f.cost && f.row_buffer && tc__graph_open(&f.mid, c, w->ix);
+    if (ok) {
+        tc__finish_costs(&f);
+        tc__finish_sinks(&f);
+        ok = !f.failed && !w->failed && tc__finish_list(&f) && !w->ix->failed;
+    }
+    if (ok) tc__place_rows(&f);
+    tc__graph_close(&f.mid);
+    tc__map_free(&f.made);
+    tc__free(c, f.cost, (n ? n : 1) * sizeof *f.cost);
+    tc__free(c, f.row_buffer, (n ? n : 1) * sizeof *f.row_buffer);
+    return ok;
+}

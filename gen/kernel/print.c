@@ -1,0 +1,588 @@
+// Kernels as text: the walker over a LOOP list, and what all dialects share.
+// A dialect is data: a table op -> function for what differs (loads, stores, loops, accumulators)
+// and names of types. Arithmetic needs no function: the EXPR of its row in ops.def is copied,
+// operands and the suffix of the class put in. One statement per line, the same text every time.
+//
+// A value is named t<id>, or t<id>_0.. where a loop is unrolled and keeps several copies.
+
+enum {
+    TC__PRINT_POINTERS = 24,
+    TC__PRINT_ACCS = 64,
+    TC__PRINT_DEPTH = 8     // nested loops
+};
+
+typedef struct tc__printer tc__printer;
+typedef struct tc__acc tc__acc;
+typedef void (*tc__print_fn)(tc__printer *p, const tc__node *n, int copy);
+
+// How often a row of the dialect is called for a node.
+typedef enum tc__each { TC__ONCE, TC__PER_COPY } tc__each;
+
+typedef struct tc__print_row {
+    tc__op op;
+    tc__each each;
+    tc__print_fn print;
+} tc__print_row;
+
+typedef struct tc__dialect {
+    const char *name;
+    const char *reg[TC__CLASSES];      // type of a value in a register
+    const char *scalar[TC__CLASSES];   // of one element of it
+    const char *memory[TC_DTYPE_COUNT];     // of an element in memory, by dtype
+    const char *index;                 // type of loop variables
+    int cuda;                          // 1: expressions from the CUDA column of ops.def
+    int unit;                          // elements in one copy of a value
+    const tc__print_row *row;          // ends with print = NULL
+    void (*kernel)(tc__printer *p, const char *symbol);
+    void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
+    void (*constant)(tc__printer *p, int dtype, tc__value v);
+    void (*monoid)(tc__printer *p, const tc__acc *a);  // more text for a reduction's head; may be NULL
+} tc__dialect;
+
+// How an accumulator is held; decided by the loop that steps it.
+typedef enum tc__acc_form {
+    TC__ACC_NAMED,  // one vector per copy
+    TC__ACC_ARRAY,  // four vectors in memory, indexed by (c / 8) % 4
+    TC__ACC_LANES   // vector == TC__ROW: [logical lane][copy] in memory
+} tc__acc_form;
+
+struct tc__acc {
+    int used;
+    tc__op monoid;
+    uint8_t dtype;         // of the values
+    tc__acc_form form;
+    int lanes;             // ACC_LANES: logical lanes in use
+    const tc__node *loop;  // the FOR that steps it
+};
+
+// `const float *in0_r1 = in0 + 768 * r;` printed at the head of the row loop.
+typedef struct tc__row_pointer {
+    int64_t buffer;
+    tc__ix part;
+    int serial;        // of this buffer: in0_r, in0_r1, ...
+    int64_t stride;    // along the vector, where the rows are the vector; else 0
+} tc__row_pointer;
+
+struct tc__printer {
+    tc__text *out;
+    const tc__group *g;
+    const tc__dialect *d;
+    int indent;
+    // Around the node being printed:
+    tc__axis axis;     // the vector runs along it
+    int copies;        // named copies of a value that differs between lanes
+    int tail;          // 1: only the first n lanes count
+    int shift;         // added to the vector's variable
+    int lane;          // 1: and l too
+    int outer;         // axis of the loop that row pointers belong to, -1 = none
+    int pointers;
+    tc__row_pointer pointer[TC__PRINT_POINTERS];
+    tc__acc acc[TC__PRINT_ACCS];
+    int row_block;     // CUDA: threads that share a row, 0 = one
+    int acc_copies;    // CUDA: copies of an accumulator
+    int in_row, turned;  // CUDA: columns are a loop; loads come from tiles
+    int parts;         // contraction: columns run from c0 to c1,
+    int64_t part_step; //   which are multiples of this or the end
+};
+
+static void tc__line(tc__printer *p) {
+    tc__put(p->out, "%*s", p->indent * 4, "");
+}
+
+static void tc__block_open(tc__printer *p) {
+    tc__put(p->out, " {\n");
+    p->indent++;
+}
+
+static void tc__block_close(tc__printer *p) {
+    p->indent--;
+    tc__line(p);
+    tc__put(p->out, "}\n");
+}
+
+static tc__node *tc__body(const tc__printer *p, uint32_t id) { return p->g->body.node.at[id]; }
+static tc__class tc__class_of(int dtype) { return tc__dtypes[dtype].reg; }
+static const char *tc__suffix(int dtype) { return tc__class_names[tc__class_of(dtype)]; }
+
+static int tc__copies_of(const tc__printer *p, const tc__node *n) {
+    return tc__lanes_differ(n, p->axis) ? p->copies : 1;
+}
+
+static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
+    tc__put(p->out, "t%u", n->id);
+    if (tc__copies_of(p, n) > 1) tc__put(p->out, "_%d", copy);
+}
+
+static tc__value tc__const_value(const tc__node *n) {
+    tc__value v;
+    memcpy(&v, &n->attr[0], sizeof v);
+    return v;
+}
+
+// A node as an operand of an expression.
+static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
+    const tc__node *n = tc__body(p, id);
+    if (n->op == TC_OP_CONST) {
+        p->d->constant(p, n->dtype, tc__const_value(n));
+        return;
+    }
+    if (n->op == TC_OP_ARG) {
+        tc__put(p->out, "arg%lld", (long long)n->attr[0]);
+        return;
+    }
+    tc__put_name(p, n, copy);
+}
+
+// `const tc_vf t5_1 = `
+static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+}
+
+// ---- index expressions ----
+
+static const char *const tc__axis_names[TC__AXES] = {"r", "c", "k"};
+
+static void tc__put_ix(tc__printer *p, tc__ix e);
+
+static int tc__is_shifted(const tc__printer *p, const tc__ixnode *n) {
+    return n->kind == TC__IX_VAR && n->a == (int64_t)p->axis && (p->shift || p->lane);
+}
+
+static void tc__put_shift(tc__printer *p) {
+    if (p->shift) tc__put(p->out, " + %d", p->shift);
+    if (p->lane) tc__put(p->out, " + l");
+}
+
+static void tc__put_val(tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    int many = !p->d->cuda;
+    if (tc__class_of(n->dtype) != TC__CLASS_i64) tc__put(p->out, "(%s)", p->d->index);
+    tc__put_name(p, n, p->shift / p->d->unit);
+    if (many) tc__put(p->out, "[%s]", p->lane && tc__lanes_differ(n, p->axis) ? "l" : "0");
+}
+
+// An atom; `bare` leaves out the brackets it needs inside a product.
+static void tc__put_atom(tc__printer *p, tc__ix e, int bare) {
+    static const char *const names[] = {"", "", "", "tc_floor_div", "tc_floor_mod", "tc_min",
+                                        "tc_max"};
+    if (tc__ix_is_const(e)) {
+        tc__put(p->out, "%lld", (long long)tc__ix_value(e));
+        return;
+    }
+    tc__ixnode n = *tc__ix_node(p->g->body.ix, e);
+    int plain = n.kind == TC__IX_SYM || n.kind == TC__IX_VAL ||
+                (n.kind == TC__IX_VAR && !tc__is_shifted(p, &n));
+    int natural = (n.kind == TC__IX_DIV || n.kind == TC__IX_MOD) &&
+                  tc__ix_lo(p->g->body.ix, n.a) >= 0;
+    int call = !plain && !natural && n.kind != TC__IX_VAR && n.kind != TC__IX_POLY;
+    bare |= plain || call;
+    if (!bare) tc__put(p->out, "(");
+    if (n.kind == TC__IX_SYM) tc__put(p->out, "s%lld", (long long)n.a);
+    if (n.kind == TC__IX_VAL) tc__put_val(p, (uint32_t)n.a);
+    if (n.kind == TC__IX_VAR) tc__put(p->out, "%s", tc__axis_names[n.a]);
+    if (tc__is_shifted(p, &n)) tc__put_shift(p);
+    if (n.kind == TC__IX_POLY) tc__put_ix(p, e);
+    if (natural) {
+        tc__put_atom(p, n.a, 0);
+        tc__put(p->out, n.kind == TC__IX_DIV ? " / " : " %% ");
+        tc__put_atom(p, n.b, 0);
+    }
+    if (call) {
+        tc__put(p->out, "%s(", names[n.kind]);
+        tc__put_ix(p, n.a);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, n.b);
+        tc__put(p->out, ")");
+    }
+    if (!bare) tc__put(p->out, ")");
+}
+
+static void tc__put_term(tc__printer *p, tc__ixterm t, int first) {
+    int64_t coef = t.coef;
+    int alone = !t.atom[1] && (coef == 1 || coef == -1);
+    if (!first) tc__put(p->out, coef < 0 ? " - " : " + ");
+    if (first && coef < 0) tc__put(p->out, "-");
+    if (coef < 0) coef = -coef;
+    if (coef != 1) tc__put(p->out, "%lld * ", (long long)coef);
+    for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++) {
+        const tc__ixnode *n = tc__ix_node(p->g->body.ix, t.atom[k]);
+        if (k) tc__put(p->out, " * ");
+        tc__put_atom(p, t.atom[k], alone && t.coef > 0 && n->kind == TC__IX_VAR);
+    }
+}
+
+static void tc__put_ix(tc__printer *p, tc__ix e) {
+    if (tc__ix_is_const(e) || tc__ix_node(p->g->body.ix, e)->kind != TC__IX_POLY) {
+        tc__put_atom(p, e, 1);
+        return;
+    }
+    tc__ixnode n = *tc__ix_node(p->g->body.ix, e);
+    for (uint32_t i = 0; i < n.count; i++)
+        tc__put_term(p, p->g->body.ix->term.at[n.first + i], i == 0);
+    if (n.base > 0) tc__put(p->out, " + %lld", (long long)n.base);
+    if (n.base < 0) tc__put(p->out, " - %lld", -(long long)n.base);
+}
+
+// ---- expressions of ops.def ----
+
+static int tc__is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// "(name)" after TC_F or TC_K: copies the name into out, gives what follows.
+static const char *tc__bracketed(const char *s, char out[40]) {
+    size_t n = 0;
+    for (s += *s == '('; *s && *s != ')'; s++)
+        if (n < 39) out[n++] = *s;
+    out[n] = 0;
+    return *s ? s + 1 : s;
+}
+
+// The value of TC_K(text), a small whole number, as dtype `t` holds it.
+static void tc__put_k(tc__printer *p, const char *text, tc__class cls) {
+    static const int dtypes[TC__CLASSES] = {TC_F32, TC_F64, TC_I32, TC_I64};
+    tc__value v;
+    long whole = strtol(text, NULL, 10);
+    v.i = whole;
+    if (tc__is_float(dtypes[cls])) v.f = (double)whole;
+    p->d->constant(p, dtypes[cls], v);
+}
+
+// Copies an expression over a b c. in == NULL leaves the letters, else they are the operands.
+static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uint32_t *in, int copy) {
+    char word[40];
+    while (*s) {
+        size_t n = 0;
+        while (tc__is_word(s[n])) n++;
+        if (!n) {
+            tc__put_raw(p->out, s++, 1);
+            continue;
+        }
+        const char *next = s + n;
+        if (n == 1 && *s >= 'a' && *s <= 'c' && in) tc__put_value(p, in[*s - 'a'], copy);
+        else if (n == 4 && !memcmp(s, "TC_F", 4)) {
+            next = tc__bracketed(next, word);
+            tc__put(p->out, "tc_%s_%s", word, tc__class_names[cls]);
+        } else if (n == 4 && !memcmp(s, "TC_K", 4)) {
+            next = tc__bracketed(next, word);
+            tc__put_k(p, word, cls);
+        } else {
+            tc__put_raw(p->out, s, n);
+            if (n > 3 && !memcmp(s, "TC_", 3) && (n != 6 || memcmp(s, "TC_NOT", 6)))
+                tc__put(p->out, "_%s", tc__class_names[cls]);
+        }
+        s = next;
+    }
+}
+
+static const char *tc__op_expr(const tc__printer *p, int op) {
+    return p->d->cuda ? tc__ops[op].cuda : tc__ops[op].expr;
+}
+
+// The class an op computes in: its operands', which differs from the result's for comparisons.
+static tc__class tc__op_class(const tc__printer *p, const tc__node *n) {
+    if (n->op == TC_OP_WHERE || !n->n_in) return tc__class_of(n->dtype);
+    return tc__class_of(tc__body(p, n->in[0])->dtype);
+}
+
+static void tc__print_alu(tc__printer *p, const tc__node *n, int copy) {
+    int wrap = n->dtype == TC_U8 && n->op != TC_OP_WHERE;
+    tc__put_let(p, n, copy);
+    if (wrap) tc__put(p->out, "(");
+    tc__put_expr(p, tc__op_expr(p, n->op), tc__op_class(p, n), n->in, copy);
+    tc__put(p->out, wrap ? ") & 255;\n" : ";\n");
+}
+
+static void tc__print_cast(tc__printer *p, const tc__node *n, int copy) {
+    int from = tc__body(p, n->in[0])->dtype;
+    tc__put_let(p, n, copy);
+    if (from != n->dtype)
+        tc__put(p->out, "tc_cast_%s_%s(", tc__dtypes[from].name, tc__dtypes[n->dtype].name);
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, from != n->dtype ? ");\n" : ";\n");
+}
+
+// ---- the list ----
+
+static const tc__print_row *tc__print_row_of(const tc__dialect *d, int op) {
+    for (const tc__print_row *row = d->row; row->print; row++)
+        if ((int)row->op == op) return row;
+    return NULL;
+}
+
+static void tc__print_node(tc__printer *p, const tc__node *n) {
+    const tc__print_row *row = tc__print_row_of(p->d, n->op);
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return;
+    tc__print_fn print = row ? row->print : n->op == TC_OP_CAST ? tc__print_cast : tc__print_alu;
+    int copies = row && row->each == TC__ONCE ? 1 : tc__copies_of(p, n), shift = p->shift;
+    for (int i = 0; i < copies; i++) {
+        p->shift = shift + i * p->d->unit;
+        print(p, n, i);
+    }
+    p->shift = shift;
+}
+
+// The END of the FOR at `id`.
+static uint32_t tc__loop_end(const tc__group *g, uint32_t id) {
+    int depth = 0;
+    for (; id < g->body.node.count; id++) {
+        int op = g->body.node.at[id]->op;
+        depth += op == TC_OP_FOR;
+        depth -= op == TC_OP_END;
+        if (!depth) return id;
+    }
+    return id;
+}
+
+// Prints nodes [begin, end).
+static void tc__print_range(tc__printer *p, uint32_t begin, uint32_t end) {
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_FOR) {
+            uint32_t last = tc__loop_end(p->g, id);
+            p->d->loop(p, n, id + 1, last);
+            id = last;
+            continue;
+        }
+        tc__print_node(p, n);
+    }
+}
+
+// ---- row pointers ----
+
+// Whether every atom of the term can be computed at the head of the loop over `axis`.
+static int tc__term_is_outer(const tc__printer *p, const tc__ixterm *t, tc__axis axis) {
+    for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
+        for (int other = 0; other < TC__AXES; other++)
+            if (other != (int)axis && tc__ix_uses(p->g->body.ix, t->atom[k], (tc__axis)other)) return 0;
+        if (tc__ix_has_val(p->g->body.ix, t->atom[k])) return 0;
+    }
+    return 1;
+}
+
+// The part of e that names only `axis` and symbols; 0 if that does not name `axis`.
+static tc__ix tc__row_part(const tc__printer *p, tc__ix e, tc__axis axis) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ixsum all, part;
+    all.base = part.base = 0, all.count = part.count = 0, all.overflow = part.overflow = 0;
+    tc__ix_sum_add(x, &all, e, 1);
+    for (int i = 0; i < all.count; i++)
+        if (tc__term_is_outer(p, &all.term[i], axis)) tc__ix_sum_term(&part, &all.term[i], 1);
+    tc__ix sum = tc__ix_sum_end(x, &part);
+    return tc__ix_uses(x, sum, axis) ? sum : 0;
+}
+
+static tc__row_pointer *tc__find_pointer(tc__printer *p, int64_t buffer, tc__ix part) {
+    for (int i = 0; i < p->pointers; i++)
+        if (p->pointer[i].buffer == buffer && p->pointer[i].part == part) return &p->pointer[i];
+    return NULL;
+}
+
+// Remembers a pointer for the access n if its index has a part to move out of the inner loops.
+static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__axis axis) {
+    tc__ix stride = tc__ix_const(0), part = tc__row_part(p, n->attr[1], axis);
+    if (!part || p->pointers == TC__PRINT_POINTERS || part == n->attr[1]) return NULL;
+    if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part)) return NULL;
+    if (axis == p->axis) {
+        int steps = tc__ix_steps(p->g, part, axis, TC__VECTOR, &stride);
+        tc__ixrun run = tc__ix_run(p->g->body.ix, part, axis);
+        if (!steps || run.run != INT64_MAX || !tc__ix_is_const(stride)) return NULL;
+    }
+    tc__row_pointer *q = &p->pointer[p->pointers++];
+    q->buffer = n->attr[0], q->part = part, q->serial = 0, q->stride = tc__ix_value(stride);
+    for (tc__row_pointer *o = p->pointer; o < q; o++) q->serial += o->buffer == q->buffer;
+    return q;
+}
+
+// ---- buffers ----
+
+// in0, out0, row0, tile0: numbered by kind, in the order of the group.
+static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
+    static const char *const names[] = {"in", "in", "row", "tile"};
+    const char *name = NULL;
+    int serial = 0;
+    for (int64_t j = i; j >= 0; j--) {
+        const tc__kbuf *b = &p->g->buffer.at[j];
+        int memory = b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+        const char *kind = memory && b->written ? "out" : names[b->place];
+        if (!name) name = kind;
+        else serial += !strcmp(kind, name);
+    }
+    snprintf(out, 24, "%s%d", name, serial);
+}
+
+static void tc__put_buffer(tc__printer *p, int64_t i) {
+    char name[24];
+    tc__buffer_name(p, i, name);
+    tc__put(p->out, "%s", name);
+}
+
+static void tc__put_pointer_name(tc__printer *p, const tc__row_pointer *q) {
+    tc__put_buffer(p, q->buffer);
+    tc__put(p->out, "_r");
+    if (q->serial) tc__put(p->out, "%d", q->serial);
+}
+
+// ---- accumulators ----
+
+static int tc__is_arg(const tc__acc *a) {
+    return a->monoid == TC_OP_ARGMAX || a->monoid == TC_OP_ARGMIN;
+}
+
+static tc__value tc__identity(tc__op monoid, int dtype) {
+    static const double limits[TC_DTYPE_COUNT][2] = {{0, 1}, {0, 255}, {-2147483648.0, 2147483647.0},
+                                                {0, 0}, {0, 0}, {0, 0}};
+    int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX || monoid == TC_OP_LOGICAL_OR;
+    tc__value v;
+    v.i = 0;
+    if (monoid == TC_OP_ADD || monoid == TC_OP_MUL) {
+        if (tc__is_float(dtype)) v.f = monoid == TC_OP_MUL;
+        else v.i = monoid == TC_OP_MUL;
+        return v;
+    }
+    const int64_t infinity = INT64_C(0x7ff) << 52;
+    if (tc__is_float(dtype)) v.i = low ? INT64_MIN | infinity : infinity;  // the bits of -inf, inf
+    else if (dtype == TC_I64) v.i = low ? INT64_MIN : INT64_MAX;
+    else v.i = (int64_t)limits[dtype][!low];
+    return v;
+}
+
+// max0, sum1, ...
+static void tc__put_acc(tc__printer *p, int64_t i) {
+    static const struct { tc__op op; const char *name; } names[] = {
+        {TC_OP_ADD, "sum"}, {TC_OP_MUL, "prod"}, {TC_OP_MAXIMUM, "max"}, {TC_OP_MINIMUM, "min"},
+        {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"}, {TC_OP_ARGMAX, "best"},
+        {TC_OP_ARGMIN, "best"}};
+    const char *name = "acc";
+    for (size_t k = 0; k < TC__COUNT(names); k++)
+        if (names[k].op == p->acc[i].monoid) name = names[k].name;
+    tc__put(p->out, "%s%lld", name, (long long)i);
+}
+
+static int tc__power_of_two_above(int64_t n) {
+    int v = 1;
+    while (v < n) v *= 2;
+    return v;
+}
+
+// Few columns use few of the 32 lanes: combining an untouched lane changes nothing.
+static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
+    tc__ix n = tc__ix_sub(g->body.ix, loop->attr[5], loop->attr[4]);
+    if (!tc__ix_is_const(n) || tc__ix_value(n) > TC__LANES) return TC__LANES;
+    return tc__power_of_two_above(tc__ix_value(n));
+}
+
+// Finds every accumulator and the loop that steps it. 0 = reported.
+static int tc__find_accs(tc__printer *p) {
+    const tc__node *stack[TC__PRINT_DEPTH];
+    int depth = 0;
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_END) depth--;
+        if (n->op == TC_OP_FOR && depth == TC__PRINT_DEPTH)
+            return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops", depth);
+        if (n->op == TC_OP_FOR) stack[depth++] = n;
+        if (n->op != TC_OP_ACC) continue;
+        if (n->attr[1] >= TC__PRINT_ACCS || !depth)
+            return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: accumulator %lld (limit %d)",
+                            (long long)n->attr[1], TC__PRINT_ACCS);
+        tc__acc *a = &p->acc[n->attr[1]];
+        a->used = 1, a->monoid = (tc__op)n->attr[0], a->dtype = tc__body(p, n->in[0])->dtype;
+        a->loop = stack[depth - 1];
+        a->form = a->loop->attr[2] >= 4 ? TC__ACC_NAMED : TC__ACC_ARRAY;
+        if (p->g->vector == TC__ROW) a->form = TC__ACC_LANES;
+        a->lanes = tc__lanes_in_use(p->g, a->loop);
+    }
+    return 1;
+}
+
+// ---- head comment ----
+
+static void tc__put_ix_comment(tc__printer *p, tc__ix e) { tc__put_ix(p, e); }
+
+static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "//   %%%u = %s", n->id, *tc__ops[n->op].name ? tc__ops[n->op].name : tc__ops[n->op].id);
+    if (n->op == TC_OP_CONST) {
+        tc__value v = tc__const_value(n);
+        tc__put(p->out, " ");
+        if (tc__is_float(n->dtype)) tc__put_double(p->out, v.f);
+        else tc__put(p->out, "%lld", (long long)v.i);
+    }
+    if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
+        tc__put(p->out, " ");
+        tc__put_buffer(p, n->attr[0]);
+    }
+    for (uint32_t i = 0; i < n->n_in; i++) tc__put(p->out, " %%%u", n->in[i]);
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
+        tc__put(p->out, " [");
+        tc__put_ix_comment(p, n->attr[i]);
+        tc__put(p->out, "]");
+    }
+    tc__put(p->out, "  %s\n", tc__dtypes[n->dtype].name);
+}
+
+static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
+    static const char *const binds[] = {"worker", "serial", "vector"};
+    tc__put(p->out, "//   for %s in ", tc__axis_names[n->attr[0]]);
+    tc__put_ix_comment(p, n->attr[4]);
+    tc__put(p->out, "..");
+    tc__put_ix_comment(p, n->attr[5]);
+    tc__put(p->out, " %s\n", binds[n->attr[1]]);
+}
+
+static void tc__put_dump_buffers(tc__printer *p) {
+    static const char *const places[] = {"external", "node", "scratch row", "scratch tile"};
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        tc__put(p->out, "//   ");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "  %s[", tc__dtypes[b->dtype].name);
+        tc__put_ix_comment(p, b->numel);
+        tc__put(p->out, "]  %s", places[b->place]);
+        if (b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE) tc__put(p->out, " %u", b->source);
+        tc__put(p->out, "\n");
+    }
+}
+
+static void tc__put_head(tc__printer *p, const char *symbol) {
+    const tc__group *g = p->g;
+    tc__put(p->out, "\n// %s: %s\n// rows ", symbol, g->why ? g->why : "");
+    tc__put_ix_comment(p, g->rows);
+    tc__put(p->out, ", columns ");
+    tc__put_ix_comment(p, g->cols);
+    if (g->kind == TC__CONTRACTION) {
+        tc__put(p->out, ", depth ");
+        tc__put_ix_comment(p, g->depth);
+    }
+    tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
+    tc__put_dump_buffers(p);
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR) tc__put_dump_loop(p, n);
+        else if (n->op == TC_OP_END) tc__put(p->out, "//   end\n");
+        else tc__put_dump_node(p, n);
+    }
+}
+
+// ---- entry ----
+
+static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g, const tc__dialect *d) {
+    memset(p, 0, sizeof *p);
+    p->out = out, p->g = g, p->d = d;
+    p->axis = g->vector, p->copies = 1, p->outer = -1;
+}
+
+// Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
+static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
+                            const char *symbol) {
+    tc__printer p;
+    tc__printer_open(&p, out, g, d);
+    if (!tc__find_accs(&p)) return 0;
+    tc__put_head(&p, symbol);
+    d->kernel(&p, symbol);
+    return !out->failed && !g->body.ix->failed;
+}

@@ -1,0 +1,563 @@
+// Contractions in C: a template with holes. The product of a block of rows and a block of columns
+// is made by a small function that keeps rows x width sums in registers and adds k in order, one
+// fma a step; its result lies in a tile, where the epilogue (the rest of the LOOP list) reads it
+// row by row while it is warm.
+//
+//   pack    the right operand, k-major in panels of `width` columns: the nodes of level RIGHT are
+//           evaluated there, so casts, predicates and any index cost nothing later
+//   left    rows of the left operand in place when k moves by a constant, else evaluated first
+//   flip    few rows and weights stored [columns, k]: the panel holds the rows instead, columns
+//           are read in place, and the tile is transposed at the end; fma(a, b) = fma(b, a)
+//
+// A work item is a block of `grain` rows and a block of `wide` columns of one batch; items of the
+// same columns follow each other, so a worker packs each panel once. tc__contract_items says so
+// to the group: it sets grain, items and scratch.
+
+typedef enum tc__right {
+    TC__RIGHT_NODES,     // evaluated by their nodes, a vector of columns at a time
+    TC__RIGHT_COLUMNS,   // plain loads, k moves by a constant: pointers to columns
+    TC__RIGHT_IN_PLACE   // plain loads of adjacent columns, used too rarely to pack
+} tc__right;
+
+enum {
+    TC__CONTRACT_GRAIN = 48,     // rows of an item
+    TC__CONTRACT_FLIP = 32,      // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,  // up to here the right operand is not packed
+    TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_WIDEST = 48
+};
+
+typedef struct tc__contract {
+    const tc__group *g;
+    int dtype;
+    tc__class cls;
+    int flip, left_nodes, phases;
+    tc__right right;
+    int rows, width;              // of the block in registers
+    int64_t grain;                // rows of an item
+    tc__ix wide, wide_padded;     // columns of an item
+    tc__ix m, row_blocks, col_blocks, depth;
+    tc__ix pack_at, left_at, tile_at, flip_at, bytes;  // worker scratch
+} tc__contract;
+
+static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
+    return tc__ix_mul(x, tc__ix_ceil_div(x, e, tc__ix_const(to)), tc__ix_const(to));
+}
+
+// Whether node `id` is a load of the product's own type that can be read through a pointer moving
+// by a constant along k.
+static int tc__is_plain(const tc__contract *q, uint32_t id) {
+    const tc__node *n = q->g->body.node.at[id];
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->dtype != q->dtype) return 0;
+    if (n->dtype == TC_U8 || n->dtype == TC_BOOL || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
+    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
+    return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
+}
+
+static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
+    tc__ixrun run = tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__COL);
+    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1);
+}
+
+static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+// Sums in registers: 12 vectors of 32 bytes, 6 of 64.
+static void tc__contract_block(tc__contract *q) {
+    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
+    int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
+    if (q->flip) {
+        q->width = (int)tc__padded(q->grain, TC__VECTOR);
+        q->rows = most / (q->width / TC__VECTOR);
+        if (q->rows > 8) q->rows = 8;
+        if (q->rows < 2) q->rows = 2;
+        return;
+    }
+    q->rows = pair ? 3 : 6;
+    for (int rows = q->rows; rows >= 4 - pair && q->grain < TC__CONTRACT_GRAIN; rows--)
+        if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
+    if (q->grain < q->rows) q->rows = (int)q->grain;
+    int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
+    for (int v = most_vectors; v >= 2 && cols; v--)
+        if (tc__padded(cols, v * TC__VECTOR) < tc__padded(cols, vectors * TC__VECTOR)) vectors = v;
+    q->width = vectors * TC__VECTOR;
+}
+
+static void tc__contract_columns(tc__contract *q) {
+    tc__ixpool *x = q->g->body.ix;
+    int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
+    int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
+    int64_t unit = TC__CONTRACT_WIDEST;  // a multiple of every width
+    int64_t wide = TC__CONTRACT_PANELS / (bytes * (depth ? depth : 1)) / unit * unit;
+    if (wide < 2 * unit) wide = 2 * unit;
+    q->wide = tc__ix_const(wide);
+    if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
+    if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide)) q->wide = q->g->cols;
+    q->wide_padded = tc__round_up(x, q->wide, q->flip ? TC__VECTOR * q->rows : q->width);
+    q->col_blocks = q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
+}
+
+static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
+    tc__ixpool *x = q->g->body.ix;
+    int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
+    tc__ix at = q->bytes, size = tc__ix_mul(x, elements, tc__ix_const(bytes));
+    q->bytes = tc__ix_add(x, at, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
+    return at;
+}
+
+// Scratch behind that of the row buffers.
+static void tc__contract_scratch(tc__contract *q) {
+    tc__ixpool *x = q->g->body.ix;
+    tc__ix deep = tc__round_up(x, q->depth, TC__VECTOR);
+    q->bytes = tc__ix_const(0);
+    for (size_t i = 0; i < q->g->buffer.count; i++) {
+        const tc__kbuf *b = &q->g->buffer.at[i];
+        if (b->place != TC__BUF_ROW) continue;
+        tc__ix size = tc__ix_mul(x, b->numel, tc__ix_const(tc__dtypes[b->dtype].bytes));
+        q->bytes = tc__ix_add(x, b->offset, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
+    }
+    int64_t tall = tc__padded(q->grain, q->flip ? TC__VECTOR : q->rows);
+    q->pack_at = tc__contract_area(q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
+    q->left_at = tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, deep, tc__ix_const(q->grain)) : 0);
+    q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
+    q->flip_at = tc__contract_area(q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
+}
+
+static int tc__contract_phases(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE) return 2;
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (g->buffer.at[i].place == TC__BUF_ROW) return 2;
+    return 1;
+}
+
+static tc__contract tc__contract_plan(const tc__group *g) {
+    tc__contract q;
+    tc__ixpool *x = g->body.ix;
+    memset(&q, 0, sizeof q);
+    q.g = g, q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
+    q.cls = tc__class_of(q.dtype);
+    q.m = tc__ix_div(x, g->rows, g->batch);
+    q.phases = tc__contract_phases(g);
+    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
+    q.grain = m < TC__CONTRACT_GRAIN ? (m > 0 ? m : 1) : TC__CONTRACT_GRAIN;
+    q.left_nodes = !tc__is_plain(&q, g->left);
+    if (tc__is_plain(&q, g->right)) {
+        int adjacent = tc__is_adjacent(&q, g->right);
+        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
+        if (!adjacent) q.right = TC__RIGHT_COLUMNS;
+        else if (m <= TC__CONTRACT_IN_PLACE) q.right = TC__RIGHT_IN_PLACE;
+    }
+    q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
+    tc__contract_block(&q);
+    tc__contract_columns(&q);
+    tc__contract_scratch(&q);
+    return q;
+}
+
+// Sets what the printed kernel of a contraction wants: rows of an item, items, worker scratch.
+static void tc__contract_items(tc__group *g) {
+    tc__contract q = tc__contract_plan(g);
+    g->grain = q.grain;
+    g->items = tc__ix_mul(g->body.ix, g->batch, tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
+    g->scratch = q.bytes;
+}
+
+// ---- the block in registers ----
+
+// One line for each sum of row i, of the block's text.
+typedef enum tc__sum_line { TC__SUM_NEW, TC__SUM_ADD, TC__SUM_STORE } tc__sum_line;
+
+static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i, tc__sum_line what) {
+    const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
+    for (int j = 0; j < q->width / TC__VECTOR; j++) {
+        tc__line(p);
+        if (what == TC__SUM_NEW) tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
+        else if (what == TC__SUM_STORE)
+            tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i, j * TC__VECTOR, i, j);
+        else if (q->cls == TC__CLASS_f32)
+            tc__put(p->out, "s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n", i, j, i, j, i, j);
+        else
+            tc__put(p->out, "s%d_%d = TC_ADD_%s(s%d_%d, TC_MUL_%s(x%d, b%d));\n", i, j, cls, i, j, cls, i, j);
+    }
+}
+
+static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
+    if (evaluated) return 1;
+    return tc__ix_value(tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__DEPTH).stride);
+}
+
+static int64_t tc__contract_walk_stride(const tc__contract *q) {
+    if (q->flip) return tc__contract_stride(q, q->g->right, 0);
+    return tc__contract_stride(q, q->g->left, q->left_nodes);
+}
+
+// Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
+static void tc__print_contract_block(tc__printer *p, const char *symbol) {
+    tc__contract q = tc__contract_plan(p->g);
+    const char *cls = tc__class_names[q.cls], *reg = p->d->reg[q.cls], *type = p->d->scalar[q.cls];
+    long long stride = (long long)tc__contract_walk_stride(&q);
+    tc__put(p->out, "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s *panel,\n"
+            "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)", symbol, type, type, type);
+    tc__block_open(p);
+    for (int i = 0; i < q.rows; i++) {
+        tc__line(p);
+        tc__put(p->out, "const %s *row%d = row[%d];\n", type, i, i);
+    }
+    for (int i = 0; i < q.rows; i++) tc__contract_sums(p, &q, i, TC__SUM_NEW);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
+    tc__block_open(p);
+    for (int j = 0; j < q.width / TC__VECTOR; j++) {
+        tc__line(p);
+        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * TC__VECTOR);
+    }
+    for (int i = 0; i < q.rows; i++) {
+        tc__line(p);
+        tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
+        tc__put(p->out, stride == 1 ? "k]);\n" : "k * %lld]);\n", stride);
+        tc__contract_sums(p, &q, i, TC__SUM_ADD);  // at once: one register for all x
+    }
+    tc__line(p);
+    tc__put(p->out, "panel += next;\n");
+    tc__block_close(p);
+    for (int i = 0; i < q.rows; i++) tc__contract_sums(p, &q, i, TC__SUM_STORE);
+    tc__block_close(p);
+    tc__put(p->out, "\n");
+}
+
+// ---- the kernel around it ----
+
+static void tc__let_ix(tc__printer *p, const char *name, tc__ix e) {
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 %s = ", name);
+    tc__put_ix(p, e);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name, tc__ix at) {
+    const char *type = p->d->scalar[q->cls];
+    tc__line(p);
+    tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name, type);
+    tc__put_ix(p, at);
+    tc__put(p->out, ");\n");
+}
+
+// The nodes that node `id` needs, itself included, into mark.
+static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark);
+
+typedef struct tc__mark {
+    const tc__group *g;
+    uint8_t *mark;
+} tc__mark;
+
+static void tc__mark_val(void *user, uint32_t id) {
+    tc__mark *m = (tc__mark *)user;
+    tc__mark_needed(m->g, id, m->mark);
+}
+
+static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark) {
+    const tc__node *n = g->body.node.at[id];
+    tc__mark m;
+    m.g = g, m.mark = mark;
+    if (mark[id]) return;
+    mark[id] = 1;
+    for (uint32_t i = 0; i < n->n_in; i++) tc__mark_needed(g, n->in[i], mark);
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i)) tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, &m);
+}
+
+static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (mark[id] && (n->level == TC__AT_ROW) == row) tc__print_node(p, n);
+    }
+}
+
+// Evaluates node `id` along `axis` at the present index, storing vector j at `to` + 8 * j.
+static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id, const uint8_t *mark,
+                              const char *to) {
+    tc__print_needed(p, mark, 0);
+    for (int j = 0; j < p->copies; j++) {
+        tc__line(p);
+        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * TC__VECTOR);
+        tc__put_value(p, id, j);
+        tc__put(p->out, ");\n");
+    }
+}
+
+// `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from `from`.
+static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
+                               const char *from, const char *end) {
+    const tc__node *n = tc__body(p, left ? p->g->left : p->g->right);
+    tc__ixpool *x = p->g->body.ix;
+    tc__line(p);
+    tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 %s = tc_min(%s + j, %s - 1);\n", left ? "r" : "c", from, end);
+    tc__line(p);
+    tc__put(p->out, "x[j] = ");
+    if (left && q->left_nodes) {
+        tc__put(p->out, "left + (r - r0) * ");
+        tc__put_atom(p, tc__round_up(x, q->depth, TC__VECTOR), 0);
+    } else {
+        tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
+        tc__put_buffer(p, n->attr[0]);
+        tc__put(p->out, " + ");
+        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[1], k, tc__ix_const(0)) : n->attr[1]);
+    }
+    tc__put(p->out, ";\n");
+    tc__block_close(p);
+}
+
+// Panel `to` [depth][width] from the pointers x.
+static void tc__print_interleave(tc__printer *p, const tc__contract *q, int64_t stride, const char *to) {
+    if (q->cls == TC__CLASS_f32 && stride == 1) {
+        tc__line(p);
+        tc__put(p->out, "tc_interleave_f32(x, %d, depth, %s);\n", q->width, to);
+        return;
+    }
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++) for (int j = 0; j < %d; j++)\n", q->width);
+    tc__line(p);
+    tc__put(p->out, "    %s[k * %d + j] = x[j][k * %lld];\n", to, q->width, (long long)stride);
+}
+
+static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q, const uint8_t *mark, int tail) {
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
+    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += 8)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    if (tail) tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, 8));\n");
+    else tc__put(p->out, "const tc_i64 c = p;\n");
+    p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / TC__VECTOR;
+    char to[60];
+    snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
+    tc__print_operand(p, q, p->g->right, mark, to);
+    if (!tail) {
+        tc__line(p);
+        tc__put(p->out, "(void)c;\n");
+    }
+    p->tail = 0, p->copies = 1;
+    tc__block_close(p);
+}
+
+// Panel by panel of the right operand.
+static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
+    tc__ixpool *x = p->g->body.ix;
+    int whole = tc__ix_divisor(x, p->g->cols) % q->width == 0 && tc__ix_divisor(x, q->wide) % q->width == 0;
+    int in_place = q->right == TC__RIGHT_IN_PLACE;
+    if (in_place && whole) return;
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = ");
+    if (in_place) tc__put(p->out, "c0 + (c1 - c0) / %d * %d", q->width, q->width);
+    else tc__put(p->out, "c0");
+    tc__put(p->out, "; p < c1; p += %d)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
+    if (q->right == TC__RIGHT_COLUMNS) {
+        tc__print_pointers(p, q, 0, q->width, "p", "c1");
+        tc__print_interleave(p, q, tc__contract_stride(q, p->g->right, 0), "panel");
+    } else if (whole) {
+        tc__print_panel_nodes(p, q, mark, 0);
+    } else {
+        if (!in_place) {
+            tc__line(p);
+            tc__put(p->out, "if (p + %d <= c1)", q->width);
+            tc__block_open(p);
+            tc__print_panel_nodes(p, q, mark, 0);
+            tc__line(p);
+            tc__put(p->out, "continue;\n");
+            tc__block_close(p);
+        }
+        tc__print_panel_nodes(p, q, mark, 1);
+    }
+    tc__block_close(p);
+}
+
+static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
+    tc_ctx *c = p->out->ctx;
+    size_t count = p->g->body.node.count;
+    uint8_t *mark = TC__NEW_ARRAY(c, uint8_t, count);
+    if (!mark) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__mark_needed(p->g, p->g->right, mark);
+    tc__line(p);
+    tc__put(p->out, "if (packed != panels)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__print_needed(p, mark, 1);
+    tc__print_pack(p, q, mark);
+    tc__line(p);
+    tc__put(p->out, "packed = panels;\n");
+    tc__block_close(p);
+    tc__free(c, mark, count * sizeof *mark);
+}
+
+// Rows r0 to r1 of the left operand, evaluated by their nodes.
+static void tc__print_left(tc__printer *p, const tc__contract *q) {
+    tc_ctx *c = p->out->ctx;
+    size_t count = p->g->body.node.count;
+    uint8_t *mark = TC__NEW_ARRAY(c, uint8_t, count);
+    char to[80];
+    if (!mark) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__mark_needed(p->g, p->g->left, mark);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
+    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, TC__VECTOR), 0);
+    tc__put(p->out, ";\n");
+    tc__print_needed(p, mark, 1);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += 8)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const int n = (int)tc_min(depth - k, 8);\n");
+    p->axis = TC__DEPTH, p->tail = 1;
+    snprintf(to, sizeof to, "left_r + k");
+    tc__print_operand(p, q, p->g->left, mark, to);
+    p->axis = TC__COL, p->tail = 0;
+    tc__block_close(p);
+    tc__block_close(p);
+    tc__free(c, mark, count * sizeof *mark);
+}
+
+// Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
+static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
+    const tc__node *n = tc__body(p, p->g->right);
+    tc__ixpool *x = p->g->body.ix;
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
+    tc__block_open(p);
+    tc__print_pointers(p, q, 1, q->rows, "i", "r1");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const %s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
+    tc__line(p);
+    tc__put(p->out, "tc_i64 next = %d;\n", q->width);
+    if (q->right == TC__RIGHT_IN_PLACE) {
+        tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
+        tc__line(p);
+        tc__put(p->out, "if (p + %d <= c1)", q->width);
+        tc__block_open(p);
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 c = p, r = r0;\n");
+        tc__line(p);
+        tc__put(p->out, "(void)r;\n");
+        tc__line(p);
+        tc__put(p->out, "panel = ");
+        tc__put_buffer(p, n->attr[0]);
+        tc__put(p->out, " + ");
+        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[1], k, tc__ix_const(0)) : n->attr[1]);
+        tc__put(p->out, ";\n");
+        tc__line(p);
+        tc__put(p->out, "next = ");
+        tc__put_ix(p, tc__ix_run(x, n->attr[1], TC__DEPTH).stride);
+        tc__put(p->out, ";\n");
+        tc__block_close(p);
+    }
+    tc__line(p);
+    tc__put(p->out, "%s_block(x, panel, next, depth, tile + (i - r0) * wide + (p - c0), wide);\n", symbol);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// The same with rows and columns exchanged, then the tile is turned back.
+static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char *symbol) {
+    int64_t stride = tc__contract_stride(q, p->g->left, q->left_nodes);
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__print_pointers(p, q, 1, q->width, "r0", "r1");
+    tc__print_interleave(p, q, stride, "pack");
+    tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->rows);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__print_pointers(p, q, 0, q->rows, "p", "c1");
+    tc__line(p);
+    tc__put(p->out, "%s_block(x, pack, %d, depth, flip + (p - c0) * %d, %d);\n", symbol, q->width, q->width,
+            q->width);
+    tc__block_close(p);
+    tc__line(p);
+    if (q->cls == TC__CLASS_f32) {
+        tc__put(p->out, "tc_flip_f32(flip, %d, c1 - c0, tile, wide);\n", q->width);
+        return;
+    }
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i++) for (tc_i64 j = 0; j < c1 - c0; j++)\n");
+    tc__line(p);
+    tc__put(p->out, "    tile[i * wide + j] = flip[j * %d + i];\n", q->width);
+}
+
+static uint32_t tc__contract_rows_loop(const tc__printer *p) {
+    uint32_t id = 0;
+    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
+    return id;
+}
+
+static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
+    tc__let_ix(p, "row_blocks", q->row_blocks);
+    tc__let_ix(p, "col_blocks", q->col_blocks);
+    tc__let_ix(p, "rows", q->m);
+    tc__let_ix(p, "depth", q->depth);
+    tc__let_ix(p, "wide", q->wide_padded);
+    tc__let_scratch(p, q, "pack", q->pack_at);
+    tc__let_scratch(p, q, "tile", q->tile_at);
+    if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
+    if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
+    tc__line(p);
+    if (!q->flip) tc__put(p->out, "tc_i64 packed = -1;\n");
+    if (!q->flip) tc__line(p);
+    tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 first = panels / col_blocks * rows;\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, first + rows);\n",
+            (long long)q->grain, (long long)q->grain);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c0 = panels %% col_blocks * ");
+    tc__put_atom(p, q->wide, 0);
+    tc__put(p->out, ", c1 = tc_min(c0 + ");
+    tc__put_atom(p, q->wide, 0);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, p->g->cols);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__print_contract(tc__printer *p, const char *symbol) {
+    tc__contract q = tc__contract_plan(p->g);
+    uint32_t loop = tc__contract_rows_loop(p);
+    tc__print_item_head(p, &q);
+    if (!q.flip) tc__print_pack_once(p, &q);
+    if (q.left_nodes) tc__print_left(p, &q);
+    if (q.flip) tc__print_flipped(p, &q, symbol);
+    else tc__print_blocks(p, &q, symbol);
+    p->parts = !tc__ix_equals(q.col_blocks, 1);
+    p->part_step = tc__ix_is_const(q.wide) ? tc__ix_value(q.wide) : 1;
+    p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
+    p->parts = 0;
+    tc__block_close(p);
+}

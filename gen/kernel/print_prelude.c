@@ -1,0 +1,343 @@
+// The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of cpu/math.h only
+// the functions that the kernels behind it use.
+//
+// A function stands in the texts from its "// fn: name" line to the "}" that closes it. Which are
+// used is read off the printed kernels: every word tc_name there, then, from the last function to
+// the first, every TC_N(name) in the ones kept. Lines outside functions are always kept.
+
+#include "out/text_cpu_vector.inc"
+
+#include "out/text_cpu_math.inc"
+
+// What kernels need beside arithmetic, in the same form.
+static const char *const tc__text_kernel[] = {
+    "// fn: floor_div",
+    "// Quotient rounded down; b > 0.",
+    "TC_FN tc_i64 TC_N(floor_div)(tc_i64 a, tc_i64 b) {",
+    "    return a / b - (a % b < 0);",
+    "}",
+    "",
+    "// fn: floor_mod",
+    "TC_FN tc_i64 TC_N(floor_mod)(tc_i64 a, tc_i64 b) {",
+    "    const tc_i64 m = a % b;",
+    "    return m < 0 ? m + b : m;",
+    "}",
+    "",
+    "// fn: min",
+    "TC_FN tc_i64 TC_N(min)(tc_i64 a, tc_i64 b) { return a < b ? a : b; }",
+    "",
+    "// fn: max",
+    "TC_FN tc_i64 TC_N(max)(tc_i64 a, tc_i64 b) { return a > b ? a : b; }",
+    "",
+    "// fn: check_lane",
+    "// Index v made safe: negative ones count from the end, others are clamped and flagged.",
+    "TC_FN tc_i64 TC_N(check_lane)(const tc_kargs *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
+    "    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
+    "    if ((tc_u64)w < (tc_u64)limit) return w;",
+    "    a->flag[1] = v;",
+    "    a->flag[2] = limit;",
+    "    a->flag[0] = site + 1;",
+    "    return w < 0 || limit <= 0 ? 0 : limit - 1;",
+    "}",
+    "",
+    "// fn: check_one",
+    "// All lanes are equal.",
+    "TC_FN tc_vl TC_N(check_one)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site) {",
+    "    return TC_N(splat_i64)(TC_N(check_lane)(a, v[0], limit, site));",
+    "}",
+    "",
+    "// fn: check",
+    "// The first n lanes; the others are 0.",
+    "TC_FN tc_vl TC_N(check)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site, int n) {",
+    "    tc_i64 t[8], x[8] = {0};",
+    "    TC_N(st_i64)(t, v);",
+    "    for (int l = 0; l < n; l++) x[l] = TC_N(check_lane)(a, t[l], limit, site);",
+    "    return TC_N(ld_i64)(x);",
+    "}",
+    "",
+    "// fn: philox",
+    "// Four random words for each element index.",
+    "TC_FN void TC_N(philox)(tc_vl i, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
+    "    const tc_vu low = (tc_vu)TC_CVT_i64_i32(i), high = (tc_vu)TC_CVT_i64_i32(i >> 32);",
+    "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
+    "}",
+    "",
+    "// fn: transpose_f32",
+    "// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
+    "TC_FN void TC_N(transpose_f32)(const float *const *x, tc_i64 k, float *q, tc_i64 step) {",
+    "    tc_vf r0 = TC_N(ld_f32)(x[0] + k), r1 = TC_N(ld_f32)(x[1] + k);",
+    "    tc_vf r2 = TC_N(ld_f32)(x[2] + k), r3 = TC_N(ld_f32)(x[3] + k);",
+    "    tc_vf r4 = TC_N(ld_f32)(x[4] + k), r5 = TC_N(ld_f32)(x[5] + k);",
+    "    tc_vf r6 = TC_N(ld_f32)(x[6] + k), r7 = TC_N(ld_f32)(x[7] + k);",
+    "    tc_vf a0 = TC_ZIP_LOW(r0, r1), a1 = TC_ZIP_HIGH(r0, r1), a2 = TC_ZIP_LOW(r2, r3);",
+    "    tc_vf a3 = TC_ZIP_HIGH(r2, r3), a4 = TC_ZIP_LOW(r4, r5), a5 = TC_ZIP_HIGH(r4, r5);",
+    "    tc_vf a6 = TC_ZIP_LOW(r6, r7), a7 = TC_ZIP_HIGH(r6, r7);",
+    "    tc_vf b0 = TC_PAIR_LOW(a0, a2), b1 = TC_PAIR_HIGH(a0, a2), b2 = TC_PAIR_LOW(a1, a3);",
+    "    tc_vf b3 = TC_PAIR_HIGH(a1, a3), b4 = TC_PAIR_LOW(a4, a6), b5 = TC_PAIR_HIGH(a4, a6);",
+    "    tc_vf b6 = TC_PAIR_LOW(a5, a7), b7 = TC_PAIR_HIGH(a5, a7);",
+    "    TC_N(st_f32)(q, TC_HALF_LOW(b0, b4));",
+    "    TC_N(st_f32)(q + step, TC_HALF_LOW(b1, b5));",
+    "    TC_N(st_f32)(q + 2 * step, TC_HALF_LOW(b2, b6));",
+    "    TC_N(st_f32)(q + 3 * step, TC_HALF_LOW(b3, b7));",
+    "    TC_N(st_f32)(q + 4 * step, TC_HALF_HIGH(b0, b4));",
+    "    TC_N(st_f32)(q + 5 * step, TC_HALF_HIGH(b1, b5));",
+    "    TC_N(st_f32)(q + 6 * step, TC_HALF_HIGH(b2, b6));",
+    "    TC_N(st_f32)(q + 7 * step, TC_HALF_HIGH(b3, b7));",
+    "}",
+    "",
+    "// fn: interleave_f32",
+    "// q[k][j] = x[j][k]: `width` rows, a multiple of 8, become one panel.",
+    "static __attribute__((noinline, unused)) void TC_N(interleave_f32)(",
+    "        const float *const *x, int width, tc_i64 depth, float *q) {",
+    "    for (int j = 0; j < width; j += 8) {",
+    "        tc_i64 k = 0;",
+    "        for (; k + 8 <= depth; k += 8) TC_N(transpose_f32)(x + j, k, q + k * width + j, width);",
+    "        for (; k < depth; k++)",
+    "            for (int l = 0; l < 8; l++) q[k * width + j + l] = x[j + l][k];",
+    "    }",
+    "}",
+    "",
+    "// fn: flip_f32",
+    "// q[j][i] = p[i][j]: `count` rows of `width`; both sides are padded to 8.",
+    "static __attribute__((noinline, unused)) void TC_N(flip_f32)(",
+    "        const float *p, int width, tc_i64 count, float *q, tc_i64 step) {",
+    "    for (tc_i64 i = 0; i < count; i += 8) {",
+    "        const float *x[8];",
+    "        for (int l = 0; l < 8; l++) x[l] = p + (i + l) * width;",
+    "        for (int j = 0; j < width; j += 8) TC_N(transpose_f32)(x, j, q + j * step + i, step);",
+    "    }",
+    "}",
+};
+
+// Steps of the transposition, inside and across halves of 4. gcc before 12 has another builtin.
+static const char *const tc__text_shuffles[] = {
+    "#if defined(__clang__) || __GNUC__ >= 12",
+    "#define TC_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+    "#else",
+    "#define TC_MIX(a, b, ...) __builtin_shuffle(a, b, (tc_vi){__VA_ARGS__})",
+    "#endif",
+    "#define TC_ZIP_LOW(a, b) TC_MIX(a, b, 0, 8, 1, 9, 4, 12, 5, 13)",
+    "#define TC_ZIP_HIGH(a, b) TC_MIX(a, b, 2, 10, 3, 11, 6, 14, 7, 15)",
+    "#define TC_PAIR_LOW(a, b) TC_MIX(a, b, 0, 1, 8, 9, 4, 5, 12, 13)",
+    "#define TC_PAIR_HIGH(a, b) TC_MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15)",
+    "#define TC_HALF_LOW(a, b) TC_MIX(a, b, 0, 1, 2, 3, 8, 9, 10, 11)",
+    "#define TC_HALF_HIGH(a, b) TC_MIX(a, b, 4, 5, 6, 7, 12, 13, 14, 15)",
+};
+
+typedef struct tc__text_section {
+    uint32_t text, begin, end;  // lines [begin, end) of texts[text]
+    int used;                   // 2 = not a function: always kept
+} tc__text_section;
+
+typedef struct tc__prelude_text {
+    const char *const *line;
+    uint32_t count;
+} tc__prelude_text;
+
+static const tc__prelude_text tc__prelude_texts[] = {
+    {tc__text_cpu_vector, (uint32_t)TC__COUNT(tc__text_cpu_vector)},
+    {tc__text_cpu_math, (uint32_t)TC__COUNT(tc__text_cpu_math)},
+    {tc__text_kernel, (uint32_t)TC__COUNT(tc__text_kernel)},
+};
+
+typedef struct tc__prelude {
+    tc_ctx *ctx;
+    const tc__prelude_text *texts;
+    uint32_t count;
+    TC__VEC(tc__text_section) section;
+    tc__map words;  // hash of a used name -> 1
+} tc__prelude;
+
+static int tc__begins(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
+
+static size_t tc__word_size(const char *s) {
+    size_t n = 0;
+    while (tc__is_word(s[n])) n++;
+    return n;
+}
+
+static int tc__use_word(tc__prelude *q, const char *s) {
+    return tc__map_set(&q->words, tc__hash64(s, tc__word_size(s), 0), 1);
+}
+
+// Every `lead`name in the text s.
+static int tc__use_words(tc__prelude *q, const char *s, const char *lead) {
+    size_t n = strlen(lead);
+    for (s = strstr(s, lead); s; s = strstr(s + n, lead))
+        if (!tc__use_word(q, s + n)) return 0;
+    return 1;
+}
+
+// The line behind the function that begins at `i`.
+static uint32_t tc__text_section_end(const tc__prelude_text *t, uint32_t i) {
+    for (; i < t->count; i++) {
+        const char *s = t->line[i];
+        size_t n = strlen(s);
+        if (s[0] == '}' || (tc__begins(s, "TC_FN") && n && s[n - 1] == '}')) return i + 1;
+    }
+    return i;
+}
+
+static int tc__cut_sections(tc__prelude *q, uint32_t text) {
+    const tc__prelude_text *t = &q->texts[text];
+    tc__text_section s;
+    int hidden = 0;
+    s.text = text;
+    for (uint32_t i = 0; i < t->count; i = s.end) {
+        int function = tc__begins(t->line[i], "// fn: ");
+        hidden |= tc__begins(t->line[i], "// undef: begin");
+        s.begin = i, s.end = function ? tc__text_section_end(t, i) : i + 1;
+        s.used = function || hidden ? 0 : 2;
+        if (tc__begins(t->line[i], "// undef: end")) hidden = 0;
+        if (!TC__PUSH(q->ctx, q->section, s)) return 0;
+    }
+    return 1;
+}
+
+// Keeps section s if its function is used, and then what it names.
+static int tc__keep_section(tc__prelude *q, tc__text_section *s) {
+    const char *const *line = q->texts[s->text].line;
+    uint64_t found;
+    if (!s->used && tc__begins(line[s->begin], "// fn: ")) {
+        const char *name = line[s->begin] + 7;
+        s->used = tc__map_get(&q->words, tc__hash64(name, tc__word_size(name), 0), &found);
+    }
+    for (uint32_t i = s->begin; s->used && i < s->end; i++)
+        if (!tc__use_words(q, line[i], "TC_N(")) return 0;
+    return 1;
+}
+
+// Text sections in order, runs of empty lines as one; a comment only with the function below it.
+static void tc__put_sections(tc__text *out, const tc__prelude *q) {
+    int blank = 1;
+    for (size_t i = 0; i < q->section.count; i++) {
+        const tc__text_section *s = &q->section.at[i];
+        const char *const *line = q->texts[s->text].line;
+        if (!s->used) continue;
+        for (uint32_t k = s->begin; k < s->end; k++) {
+            if ((!*line[k] && blank) || tc__begins(line[k], "// fn: ")) continue;
+            if (s->used == 2 && tc__begins(line[k], "//")) continue;
+            tc__put(out, "%s\n", line[k]);
+            blank = !*line[k];
+        }
+    }
+}
+
+static void tc__put_abi(tc__text *out, int avx2) {
+    static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
+    tc__put(out, "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
+            "-fno-unroll-loops):\n// gcc %s%s -fno-math-errno -fno-trapping-math\n"
+            "//     -ffp-contract=off -fwrapv -Wno-psabi -fPIC -shared -nostdlib FILE.c\n", flags,
+            avx2 ? " -mavx2 -mfma" : "");
+    tc__put(out, "#define TC_FN static inline __attribute__((always_inline, unused))\n"
+            "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
+            "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
+            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n", avx2);
+    tc__put(out, "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
+            "typedef __INT64_TYPE__ tc_i64;\ntypedef __UINT64_TYPE__ tc_u64;\n\n"
+            "typedef union tc_scalar {\n    double f;\n    tc_i64 i;\n} tc_scalar;\n\n"
+            "typedef struct tc_kargs {\n    void *const *buf;      // by buffer of the kernel\n"
+            "    const tc_i64 *size;    // run-time sizes\n"
+            "    const tc_scalar *arg;  // run-time scalars\n"
+            "    void *const *scratch;  // by worker\n"
+            "    tc_i64 *flag;          // an index out of range: site + 1, value, limit\n"
+            "    tc_u64 seed, draw;     // of the random numbers\n} tc_kargs;\n\n");
+}
+
+// `tc_acc_maximum_f32(a, b)`: one step of a reduction.
+static void tc__put_monoid(tc__printer *p, tc__op monoid, uint8_t dtype) {
+    const char *type = p->d->reg[tc__class_of(dtype)], *wrap = dtype == TC_U8 ? " & 255" : "";
+    tc__put(p->out, "\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return (", type,
+            tc__ops[monoid].name, dtype == TC_U8 ? "u8" : tc__suffix(dtype), type, type);
+    tc__put_expr(p, tc__op_expr(p, monoid), tc__class_of(dtype), NULL, 0);
+    tc__put(p->out, ")%s;\n}\n", wrap);
+}
+
+// `tc_win_max_f32(v, b, lower)`: the lanes where v replaces b; NaN wins, then the lower index.
+static void tc__put_win(tc__printer *p, tc__op monoid, uint8_t dtype) {
+    const char *cls = tc__suffix(dtype), *type = p->d->reg[tc__class_of(dtype)];
+    const char *mask = p->d->cuda ? "int" : strstr(cls, "64") ? "tc_vl" : "tc_vi";
+    const char *best = "max", *order = "GT", *no = p->d->cuda ? "!" : "~";
+    if (monoid == TC_OP_ARGMIN) best = "min", order = "LT";
+    tc__put(p->out, "\nTC_FN %s tc_win_%s_%s(%s v, %s b, %s lower) {\n", mask, best, cls, type, type,
+            mask);
+    tc__put(p->out, "    const %s nan = TC_NE_%s(v, v), other = TC_NE_%s(b, b);\n", mask, cls, cls);
+    tc__put(p->out, "    const %s same = TC_EQ_%s(v, b) | (nan & other);\n", mask, cls);
+    tc__put(p->out, "    return TC_%s_%s(v, b) | (nan & %sother) | (same & lower);\n}\n", order, cls, no);
+}
+
+static int tc__monoid_key(const tc__acc *a) {
+    int u8 = a->dtype == TC_U8 && !tc__is_arg(a);
+    return ((int)a->monoid * (int)TC__CLASSES + (int)tc__class_of(a->dtype)) * 2 + u8;
+}
+
+// The step functions of all kernels, each once.
+static int tc__put_monoids(tc__text *out, const tc__dialect *d, const tc__group *const *groups,
+                           int count) {
+    tc__map seen;
+    tc__printer *p = TC__NEW(out->ctx, tc__printer);
+    int ok = p != NULL;
+    tc__map_init(&seen, out->ctx);
+    for (int i = 0; i < count && ok; i++) {
+        uint64_t found;
+        tc__printer_open(p, out, groups[i], d);
+        ok = tc__find_accs(p);
+        for (int k = 0; k < TC__PRINT_ACCS && ok; k++) {
+            const tc__acc *a = &p->acc[k];
+            uint64_t key = (uint64_t)tc__monoid_key(a);
+            if (!a->used || tc__map_get(&seen, key, &found)) continue;
+            if (tc__is_arg(a)) tc__put_win(p, a->monoid, a->dtype);
+            else tc__put_monoid(p, a->monoid, a->dtype);
+            if (d->monoid) d->monoid(p, a);
+            ok = tc__map_set(&seen, key, 1);
+        }
+    }
+    tc__map_free(&seen);
+    tc__free(out->ctx, p, sizeof *p);
+    return ok;
+}
+
+// Reads the words of the kernels and of the step functions, and marks what they use.
+static int tc__prelude_mark(tc__prelude *q, const tc__dialect *d, const tc__group *const *groups,
+                            int count) {
+    tc__text kernels;
+    int ok = 1;
+    tc__text_init(&kernels, q->ctx);
+    for (int i = 0; i < count && ok; i++)
+        ok = tc__print_kernel(&kernels, groups[i], d, "kernel");
+    ok = ok && tc__put_monoids(&kernels, d, groups, count) && tc__use_words(q, kernels.at, "tc_");
+    tc__text_free(&kernels);
+    for (uint32_t i = 0; i < q->count && ok; i++) ok = tc__cut_sections(q, i);
+    for (size_t i = 0; i < q->section.count && ok; i++)  // macros name functions below them
+        if (q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
+    for (size_t i = q->section.count; i-- > 0 && ok;)
+        if (!q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
+    return ok;
+}
+
+static void tc__prelude_open(tc__prelude *q, tc_ctx *c, const tc__prelude_text *texts, size_t count) {
+    memset(q, 0, sizeof *q);
+    q->ctx = c, q->texts = texts, q->count = (uint32_t)count;
+    tc__map_init(&q->words, c);
+}
+
+static void tc__prelude_close(tc__prelude *q) {
+    TC__VEC_FREE(q->ctx, q->section);
+    tc__map_free(&q->words);
+}
+
+// Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 = reported.
+static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count, int avx2) {
+    tc__prelude q;
+    uint64_t found;
+    tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
+    int ok = tc__prelude_mark(&q, &tc__dialect_c, groups, count);
+    tc__put_abi(out, avx2);
+    if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
+        for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
+            tc__put(out, "%s\n", tc__text_shuffles[i]);
+    if (ok) tc__put_sections(out, &q);
+    ok = ok && tc__put_monoids(out, &tc__dialect_c, groups, count);
+    tc__prelude_close(&q);
+    return ok && !out->failed;
+}

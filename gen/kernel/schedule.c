@@ -1,0 +1,607 @@
+// TENSOR graph -> kernels: which nodes are roots (have memory or are reduced), and which roots share a
+// kernel. Everything that is no root is recomputed inside the kernels that use it.
+//
+//  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
+//     in memory first: operands of contractions, tables of gathers, images of stencils
+//  2. one cluster per root; lowering it alone shows which roots it loads and at which index
+//  3. merge clusters while a merge is legal: the spaces agree, every load between them is at the
+//     point where the value is made (so it can stay in a register), and no cycle arises
+// Merging saves the bytes of the loads that become registers; nothing legal is refused for cost except
+// long rows on few rows, where phases would run on one thread.
+
+enum {
+    TC__TAPS = 3,            // this many index tuples of one node make a stencil
+    TC__BODY_LIMIT = 600,    // nodes of one kernel
+    TC__BUFFER_LIMIT = 48,   // buffers of one kernel
+    TC__FEW_ROWS = 8,        // with fewer rows than this, long rows are not fused over phases
+    TC__LONG_ROW = 16384,
+    TC__SMALL = 65536        // elements; unrelated kernels of equal space up to this size are merged
+};
+
+// One load of a root by a cluster's root, found by lowering it alone.
+typedef struct tc__use {
+    uint32_t reader, root;  // roots
+    tc__ix index;           // in the reader's own variables
+    int guarded;
+} tc__use;
+
+typedef struct tc__cluster {
+    tc__space space;
+    tc__group_kind kind;
+    uint32_t size;           // body nodes
+    uint32_t buffers;
+    int alive;
+} tc__cluster;
+
+typedef struct tc__schedule {
+    tc_ctx *ctx;
+    const tc__graph *g;
+    const tc__layout *const *inputs;
+    uint8_t *live;        // by node: needed by an output
+    uint32_t *users;      // by node: distinct operand edges from live nodes
+    uint32_t *cost;       // by node: cost of recomputing one element
+    uint8_t *forced;      // by node
+    int32_t *root_of;     // by node
+    TC__VEC(tc__root) root;
+    TC__VEC(tc__cluster) cluster;
+    TC__VEC(tc__use) use;
+    TC__VEC(tc__group *) kernel;  // the result, in execution order; owned by the caller then
+    int fuse;             // 0 = one kernel per root
+} tc__schedule;
+
+static int tc__is_alu(const tc__node *n) {
+    tc__kind k = tc__ops[n->op].kind;
+    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY || k == TC__KIND_CAST;
+}
+
+static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
+
+// ---- roots ----
+
+static void tc__mark_live(tc__schedule *s) {
+    for (size_t i = s->g->node.count; i-- > 0;) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i]) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            s->live[n->in[k]] = 1;
+            s->users[n->in[k]]++;
+        }
+    }
+}
+
+static void tc__mark_cost(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        uint32_t sum = tc__ops[n->op].cost;
+        int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+        for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
+        s->cost[i] = stops || s->forced[i] ? 0 : sum > 1000000 ? 1000000 : sum;
+    }
+}
+
+// The value behind movement and casts has to be in memory when it is computed at all.
+static void tc__force_source(tc__schedule *s, uint32_t id) {
+    const tc__node *n = s->g->node.at[id];
+    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) n = tc__operand(s->g, n, 0);
+    if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
+}
+
+static void tc__force_sources(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i]) continue;
+        if (tc__is_kind(n, TC__KIND_CONTRACT)) {
+            tc__force_source(s, n->in[0]);
+            tc__force_source(s, n->in[1]);
+        }
+        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+    }
+}
+
+static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
+    tc__root r;
+    if (s->root_of[id] != TC__NONE) return 1;
+    memset(&r, 0, sizeof r);
+    r.node = id, r.output = (uint8_t)output, r.forced = s->forced[id];
+    r.group = (uint32_t)s->root.count;
+    s->root_of[id] = (int32_t)s->root.count;
+    return TC__PUSH(s->ctx, s->root, r);
+}
+
+static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
+    for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
+    for (uint32_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i]) continue;
+        int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+        int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 && s->cost[i] > TC__CHEAP;
+        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i])) return 0;
+    }
+    return 1;
+}
+
+// ---- spaces ----
+
+static void tc__space_add(tc__space *s, tc__ixpool *p, tc__ix size, int reduced) {
+    if (tc__ix_equals(size, 1)) return;
+    s->dims[s->rank] = size;
+    s->var[s->rank] = tc__ix_var(p, TC__DIM0 + s->rank, size);
+    if (reduced) s->reduced |= 1u << s->rank;
+    s->rank++;
+}
+
+static void tc__space_of(const tc__schedule *s, const tc__node *n, tc__space *out) {
+    const tc__node *a = tc__is_kind(n, TC__KIND_REDUCE) ? tc__operand(s->g, n, 0) : n;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < a->rank; i++)
+        tc__space_add(out, s->g->ix, a->dims[i], a != n && (n->attr[0] >> i & 1));
+}
+
+typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
+
+// Do the sizes (ones apart) of `dims` walk through all of the space, or exactly its kept dimensions?
+// `flat` gets the row-major position there.
+static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank, const tc__ix *dims,
+                    tc__ix *flat) {
+    int d = 0;
+    tc__ix e = tc__ix_const(0);
+    for (int i = 0; i < rank; i++) {
+        if (tc__ix_equals(dims[i], 1)) continue;
+        while (d < s->rank && (skip >> d & 1)) d++;
+        if (d == s->rank || s->dims[d] != dims[i]) return 0;
+        e = tc__ix_add(p, tc__ix_mul(p, e, dims[i]), s->var[d++]);
+    }
+    while (d < s->rank && (skip >> d & 1)) d++;
+    *flat = e;
+    return d == s->rank;
+}
+
+static tc__fit tc__space_fit(tc__ixpool *p, const tc__space *s, uint32_t reduced, int rank,
+                             const tc__ix *dims, tc__ix *flat) {
+    if (tc__fits(p, s, 0, rank, dims, flat)) return TC__FIT_FULL;
+    if (reduced && tc__fits(p, s, reduced, rank, dims, flat)) return TC__FIT_ROW;
+    return TC__FIT_NOT;
+}
+
+// ---- lowering one cluster ----
+
+static void tc__group_free(tc_ctx *c, tc__group *k) {
+    if (!k) return;
+    tc__graph_close(&k->body);
+    TC__VEC_FREE(c, k->buffer);
+    TC__VEC_FREE(c, k->covers);
+    tc__free(c, k, sizeof *k);
+}
+
+static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group, const tc__space *space) {
+    memset(w, 0, sizeof *w);
+    w->ctx = s->ctx, w->g = s->g, w->ix = s->g->ix, w->root_of = s->root_of, w->roots = s->root.at;
+    w->group = group, w->space = *space, w->side = TC__AT_COL;
+    tc__map_init(&w->seen_ids, s->ctx);
+    w->k = TC__NEW(s->ctx, tc__group);
+    w->accumulated = TC__NEW_ARRAY(s->ctx, uint32_t, s->root.count);
+    if (!w->k || !w->accumulated) return 0;
+    w->k->inputs = s->inputs;
+    return tc__graph_open(&w->k->body, s->ctx, s->g->ix);
+}
+
+// Frees the weave; its group is handed over, or freed when `failed`.
+static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int failed) {
+    TC__VEC_FREE(w->ctx, w->seen);
+    tc__map_free(&w->seen_ids);
+    tc__free(w->ctx, w->accumulated, (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
+    if (failed) tc__group_free(w->ctx, w->k);
+    return failed ? NULL : w->k;
+}
+
+// The index tuple of `n` at the point of the space where its value is made.
+static void tc__own_index(const tc__weave *w, const tc__node *n, tc__fit fit, tc__ix *index) {
+    int d = 0;
+    for (int i = 0; i < n->rank; i++) {
+        index[i] = tc__ix_const(0);
+        if (tc__ix_equals(n->dims[i], 1)) continue;
+        while (fit == TC__FIT_ROW && (w->space.reduced >> d & 1)) d++;
+        index[i] = w->space.var[d++];
+    }
+}
+
+// Operands of a contraction: left at (rows, k), right at (batch, k, columns).
+static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
+    const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
+    tc__ix index[TC_MAX_RANK], l[TC_MAX_RANK], r[TC_MAX_RANK];
+    int rank = n->rank;
+    tc__ix depth = a->dims[rank - 1];
+    tc__ix k = tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
+    tc__own_index(w, n, TC__FIT_FULL, index);
+    memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
+    l[rank - 1] = k, r[rank - 2] = k;
+    w->side = TC__AT_LEFT;
+    w->k->left = tc__lower_at(w, a, l);
+    w->side = TC__AT_RIGHT;
+    w->k->right = tc__lower_at(w, b, r);
+    w->side = TC__AT_COL;
+    w->k->depth = depth;
+    w->k->batch = tc__ix_const(1);
+    for (int i = 0; i < rank - 2; i++) w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
+}
+
+// The GROUP node of a root's value in the cluster being woven.
+static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
+    tc__ix index[TC_MAX_RANK], flat;
+    tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
+    tc__own_index(w, n, fit, index);
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
+    return tc__lower_at(w, n, index);
+}
+
+static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
+    for (size_t i = 0; i < w->k->body.node.count; i++) {
+        const tc__node *n = w->k->body.node.at[i];
+        tc__use u;
+        if (n->op != TC_OP_LOAD || w->k->buffer.at[n->attr[0]].place != TC__BUF_NODE) continue;
+        u.reader = reader;
+        u.root = (uint32_t)s->root_of[w->k->buffer.at[n->attr[0]].source];
+        u.index = n->attr[1];
+        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT;
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return 1;
+}
+
+// A node met at many index tuples, and dear: the image of a stencil. 0 = none.
+static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
+    uint32_t best = 0;
+    for (size_t i = 0; i < w->seen.count; i++) {
+        const tc__node *n = s->g->node.at[w->seen.at[i].node];
+        uint32_t taps = 0;
+        int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
+        if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
+        if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
+        for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
+        if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
+    }
+    return best;
+}
+
+// Lowers root r alone. *stencil != 0: a node to force first.
+static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
+    tc__weave w;
+    tc__cluster c;
+    const tc__node *n = s->g->node.at[s->root.at[r].node];
+    memset(&c, 0, sizeof c);
+    tc__space_of(s, n, &c.space);
+    c.alive = 1;
+    c.kind = c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
+    int ok = tc__weave_open(&w, s, r, &c.space);
+    if (ok) {
+        tc__lower_own(&w, n);
+        ok = !w.failed && !s->g->ix->failed;
+    }
+    if (ok) *stencil = tc__find_stencil(s, &w);
+    if (ok && !*stencil) {
+        c.size = (uint32_t)w.k->body.node.count, c.buffers = (uint32_t)w.k->buffer.count + 1;
+        ok = tc__note_uses(s, r, &w) && TC__PUSH(s->ctx, s->cluster, c);
+    }
+    tc__weave_close(&w, s, 1);
+    return ok;
+}
+
+static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
+    for (;;) {
+        uint32_t stencil = 0;
+        s->root.count = s->cluster.count = s->use.count = 0;
+        tc__mark_cost(s);
+        if (!tc__find_roots(s, output)) return 0;
+        for (uint32_t r = 0; r < s->root.count && !stencil; r++)
+            if (!tc__analyse(s, r, &stencil)) return 0;
+        if (!stencil) return 1;
+        s->forced[stencil] = 1;
+    }
+}
+
+// ---- merging ----
+
+static int64_t tc__space_rows(tc__ixpool *p, const tc__space *s, uint32_t columns) {
+    int64_t n = 1;
+    for (int i = 0; i < s->rank; i++)
+        if (!(columns >> i & 1)) n = tc__ix_times(n, tc__ix_hi(p, s->dims[i]));
+    return n;
+}
+
+static int tc__same_dims(const tc__space *a, const tc__space *b) {
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+// Is `b` the kept dimensions of `a`?
+static int tc__is_row_space(tc__ixpool *p, const tc__space *a, const tc__space *b) {
+    tc__ix flat;
+    return a->reduced && !b->reduced && tc__fits(p, a, a->reduced, b->rank, b->dims, &flat);
+}
+
+// The space both clusters would share; 0 = they cannot.
+static int tc__joint_space(const tc__schedule *s, const tc__cluster *a, const tc__cluster *b,
+                           tc__space *out) {
+    tc__ixpool *p = s->g->ix;
+    if (a->kind == TC__CONTRACTION || b->kind == TC__CONTRACTION) {
+        *out = a->space;
+        return b->kind == TC__POINTWISE && tc__same_dims(&a->space, &b->space);
+    }
+    if (tc__same_dims(&a->space, &b->space)) {
+        *out = a->space.reduced ? a->space : b->space;
+        return !a->space.reduced || !b->space.reduced || a->space.reduced == b->space.reduced;
+    }
+    *out = a->space.reduced ? a->space : b->space;
+    return tc__is_row_space(p, &a->space, &b->space) || tc__is_row_space(p, &b->space, &a->space);
+}
+
+// Every load between the two clusters is at the point of the joint space where the value is made.
+static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint) {
+    tc__ixpool *p = s->g->ix;
+    for (size_t i = 0; i < s->use.count; i++) {
+        const tc__use *u = &s->use.at[i];
+        uint32_t reader = s->root.at[u->reader].group, from = s->root.at[u->root].group;
+        if (!(reader == b && from == a) && !(reader == a && from == b)) continue;
+        const tc__node *n = s->g->node.at[s->root.at[u->root].node];
+        tc__space own;
+        tc__ix flat;
+        tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
+        uint32_t reduced = tc__same_dims(&own, joint) ? joint->reduced : 0;
+        if (u->guarded) return 0;
+        tc__fit fit = tc__space_fit(p, &own, reduced, n->rank, n->dims, &flat);
+        if (tc__is_kind(n, TC__KIND_REDUCE) && reduced &&
+            !tc__fits(p, &own, reduced, n->rank, n->dims, &flat))
+            return 0;
+        if (fit == TC__FIT_NOT || u->index != flat) return 0;
+    }
+    return 1;
+}
+
+// Can `to` be reached from `from` through at least one other cluster?
+static int tc__reaches(const tc__schedule *s, uint32_t from, uint32_t to, uint8_t *seen, int direct_ok) {
+    for (size_t i = 0; i < s->use.count; i++) {
+        uint32_t reader = s->root.at[s->use.at[i].reader].group;
+        if (s->root.at[s->use.at[i].root].group != from || reader == from || seen[reader]) continue;
+        if (reader == to) {
+            if (!direct_ok) return 1;
+            continue;
+        }
+        seen[reader] = 1;
+        if (tc__reaches(s, reader, to, seen, 0)) return 1;
+    }
+    return 0;
+}
+
+static int tc__would_cycle(const tc__schedule *s, uint32_t a, uint32_t b) {
+    uint8_t *seen = TC__NEW_ARRAY(s->ctx, uint8_t, s->cluster.count);
+    if (!seen) return 1;
+    int cycle = tc__reaches(s, a, b, seen, 1);
+    memset(seen, 0, s->cluster.count);
+    cycle = cycle || tc__reaches(s, b, a, seen, 1);
+    tc__free(s->ctx, seen, s->cluster.count);
+    return cycle;
+}
+
+// With few long rows, a reduction and what follows it along the row would run on one thread.
+static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b, const tc__space *joint) {
+    if (!joint->reduced || !tc__same_dims(&b->space, joint)) return 0;
+    int64_t rows = tc__space_rows(s->g->ix, joint, joint->reduced);
+    int64_t all = tc__space_rows(s->g->ix, joint, 0);
+    return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;
+}
+
+static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint) {
+    tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
+    for (size_t i = 0; i < s->root.count; i++)
+        if (s->root.at[i].group == b) s->root.at[i].group = a;
+    x->space = *joint;
+    x->size += y->size, x->buffers += y->buffers;
+    if (x->kind == TC__POINTWISE) x->kind = y->kind;
+    y->alive = 0;
+}
+
+// Merges consumer b into producer a (or two siblings) if that is legal.
+static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
+    const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
+    tc__space joint;
+    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT) return 0;
+    if (!tc__joint_space(s, x, y, &joint) || !tc__loads_agree(s, a, b, &joint)) return 0;
+    if (tc__rows_too_few(s, y, &joint) || tc__would_cycle(s, a, b)) return 0;
+    tc__merge_into(s, a, b, &joint);
+    return 1;
+}
+
+static int tc__merge_chains(tc__schedule *s) {
+    int merged = 0;
+    for (size_t i = 0; i < s->use.count; i++) {
+        uint32_t a = s->root.at[s->use.at[i].root].group, b = s->root.at[s->use.at[i].reader].group;
+        if (a != b && tc__try_merge(s, a, b)) merged = 1;
+    }
+    return merged;
+}
+
+static int tc__share_input(const tc__schedule *s, uint32_t a, uint32_t b) {
+    for (size_t i = 0; i < s->use.count; i++) {
+        if (s->root.at[s->use.at[i].reader].group != a) continue;
+        for (size_t k = 0; k < s->use.count; k++)
+            if (s->root.at[s->use.at[k].reader].group == b && s->use.at[k].root == s->use.at[i].root)
+                return 1;
+    }
+    return 0;
+}
+
+// Kernels side by side over one space: equal sizes, and either small or reading the same values.
+static int tc__merge_siblings(tc__schedule *s) {
+    int merged = 0;
+    for (uint32_t a = 0; a < s->cluster.count; a++) {
+        for (uint32_t b = a + 1; b < s->cluster.count && s->cluster.at[a].alive; b++) {
+            const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
+            if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION) continue;
+            if (!tc__same_dims(&x->space, &y->space)) continue;
+            int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
+            if ((small || tc__share_input(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
+        }
+    }
+    return merged;
+}
+
+// ---- finishing groups ----
+
+// How well loads and stores move along the columns if `columns` are the column dimensions: the cost
+// of one element in eighths of a contiguous access.
+static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
+    int64_t cost = 0;
+    tc__ixpool *p = w->ix;
+    uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
+    int64_t cols = tc__ix_hi(p, tc__space_size(p, &w->space, columns & all));
+    for (size_t i = 0; i < w->k->body.node.count; i++) {
+        const tc__node *n = w->k->body.node.at[i];
+        int64_t each = 2;
+        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
+            tc__ix e = tc__to_rows_cols(p, &w->space, columns, n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
+            tc__ixrun r = tc__ix_run(p, e, TC__COL);
+            int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
+            int runs = r.run == INT64_MAX || (r.run % 8 == 0);
+            if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
+        }
+        cost += each;
+    }
+    return cost * ((cols + 7) / 8 * 8 + 8) / (cols > 0 ? cols : 1);
+}
+
+// POINTWISE: the trailing dimensions that make the columns.
+static uint32_t tc__choose_columns(tc__weave *w) {
+    int rank = w->space.rank;
+    uint32_t best = rank ? 1u << (rank - 1) : 0, all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
+    int64_t best_cost = INT64_MAX;
+    for (int first = 0; first < rank; first++) {
+        uint32_t columns = all & ~((1u << first) - 1);
+        int64_t cost = tc__split_cost(w, columns);
+        if (cost < best_cost) best = columns, best_cost = cost;
+    }
+    return best;
+}
+
+static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
+    tc__ix flat = tc__ix_const(0);
+    int64_t attr[2];
+    tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    if (tc__is_kind(n, TC__KIND_REDUCE)) {
+        fit = TC__FIT_ROW;
+        tc__fits(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    }
+    if (fit == TC__FIT_NOT) w->failed = 1;
+    attr[0] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
+    attr[1] = flat;
+    w->k->buffer.at[attr[0]].written = 1;
+    tc__weave_node(w, TC_OP_STORE, n->dtype, &value, 1, attr, 2);
+}
+
+// Body of one cluster in terms of dimension variables.
+static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
+    for (size_t i = 0; i < s->root.count && !w->failed; i++) {
+        if (s->root.at[i].group != group) continue;
+        const tc__node *n = s->g->node.at[s->root.at[i].node];
+        uint32_t v = tc__lower_own(w, n);
+        if (s->root.at[i].output || s->root.at[i].stored) tc__weave_store(w, n, v);
+        if (!TC__PUSH(s->ctx, w->k->covers, n->id)) w->failed = 1;
+    }
+    return !w->failed && !w->ix->failed;
+}
+
+static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+    tc__weave w;
+    const tc__cluster *c = &s->cluster.at[group];
+    if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
+    w.k->kind = c->kind;
+    if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
+    uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0, columns;
+    columns = c->space.reduced;
+    if (c->kind == TC__POINTWISE) columns = tc__choose_columns(&w);
+    if (c->kind == TC__CONTRACTION) {
+        // The last dimension of the product; when it is 1 there is no column dimension.
+        columns = 0;
+        for (size_t i = 0; i < s->root.count; i++) {
+            const tc__node *n = s->g->node.at[s->root.at[i].node];
+            if (s->root.at[i].group == group && tc__is_kind(n, TC__KIND_CONTRACT))
+                columns = tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
+        }
+    }
+    w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
+    w.k->cols = tc__space_size(w.ix, &c->space, columns);
+    int ok = tc__group_finish(&w, columns);
+    return tc__weave_close(&w, s, !ok);
+}
+
+static void tc__mark_stored(tc__schedule *s) {
+    for (size_t i = 0; i < s->use.count; i++) {
+        tc__root *p = &s->root.at[s->use.at[i].root];
+        if (p->group != s->root.at[s->use.at[i].reader].group) p->stored = 1;
+    }
+}
+
+// A cluster is ready when every cluster it loads from is done.
+static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_t *done) {
+    for (size_t i = 0; i < s->use.count; i++) {
+        uint32_t from = s->root.at[s->use.at[i].root].group;
+        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from]) return 0;
+    }
+    return 1;
+}
+
+static int tc__emit_groups(tc__schedule *s) {
+    uint8_t *done = TC__NEW_ARRAY(s->ctx, uint8_t, s->cluster.count);
+    size_t left = 0;
+    int ok = done != NULL;
+    for (size_t i = 0; i < s->cluster.count; i++) left += s->cluster.at[i].alive != 0;
+    while (ok && left) {
+        size_t before = left;
+        for (uint32_t i = 0; ok && i < s->cluster.count; i++) {
+            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done)) continue;
+            tc__group *k = tc__make_group(s, i);
+            ok = k && TC__PUSH(s->ctx, s->kernel, k);
+            done[i] = 1;
+            left--;
+        }
+        if (left == before) ok = 0;
+    }
+    tc__free(s->ctx, done, s->cluster.count ? s->cluster.count : 1);
+    return ok || tc__fail(s->ctx, TC_E_INTERNAL, "schedule: the kernels of a graph could not be built");
+}
+
+static void tc__schedule_close(tc__schedule *s) {
+    size_t n = s->g->node.count ? s->g->node.count : 1;
+    tc__free(s->ctx, s->live, n);
+    tc__free(s->ctx, s->forced, n);
+    tc__free(s->ctx, s->users, n * sizeof *s->users);
+    tc__free(s->ctx, s->cost, n * sizeof *s->cost);
+    tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
+    TC__VEC_FREE(s->ctx, s->root);
+    TC__VEC_FREE(s->ctx, s->cluster);
+    TC__VEC_FREE(s->ctx, s->use);
+    for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
+    TC__VEC_FREE(s->ctx, s->kernel);
+}
+
+// Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
+static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g, const uint8_t *output,
+                            const tc__layout *const *inputs, int fuse) {
+    size_t n = g->node.count;
+    memset(s, 0, sizeof *s);
+    s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
+    s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
+    s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
+    s->root_of = TC__NEW_ARRAY(c, int32_t, n);
+    if (!s->live || !s->forced || !s->users || !s->cost || !s->root_of) return 0;
+    if (n) memcpy(s->live, output, n);
+    tc__mark_live(s);
+    tc__force_sources(s);
+    if (!tc__analyse_all(s, output)) return 0;
+    while (fuse && tc__merge_chains(s)) {
+    }
+    while (fuse && (tc__merge_siblings(s) || tc__merge_chains(s))) {
+    }
+    tc__mark_stored(s);
+    return tc__emit_groups(s);
+}

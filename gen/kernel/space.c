@@ -1,0 +1,464 @@
+// Iteration spaces and the lowering of TENSOR nodes into a group's body.
+// Input: a TENSOR node and an index tuple. Output: the GROUP node of its value at that index.
+//
+// One idea: a movement op is a change of the index tuple, so lowering a node is a walk down its
+// operands with the tuple rewritten on the way, ending at loads. Equal (node, tuple) pairs are
+// lowered once; hash-consing shares the rest. While a body is built every dimension of the space has
+// its own variable; rows and columns replace them at the end (group_finish).
+
+typedef struct tc__space {
+    int rank;
+    tc__ix dims[2 * TC_MAX_RANK];
+    tc__ix var[2 * TC_MAX_RANK];
+    uint32_t reduced;  // bit i: dimension i is summed over: a column
+} tc__space;
+
+// A TENSOR node that has its own memory or is computed whole inside one group.
+typedef struct tc__root {
+    uint32_t node;
+    uint32_t group;    // index of the group that computes it
+    uint8_t output;    // must be in memory after the program
+    uint8_t stored;    // another group reads it
+    uint8_t forced;    // must be in memory before its readers (stencil, gather, contraction operand)
+} tc__root;
+
+typedef struct tc__visited {
+    uint32_t node, level;   // TENSOR node; side it was lowered for
+    uint32_t rank;
+    tc__ix index[TC_MAX_RANK];
+    uint32_t result;        // GROUP node
+} tc__visited;
+
+// State of one body under construction.
+typedef struct tc__weave {
+    tc_ctx *ctx;
+    const tc__graph *g;      // TENSOR
+    tc__group *k;
+    tc__ixpool *ix;
+    const int32_t *root_of;  // TENSOR node -> index in roots, -1 = inlined
+    const tc__root *roots;
+    uint32_t group;          // the group being built; roots of other groups are loads
+    tc__space space;
+    tc__level side;          // contraction operand being lowered, TC__AT_COL otherwise
+    TC__VEC(tc__visited) seen;
+    tc__map seen_ids;
+    uint32_t *accumulated;   // per root: GROUP node of its reduction, 0 = not yet (id + 1)
+    uint32_t site;           // next CHECK number
+    int failed;
+} tc__weave;
+
+enum { TC__NONE = -1 };
+
+// ---- rows and columns ----
+
+static tc__ix tc__index_of_flat(tc__ixpool *p, const tc__space *s, uint32_t mask, tc__ix flat, int at) {
+    for (int i = s->rank - 1; i > at; i--)
+        if (mask >> i & 1) flat = tc__ix_div(p, flat, s->dims[i]);
+    for (int i = 0; i < at; i++)
+        if (mask >> i & 1) return tc__ix_mod(p, flat, s->dims[at]);
+    return flat;
+}
+
+static tc__ix tc__space_size(tc__ixpool *p, const tc__space *s, uint32_t mask) {
+    tc__ix n = tc__ix_const(1);
+    for (int i = 0; i < s->rank; i++)
+        if (mask >> i & 1) n = tc__ix_mul(p, n, s->dims[i]);
+    return n;
+}
+
+// e with every dimension's variable replaced by its place in rows r and columns c.
+static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t columns, tc__ix e) {
+    uint32_t all = s->rank ? (uint32_t)(((uint64_t)1 << s->rank) - 1) : 0, rows = all & ~columns;
+    tc__ix r = tc__ix_var(p, TC__ROW, tc__space_size(p, s, rows));
+    tc__ix c = tc__ix_var(p, TC__COL, tc__space_size(p, s, columns & all));
+    for (int i = 0; i < s->rank; i++) {
+        int col = (int)(columns >> i & 1);
+        e = tc__ix_subst(p, e, s->var[i], tc__index_of_flat(p, s, col ? columns & all : rows,
+                                                             col ? c : r, i));
+    }
+    return e;
+}
+
+// ---- group nodes ----
+
+static tc__node *tc__body_node(const tc__weave *w, uint32_t id) { return w->k->body.node.at[id]; }
+
+static int tc__ix_in_columns(const tc__weave *w, tc__ix e) {
+    if (tc__ix_uses(w->ix, e, TC__COL) || tc__ix_uses(w->ix, e, TC__DEPTH)) return 1;
+    for (int i = 0; i < w->space.rank; i++)
+        if ((w->space.reduced >> i & 1) && tc__ix_uses(w->ix, e, (tc__axis)(TC__DIM0 + i))) return 1;
+    return 0;
+}
+
+typedef struct tc__placement {
+    const tc__weave *w;
+    uint32_t level, phase;
+} tc__placement;
+
+static void tc__place_after(tc__placement *p, uint32_t id) {
+    const tc__node *n = tc__body_node(p->w, id);
+    uint32_t phase = n->phase, level = n->level;
+    if (n->op == TC_OP_ACC) phase = n->phase + 1u, level = TC__AT_ROW;
+    if (phase > p->phase) p->phase = phase;
+    if (level > p->level) p->level = level;
+}
+
+static void tc__place_val(void *user, uint32_t id) { tc__place_after((tc__placement *)user, id); }
+
+static void tc__place_ix(tc__placement *p, tc__ix e) {
+    if (tc__ix_in_columns(p->w, e) && p->level < (uint32_t)p->w->side) p->level = p->w->side;
+    tc__ix_each_val(p->w->ix, e, tc__place_val, p);
+}
+
+// Where index expressions stand in a node's attribute words: a bit per word.
+static uint32_t tc__ix_words(const tc__node *n) {
+    uint32_t all = n->n_attr >= 32 ? UINT32_MAX : ((uint32_t)1 << n->n_attr) - 1;
+    switch (n->op) {
+    case TC_OP_LOAD: return (all & ~(uint32_t)7) | 2;
+    case TC_OP_STORE: return 2;
+    case TC_OP_INDEX:
+    case TC_OP_CHECK: return 1;
+    case TC_OP_VALID: return all;
+    case TC_OP_FOR: return all & ~(uint32_t)15;
+    default: return 0;
+    }
+}
+
+// A node of the body, placed at the first phase and level where all it names is known.
+static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in, uint32_t n_in,
+                               const int64_t *attr, uint32_t n_attr) {
+    tc__node n, *made;
+    uint32_t ids[3];
+    int64_t words[30];
+    tc__placement p;
+    if (w->failed || n_in > 3 || n_attr > 30) {
+        w->failed = 1;
+        return 0;
+    }
+    memset(&n, 0, sizeof n);
+    p.w = w, p.level = TC__AT_ROW, p.phase = 0;
+    if (n_in) memcpy(ids, in, n_in * sizeof *in);
+    if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
+    n.op = (uint16_t)op, n.stage = TC__GROUP, n.dtype = (uint8_t)dtype;
+    n.in = ids, n.n_in = n_in, n.attr = words, n.n_attr = n_attr;
+    for (uint32_t i = 0; i < n_in; i++) tc__place_after(&p, ids[i]);
+    for (uint32_t i = 0, bits = tc__ix_words(&n); i < n_attr; i++)
+        if (bits >> i & 1) tc__place_ix(&p, words[i]);
+    if (op == TC_OP_ACC || op == TC_OP_CONTRACT || w->side != TC__AT_COL) p.level = w->side;
+    n.level = (uint8_t)p.level, n.phase = (uint16_t)p.phase;
+    made = tc__node_cons(&w->k->body, &n);
+    if (!made) w->failed = 1;
+    return made ? made->id : 0;
+}
+
+static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
+    return tc__weave_node(w, TC_OP_CONST, dtype, NULL, 0, &bits, 1);
+}
+
+static int64_t tc__value_bits(tc__value v) {
+    int64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+// ---- buffers ----
+
+static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype, tc__ix numel) {
+    tc__kbuf b;
+    memset(&b, 0, sizeof b);
+    for (uint32_t i = 0; i < w->k->buffer.count; i++)
+        if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source) return i;
+    b.place = place, b.source = source, b.dtype = (uint8_t)dtype, b.numel = numel;
+    if (!TC__PUSH(w->ctx, w->k->buffer, b)) w->failed = 1;
+    return (uint32_t)w->k->buffer.count - 1;
+}
+
+// Row-major position of an index tuple.
+static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix *index) {
+    tc__ix e = tc__ix_const(0);
+    for (int i = 0; i < rank; i++) e = tc__ix_add(p, tc__ix_mul(p, e, dims[i]), index[i]);
+    return e;
+}
+
+// The predicates that the index tuple met on its way down (PAD, CAT), as LOAD attribute pairs.
+typedef struct tc__bounds {
+    uint32_t count;
+    tc__ix pair[24];
+    int64_t fill;
+} tc__bounds;
+
+static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
+    int64_t attr[TC__LOAD_FIXED];
+    attr[0] = buffer, attr[1] = at, attr[2] = 0;
+    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED);
+}
+
+// ---- lowering ----
+
+static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
+
+// Externals are strided by their layouts, whose strides are constants.
+static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    const tc__layout *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
+    tc__ix at = tc__ix_const(0);
+    if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
+    for (int i = 0; l && i < n->rank; i++)
+        at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
+    uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
+                                  tc__node_numel(w->g, n));
+    return tc__weave_load(w, b, n->dtype, at);
+}
+
+static uint32_t tc__lower_root(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    uint32_t b = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
+    return tc__weave_load(w, b, n->dtype, tc__flat(w->ix, n->rank, n->dims, index));
+}
+
+static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    uint32_t in[3];
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
+    return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
+}
+
+// Row-major position -> index tuple; sizes of 1 give 0.
+static void tc__unflatten(tc__ixpool *p, tc__ix flat, int rank, const tc__ix *dims, tc__ix *index) {
+    for (int i = rank - 1; i >= 0; i--) {
+        int first = 1;
+        for (int j = 0; j < i; j++) first &= tc__ix_equals(dims[j], 1);
+        if (tc__ix_equals(dims[i], 1)) {
+            index[i] = tc__ix_const(0);
+            continue;
+        }
+        index[i] = first ? flat : tc__ix_mod(p, flat, dims[i]);
+        flat = first ? tc__ix_const(0) : tc__ix_div(p, flat, dims[i]);
+    }
+}
+
+// Matches the sizes of both sides from the left, group by group, so that only sizes that really
+// merge or split meet a division.
+static void tc__reshape_index(tc__weave *w, const tc__node *from, const tc__node *to,
+                              const tc__ix *index, tc__ix *out) {
+    int i = 0, j = 0;
+    while (i < to->rank || j < from->rank) {
+        int i0 = i, j0 = j;
+        tc__ix a = i < to->rank ? to->dims[i++] : tc__ix_const(1);
+        tc__ix b = j < from->rank ? from->dims[j++] : tc__ix_const(1);
+        while (a != b) {
+            int more = i < to->rank && (j >= from->rank || tc__ix_hi(w->ix, a) < tc__ix_hi(w->ix, b));
+            if (!more && j >= from->rank && i >= to->rank) break;
+            if (more) a = tc__ix_mul(w->ix, a, to->dims[i++]);
+            else if (j < from->rank) b = tc__ix_mul(w->ix, b, from->dims[j++]);
+            else a = tc__ix_mul(w->ix, a, to->dims[i++]);
+        }
+        tc__ix flat = tc__flat(w->ix, i - i0, to->dims + i0, index + i0);
+        tc__unflatten(w->ix, flat, j - j0, from->dims + j0, out + j0);
+    }
+}
+
+// value where every pair holds, else fill. A bare load takes the predicates itself.
+static uint32_t tc__lower_guarded(tc__weave *w, uint32_t value, const tc__bounds *b) {
+    const tc__node *v = tc__body_node(w, value);
+    if (!b->count || w->failed) return value;
+    if (v->op == TC_OP_LOAD && (v->n_attr == TC__LOAD_FIXED || v->attr[2] == b->fill) &&
+        v->n_attr + b->count <= 28) {
+        int64_t attr[30];
+        memcpy(attr, v->attr, v->n_attr * sizeof *attr);
+        attr[2] = b->fill;
+        memcpy(attr + v->n_attr, b->pair, b->count * sizeof *b->pair);
+        return tc__weave_node(w, TC_OP_LOAD, v->dtype, NULL, 0, attr, v->n_attr + b->count);
+    }
+    uint32_t in[3];
+    in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, b->pair, b->count);
+    in[1] = value;
+    in[2] = tc__weave_const(w, v->dtype, b->fill);
+    return tc__weave_node(w, TC_OP_WHERE, v->dtype, in, 3, NULL, 0);
+}
+
+static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) {
+    if (tc__ix_within(w->ix, e, limit)) return;
+    if (b->count + 2 > TC__COUNT(b->pair)) {
+        w->failed = 1;
+        return;
+    }
+    b->pair[b->count++] = e;
+    b->pair[b->count++] = limit;
+}
+
+static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    const tc__node *a = tc__operand(w->g, n, 0);
+    int64_t dim = n->attr[0];
+    tc__ix at[TC_MAX_RANK];
+    tc__bounds b;
+    b.count = 0, b.fill = n->attr[4];
+    memcpy(at, index, n->rank * sizeof *at);
+    tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
+    if (!tc__ix_equals(n->attr[3], 1)) {
+        tc__bounds_add(w, &b, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
+        e = tc__ix_div(w->ix, e, n->attr[3]);
+    }
+    tc__bounds_add(w, &b, e, a->dims[dim]);
+    at[dim] = e;
+    return tc__lower_guarded(w, tc__lower_at(w, a, at), &b);
+}
+
+static uint32_t tc__lower_window(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    int64_t dim = n->attr[0];
+    tc__ix at[TC_MAX_RANK];
+    memcpy(at, index, n->rank * sizeof *at);
+    at[dim] = tc__ix_add(w->ix, tc__ix_mul(w->ix, index[dim], n->attr[2]),
+                         tc__ix_mul(w->ix, index[n->rank - 1], n->attr[3]));
+    return tc__lower_at(w, tc__operand(w->g, n, 0), at);
+}
+
+// Operand i where it lies, decided from the last boundary to the first.
+static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    int64_t dim = n->attr[0];
+    tc__ix start = tc__ix_const(0), at[TC_MAX_RANK];
+    uint32_t value = 0;
+    memcpy(at, index, n->rank * sizeof *at);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const tc__node *a = tc__operand(w->g, n, i);
+        tc__bounds b;
+        b.count = 0, b.fill = 0;
+        at[dim] = tc__ix_sub(w->ix, index[dim], start);
+        start = tc__ix_add(w->ix, start, a->dims[dim]);
+        if (tc__ix_equals(a->dims[dim], 0)) continue;
+        tc__bounds_add(w, &b, at[dim], a->dims[dim]);
+        uint32_t v = tc__lower_guarded(w, tc__lower_at(w, a, at), &b);
+        if (!value || !b.count) {
+            value = v;
+            continue;
+        }
+        uint32_t in[3];
+        in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, b.pair, b.count);
+        in[1] = v, in[2] = value;
+        value = tc__weave_node(w, TC_OP_WHERE, n->dtype, in, 3, NULL, 0);
+    }
+    return value;
+}
+
+// The index operand's value as an index expression, made safe for `limit`.
+static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at, tc__ix limit) {
+    uint32_t v = tc__lower_at(w, b, at);
+    int64_t attr[2];
+    if (b->dtype != TC_I64) {
+        int64_t to = TC_I64;
+        v = tc__weave_node(w, TC_OP_CAST, TC_I64, &v, 1, &to, 1);
+    }
+    attr[0] = limit, attr[1] = b->id;
+    v = tc__weave_node(w, TC_OP_CHECK, TC_I64, &v, 1, attr, 2);
+    return tc__ix_val(w->ix, v, limit);
+}
+
+static uint32_t tc__lower_take(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
+    int64_t dim = n->attr[0];
+    tc__ix at[TC_MAX_RANK];
+    for (int i = 0; i < dim; i++) at[i] = index[i];
+    at[dim] = tc__lower_index(w, b, index + dim, a->dims[dim]);
+    for (int i = (int)dim + 1; i < a->rank; i++) at[i] = index[i - 1 + b->rank];
+    return tc__lower_at(w, a, at);
+}
+
+static uint32_t tc__lower_gather(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
+    tc__ix at[TC_MAX_RANK];
+    memcpy(at, index, n->rank * sizeof *at);
+    at[n->attr[0]] = tc__lower_index(w, b, index, a->dims[n->attr[0]]);
+    return tc__lower_at(w, a, at);
+}
+
+static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    const tc__node *a = tc__operand(w->g, n, 0);
+    tc__ix at[TC_MAX_RANK];
+    int lead = n->rank - a->rank;
+    switch (n->op) {
+    case TC_OP_RESHAPE: tc__reshape_index(w, a, n, index, at); break;
+    case TC_OP_PERMUTE:
+        for (int i = 0; i < n->rank; i++) at[n->attr[i]] = index[i];
+        break;
+    case TC_OP_EXPAND:
+        for (int i = 0; i < a->rank; i++)
+            at[i] = tc__ix_equals(a->dims[i], 1) ? tc__ix_const(0) : index[lead + i];
+        break;
+    case TC_OP_SLICE:
+        memcpy(at, index, n->rank * sizeof *at);
+        at[n->attr[0]] = tc__ix_add(w->ix, n->attr[1],
+                                    tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
+        break;
+    case TC_OP_PAD: return tc__lower_pad(w, n, index);
+    case TC_OP_WINDOW: return tc__lower_window(w, n, index);
+    default: w->failed = 1; return 0;
+    }
+    return tc__lower_at(w, a, at);
+}
+
+static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    int64_t attr[2];
+    if (n->op == TC_OP_INPUT) return tc__lower_input(w, n, index);
+    if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[0]);
+    if (n->op == TC_OP_ARG) return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
+    attr[0] = n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
+    uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, attr, 1);
+    if (n->op == TC_OP_RANDOM) return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
+    attr[0] = n->dtype;
+    return n->dtype == TC_I64 ? v : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, attr, 1);
+}
+
+// A reduction of this group: one ACC per root, its operand at the space's own variables.
+static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
+    uint32_t *slot = &w->accumulated[w->root_of[n->id]];
+    if (*slot) return *slot - 1;
+    const tc__node *a = tc__operand(w->g, n, 0);
+    tc__ix at[TC_MAX_RANK];
+    int64_t attr = tc__ops[n->op].monoid;
+    for (int i = 0, d = 0; i < a->rank; i++)
+        at[i] = tc__ix_equals(a->dims[i], 1) ? tc__ix_const(0) : w->space.var[d++];
+    uint32_t v = tc__lower_at(w, a, at);
+    v = tc__weave_node(w, TC_OP_ACC, n->dtype, &v, 1, &attr, 1);
+    *slot = v + 1;
+    return v;
+}
+
+static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    int root = w->root_of[n->id];
+    if (root != TC__NONE && w->roots[root].group != w->group) return tc__lower_root(w, n, index);
+    switch (tc__ops[n->op].kind) {
+    case TC__KIND_UNARY:
+    case TC__KIND_BINARY:
+    case TC__KIND_TERNARY:
+    case TC__KIND_CAST: return tc__lower_alu(w, n, index);
+    case TC__KIND_SOURCE: return tc__lower_source(w, n, index);
+    case TC__KIND_MOVE: return tc__lower_move(w, n, index);
+    case TC__KIND_JOIN: return tc__lower_cat(w, n, index);
+    case TC__KIND_GATHER:
+        return n->op == TC_OP_TAKE ? tc__lower_take(w, n, index) : tc__lower_gather(w, n, index);
+    case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
+    case TC__KIND_CONTRACT: return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+    case TC__KIND_KERNEL:
+    case TC__KIND_EFFECT: break;
+    }
+    w->failed = 1;
+    return 0;
+}
+
+// The GROUP node of TENSOR node `n` at `index`.
+static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
+    tc__visited v;
+    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, w->side));
+    if (w->failed || w->ix->failed) return 0;
+    for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
+        const tc__visited *s = &w->seen.at[at];
+        if (s->node == n->id && s->level == (uint32_t)w->side &&
+            !memcmp(s->index, index, n->rank * sizeof *index))
+            return s->result;
+    }
+    memset(&v, 0, sizeof v);
+    v.node = n->id, v.level = w->side, v.rank = n->rank;
+    memcpy(v.index, index, n->rank * sizeof *index);
+    v.result = tc__lower_fresh(w, n, index);
+    // The hash chain may have grown meanwhile: find its end again.
+    while (tc__map_get(&w->seen_ids, h, &at)) h = tc__hash_mix(h, 1);
+    if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v)) w->failed = 1;
+    return v.result;
+}

@@ -1,0 +1,123 @@
+// tcompile.h - fused, compiled, cached tensor kernels for C - v0.1.0 - MIT or public domain
+//
+// torch.compile for C: put tc_trace_begin/end around tensor code and get kernels that are fused,
+// compiled by the system's C compiler, cached on disk and run on all cores; without a compiler the
+// same code runs in the built-in interpreter, with the same bits. Licence at the end of the file.
+//
+// QUICK START
+//     In one .c (or .cc) file, before other includes:
+//         #define TCOMPILE_IMPLEMENTATION
+//         #include "tcompile.h"
+//     Everywhere else just include it. Link with -lpthread -ldl. No other files, no install.
+//
+//         tc_ctx *tc = tc_open(NULL);
+//         tc_tensor x = tc_randn(tc, TC_DIMS(32, 196, 768), TC_F32);
+//         tc_trace_begin(tc, "entropy");
+//         tc_tensor p = tc_softmax(x, -1);
+//         tc_tensor h = tc_neg(tc_sum(tc_mul(p, tc_log(tc_add_s(p, 1e-8))), -1));
+//         tc_trace_end(tc);                  // one kernel was compiled and run; h has data
+//         tc_print(h);
+//         tc_close(tc);
+//
+// WHAT IT DOES NOT DO
+//     It is no array library with every function, no model format, and it never calls Python, BLAS
+//     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
+//
+// OPTIONS, each a macro before the include that has the implementation
+//     TCOMPILE_STATIC      public functions are static to that file
+//     TC_NO_SITES          ops do not pass __FILE__ and __LINE__ (define it in every file)
+//     TC_NO_THREADS        no worker threads, no pthread
+//     TC_NO_JIT            never run a compiler: interpreter only
+//     TC_NO_DISK_CACHE     compiled kernels live in memory only
+//     TC_ASSERT(cond)      checks for our own bugs; off unless defined
+//
+// ENVIRONMENT (ignored in setuid programs)
+//     CC                   the compiler to use, default cc, gcc, clang in this order
+//     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
+//                          ~/.cache/tcompile
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf
+//     TC_THREADS           worker threads, default all cores the process may use
+//     TC_DISABLE=1         regions run eagerly
+//     TC_BACKEND           cpu (default) or interp
+//
+// STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
+
+#if defined(TCOMPILE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
+#  define _GNU_SOURCE 1
+#endif
+
+#ifndef TCOMPILE_H
+#define TCOMPILE_H
+
+#include "api/config.h"
+
+#include "out/status.inc"
+
+#include "out/dtype_enum.inc"
+
+#include "api/tensor.h"
+
+#include "out/op_api.inc"
+
+#include "api/compile.h"
+
+#endif  // TCOMPILE_H
+
+#if defined(TCOMPILE_IMPLEMENTATION) && !defined(TCOMPILE_IMPLEMENTED)
+#define TCOMPILE_IMPLEMENTED
+
+#include "out/build_id.inc"
+
+#include "base/prelude.c"
+#include "base/error.c"
+#include "base/mem.c"
+#include "base/text.c"
+#include "base/hash.c"
+#include "base/os.c"
+
+#include "value/dtype.c"
+#include "value/ix.c"
+#include "value/buffer.c"
+
+#include "graph/node.c"
+#include "graph/infer.c"
+#include "graph/trace.c"
+#include "graph/make.c"
+#include "graph/move.c"
+#include "out/op_calls.inc"
+
+#include "graph/scalar.c"
+#include "graph/compose.c"
+#include "graph/product.c"
+#include "graph/build.c"
+#include "graph/dump.c"
+
+#include "kernel/group.c"
+#include "kernel/space.c"
+#include "kernel/lower.c"
+#include "kernel/schedule.c"
+#include "kernel/access.c"
+#include "kernel/plan.c"
+#include "kernel/print.c"
+#include "kernel/print_matmul.c"
+#include "kernel/print_c.c"
+#include "kernel/print_prelude.c"
+
+#include "exec/interp_block.c"
+#include "exec/interp_isa.c"
+#include "exec/interp.c"
+#include "exec/interp_contract.c"
+#include "exec/interp_plan.c"
+#include "exec/pool.c"
+#include "exec/cache.c"
+#include "exec/cc.c"
+#include "exec/state.c"
+#include "exec/program.c"
+#include "exec/kernels.c"
+#include "exec/region.c"
+#include "io/show.c"
+#include "exec/context.c"
+#include "exec/explain.c"
+#include "io/npy.c"
+
+#endif  // TCOMPILE_IMPLEMENTATION

@@ -1,0 +1,290 @@
+// Tensors outside traces: layouts, storage, slots, scopes, handles.
+// A layout (dtype, sizes, strides) is interned, so comparing two is comparing numbers. Storage is
+// reference counted; a tensor is (layout, storage, offset) in a slot, named by a handle whose epoch
+// must match the slot's, so a stale handle is found out and never followed.
+
+typedef struct tc__layout {
+    uint8_t dtype, rank, contiguous;
+    int64_t dims[TC_MAX_RANK];
+    int64_t strides[TC_MAX_RANK];  // in elements
+    int64_t numel;
+    int64_t low, high;             // smallest and largest element offset reached; high < low if empty
+} tc__layout;
+
+typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
+
+typedef struct tc__storage {
+    void *data;          // OWNED: by this struct; WRAPPED: by the user
+    size_t bytes;
+    const void *constant;  // data of a tc_const, which never changes; else NULL
+    uint32_t refs;
+    uint8_t owner;       // tc__owner
+    uint64_t version;    // counts writes (in-place ops, tc_touch)
+    uint32_t bind_epoch; // visit that last used it, and
+    uint32_t bind_index; //   the first of its externals there
+} tc__storage;
+
+typedef struct tc__tensor {
+    uint32_t epoch;        // 0 = free slot
+    uint32_t layout;       // id, from 1
+    tc__storage *storage;  // counted
+    int64_t offset;        // first element, in elements
+    uint32_t scope;        // depth of the scope that frees it; 0 = tc_free only
+    uint32_t bind_epoch;   // visit that last used it as an external, and
+    uint32_t bind_index;   //   its number there
+    const char *file;      // where it was made, static text of the caller
+    int line;
+} tc__tensor;
+
+// What remains of a freed tensor, for the message about its dead handle.
+typedef struct tc__obituary {
+    uint32_t epoch;
+    const char *how;       // static text
+    const char *file;
+    int line;
+} tc__obituary;
+
+enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 64 };
+#define TC__VISIT_BIT ((uint32_t)1 << 23)    // slot numbers with this bit are positions in a visit
+#define TC__SLOT_MASK (((uint32_t)1 << 24) - 1)
+
+typedef struct tc__values {
+    tc__core core;                // must be first
+    uint32_t slot_of_ctx;         // this context's number in the live table, 1..255
+    uint32_t epoch;               // last epoch given
+    TC__VEC(tc__layout) layout;
+    tc__map layout_ids;
+    TC__VEC(tc__tensor *) slot;   // slot i; tensors are allocated one by one and never move
+    TC__VEC(uint32_t) free_slot;
+    TC__VEC(uint32_t) scoped;     // slots made in open scopes, oldest first
+    TC__VEC(size_t) scope;        // start of each open scope in `scoped`
+    tc__obituary obituary[TC__OBITUARIES];
+    size_t unscoped;              // live tensors outside scopes
+    int warned_unscoped;
+} tc__values;
+
+static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
+
+// ---- layouts ----
+
+static int64_t tc__numel(int rank, const int64_t *dims) {
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++) n *= dims[i];
+    return n;
+}
+
+static void tc__row_major(int rank, const int64_t *dims, int64_t *strides) {
+    int64_t s = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        strides[i] = s;
+        s *= dims[i] > 0 ? dims[i] : 1;
+    }
+}
+
+// Checks sizes: none negative, and every element addressable.
+static int tc__dims_check(tc_ctx *c, const char *who, int rank, const int64_t *dims) {
+    size_t n = 16;
+    if (rank < 0 || rank > TC_MAX_RANK)
+        return tc__fail(c, TC_E_RANK, "%s: rank %d; 0..%d is possible", who, rank, TC_MAX_RANK);
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0)
+            return tc__fail(c, TC_E_SHAPE, "%s: size %lld of dimension %d is negative", who,
+                            (long long)dims[i], i);
+        if (!tc__mul_size(n, dims[i] ? (size_t)dims[i] : 1, &n) || n > (size_t)INT64_MAX / 4)
+            return tc__fail(c, TC_E_TOO_BIG, "%s: more elements than memory can address", who);
+    }
+    return 1;
+}
+
+static void tc__layout_measure(tc__layout *l) {
+    int64_t dense[TC_MAX_RANK];
+    l->numel = tc__numel(l->rank, l->dims);
+    tc__row_major(l->rank, l->dims, dense);
+    l->contiguous = 1;
+    l->low = 0, l->high = l->numel ? 0 : -1;
+    for (int i = 0; i < l->rank && l->numel; i++) {
+        int64_t reach = l->strides[i] * (l->dims[i] - 1);
+        if (l->dims[i] != 1 && l->strides[i] != dense[i]) l->contiguous = 0;
+        if (reach < 0) l->low += reach;
+        else l->high += reach;
+    }
+}
+
+// The id of a layout, 0 = reported. Strides of size-1 dimensions do not matter and are normalised.
+static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t *dims,
+                                  const int64_t *strides) {
+    tc__values *v = tc__values_of(c);
+    tc__layout l;
+    uint64_t h, id;
+    memset(&l, 0, sizeof l);
+    l.dtype = (uint8_t)dtype, l.rank = (uint8_t)rank;
+    if (rank) memcpy(l.dims, dims, (size_t)rank * sizeof *dims);
+    tc__row_major(rank, dims, l.strides);
+    for (int i = 0; strides && i < rank; i++)
+        if (dims[i] > 1) l.strides[i] = strides[i];
+    tc__layout_measure(&l);
+    if (l.contiguous) tc__row_major(rank, dims, l.strides);
+    h = tc__hash64(&l, sizeof l, 0);
+    for (; tc__map_get(&v->layout_ids, h, &id); h = tc__hash_mix(h, 1))
+        if (!memcmp(&v->layout.at[id], &l, sizeof l)) return (uint32_t)id;
+    id = v->layout.count;
+    if (!TC__PUSH(c, v->layout, l) || !tc__map_set(&v->layout_ids, h, id)) return 0;
+    return (uint32_t)id;
+}
+
+static const tc__layout *tc__layout_at(tc_ctx *c, uint32_t id) {
+    return &tc__values_of(c)->layout.at[id];
+}
+
+// ---- storage ----
+
+static tc__storage *tc__storage_wrap(tc_ctx *c, void *data, size_t bytes) {
+    tc__storage *s = TC__NEW(c, tc__storage);
+    if (!s) return NULL;
+    s->data = data, s->bytes = bytes, s->refs = 1, s->owner = TC__WRAPPED;
+    return s;
+}
+
+// New memory of `bytes`, 64-byte aligned, not zeroed.
+static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
+    void *data = tc__alloc_aligned(c, bytes ? bytes : 1);
+    if (!data) return NULL;
+    tc__storage *s = tc__storage_wrap(c, data, bytes);
+    if (!s) tc__free_aligned(c, data, bytes ? bytes : 1);
+    else s->owner = TC__OWNED;
+    return s;
+}
+
+static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
+    if (!s || --s->refs) return;
+    if (s->owner == TC__OWNED) tc__free_aligned(c, s->data, s->bytes ? s->bytes : 1);
+    tc__free(c, s, sizeof *s);
+}
+
+// ---- slots and handles ----
+
+static uint32_t tc__epoch_next(tc__values *v) {
+    if (!++v->epoch) ++v->epoch;  // 0 marks a free slot
+    return v->epoch;
+}
+
+static tc_tensor tc__handle(const tc__values *v, uint32_t epoch, uint32_t slot) {
+    tc_tensor t;
+    t.id = ((uint64_t)v->slot_of_ctx << 56) | ((uint64_t)epoch << TC__SLOT_BITS) | slot;
+    return t;
+}
+
+static uint32_t tc__handle_slot(tc_tensor t) { return (uint32_t)t.id & TC__SLOT_MASK; }
+static uint32_t tc__handle_epoch(tc_tensor t) { return (uint32_t)(t.id >> TC__SLOT_BITS); }
+
+static tc_tensor tc__null(void) {
+    tc_tensor t;
+    t.id = 0;
+    return t;
+}
+
+static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
+    tc__values *v = tc__values_of(c);
+    if (v->free_slot.count) {
+        *slot = v->free_slot.at[--v->free_slot.count];
+        return 1;
+    }
+    if (v->slot.count >= TC__VISIT_BIT)
+        return tc__fail(c, TC_E_TOO_BIG, "8388608 live tensors; free some, or use tc_scope_begin/end");
+    tc__tensor *t = TC__NEW(c, tc__tensor);
+    if (!t || !TC__PUSH(c, v->slot, t)) {
+        tc__free(c, t, sizeof *t);
+        return 0;
+    }
+    *slot = (uint32_t)v->slot.count - 1;
+    return 1;
+}
+
+static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
+    tc__values *v = tc__values_of(c);
+    if (v->warned_unscoped || v->unscoped < 4096) return;
+    v->warned_unscoped = 1;
+    tc__warn(c, "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
+                "tc_scope_begin/end or tc_free results", t->file ? t->file : "?", t->line);
+}
+
+// A new tensor in the current scope. Takes over one reference of `s`, also when it fails.
+static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int64_t offset,
+                                const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    uint32_t slot = 0;
+    if (!layout || !s || !tc__slot_reserve(c, &slot)) {
+        tc__storage_unref(c, s);
+        return tc__null();
+    }
+    tc__tensor *t = v->slot.at[slot];
+    memset(t, 0, sizeof *t);
+    t->epoch = tc__epoch_next(v);
+    t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
+    t->scope = (uint32_t)v->scope.count;
+    if (t->scope) {
+        if (!TC__PUSH(c, v->scoped, slot)) t->scope = 0;
+    } else {
+        v->unscoped++;
+        tc__warn_unscoped(c, t);
+    }
+    return tc__handle(v, t->epoch, slot);
+}
+
+// The live tensor of an eager handle, NULL if it is none (nothing is reported).
+static tc__tensor *tc__slot_find(tc_ctx *c, tc_tensor h) {
+    tc__values *v = tc__values_of(c);
+    uint32_t slot = tc__handle_slot(h);
+    if (slot >= v->slot.count) return NULL;
+    tc__tensor *t = v->slot.at[slot];
+    return t->epoch && t->epoch == tc__handle_epoch(h) ? t : NULL;
+}
+
+static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    tc__tensor *t = v->slot.at[slot];
+    tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];
+    o->epoch = t->epoch, o->how = how, o->file = file, o->line = line;
+    tc__storage_unref(c, t->storage);
+    if (!t->scope) v->unscoped--;
+    t->epoch = 0, t->storage = NULL;
+    TC__PUSH(c, v->free_slot, slot);
+}
+
+static void tc__scope_close(tc_ctx *c, const char *file, int line) {
+    tc__values *v = tc__values_of(c);
+    size_t start = v->scope.at[--v->scope.count];
+    uint32_t depth = (uint32_t)v->scope.count + 1;
+    for (size_t i = v->scoped.count; i > start; i--) {
+        uint32_t slot = v->scoped.at[i - 1];
+        if (v->slot.at[slot]->epoch && v->slot.at[slot]->scope == depth)
+            tc__slot_free(c, slot, "freed by the end of its scope", file, line);
+    }
+    v->scoped.count = start;
+}
+
+static void *tc__tensor_data(const tc__tensor *t, int dtype) {
+    return (char *)t->storage->data + t->offset * (int64_t)tc__dtype(dtype)->bytes;
+}
+
+static int tc__values_open(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    tc__layout none;
+    memset(&none, 0, sizeof none);
+    tc__map_init(&v->layout_ids, c);
+    return TC__PUSH(c, v->layout, none);
+}
+
+static void tc__values_close(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    for (size_t i = 0; i < v->slot.count; i++) {
+        tc__storage_unref(c, v->slot.at[i]->storage);
+        tc__free(c, v->slot.at[i], sizeof **v->slot.at);
+    }
+    TC__VEC_FREE(c, v->slot);
+    TC__VEC_FREE(c, v->free_slot);
+    TC__VEC_FREE(c, v->scoped);
+    TC__VEC_FREE(c, v->scope);
+    TC__VEC_FREE(c, v->layout);
+    tc__map_free(&v->layout_ids);
+}

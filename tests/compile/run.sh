@@ -1,0 +1,155 @@
+#!/bin/sh
+# Every way to include the headers, with every warning an error. ./build.sh test compile
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+BASE='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wundef
+    -Wvla -Wwrite-strings -Wdouble-promotion -Werror'
+ONLY_C='-Wstrict-prototypes -Wmissing-prototypes'
+ONLY_CXX='-fno-exceptions -fno-rtti'
+OPTIONS='TC_NO_THREADS TC_NO_DISK_CACHE TC_NO_JIT TC_NO_SITES'
+LIBS='-lpthread -ldl'
+here=tests/compile
+out=build/compile
+log=$out/log
+passed=0 failed=0 skipped=0
+
+rm -rf $out
+mkdir -p $out/cache
+chmod 700 $out/cache
+TC_CACHE_DIR=${TC_CACHE_DIR:-$PWD/$out/cache}
+export TC_CACHE_DIR
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+skip() {
+    echo "skip  $*"
+    skipped=$((skipped + 1))
+}
+
+# try NAME COMMAND...: a test is a command that succeeds without a word.
+try() {
+    name=$1
+    shift
+    if "$@" >$log 2>&1 && [ ! -s $log ]; then
+        passed=$((passed + 1))
+        return 0
+    fi
+    failed=$((failed + 1))
+    echo "FAIL  $name"
+    head -n 12 $log | sed 's/^/      /'
+    return 1
+}
+
+# flags COMPILER STANDARD: the words before the source file.
+flags() {
+    case $2 in
+    *++*) echo "-std=$2 $BASE $ONLY_CXX -I. -x c++" ;;
+    *)
+        words="-std=$2 $BASE $ONLY_C -I. -x c"
+        case $1 in *clang*) ;; *) words="-Wc++-compat $words" ;; esac
+        echo "$words"
+        ;;
+    esac
+}
+
+# check COMPILER STANDARD SOURCE DEFINES...: front end only, all warnings it knows.
+check() {
+    compiler=$1 standard=$2 source=$3
+    shift 3
+    # shellcheck disable=SC2046
+    try "$compiler $standard $source $*" \
+        "$compiler" $(flags "$compiler" "$standard") "$@" -fsyntax-only "$here/$source"
+}
+
+# object COMPILER STANDARD SOURCE OUTPUT ARGUMENTS...
+object() {
+    compiler=$1 standard=$2 source=$3 output=$4
+    shift 4
+    # shellcheck disable=SC2046
+    try "$compiler $standard $source -c $*" \
+        "$compiler" $(flags "$compiler" "$standard") "$@" -c "$here/$source" \
+        -o "$out/$output"
+}
+
+# run NAME COMPILER OBJECTS...: links without libm and runs.
+run() {
+    name=$1 compiler=$2
+    shift 2
+    # shellcheck disable=SC2086
+    try "link $name" "$compiler" "$@" -o $out/program $LIBS && try "run $name" $out/program
+}
+
+every_way() {
+    for standard in $2; do
+        for source in implementation.c twice.c twice_reversed.c declarations.c; do
+            check "$1" "$standard" $source
+        done
+        check "$1" "$standard" libc_first.c -D_GNU_SOURCE
+        check "$1" "$standard" static.c -Wno-unused-function
+        [ -f tcompile_cuda.h ] || continue
+        check "$1" "$standard" cuda.c
+        check "$1" "$standard" cuda_only.c
+    done
+}
+
+every_option() {
+    all=''
+    for option in $OPTIONS; do
+        check "$1" "$2" implementation.c "-D$option"
+        all="$all -D$option"
+    done
+    # shellcheck disable=SC2086
+    check "$1" "$2" implementation.c $all
+}
+
+# The optimiser knows more warnings than the front end; what it made has to link and run.
+every_program() {
+    object "$1" "$2" only.c only.o -O2 && object "$1" "$2" declarations.c user.o -O2 &&
+        run "$1 $2 only.c declarations.c" "$1" $out/only.o $out/user.o
+    if [ -f tcompile_cuda.h ]; then
+        object "$1" "$2" cuda_only.c cuda.o -O2 &&
+            run "$1 $2 with cuda_only.c" "$1" $out/only.o $out/user.o $out/cuda.o
+    fi
+    all=''
+    for option in $OPTIONS; do all="$all -D$option"; done
+    # shellcheck disable=SC2086
+    object "$1" "$2" implementation.c all.o -O1 $all && run "$1 $2 $all" "$1" $out/all.o
+}
+
+# -std=c99 with libc first must say what to do.
+needs_gnu_source() {
+    if "$1" -std=c99 -I. -fsyntax-only $here/libc_first.c >$out/refused 2>&1; then
+        echo "compiled, although memfd_create and others are not declared"
+    fi
+    grep -q 'error.*_GNU_SOURCE\|error.*libc header' $out/refused || cat $out/refused
+}
+
+if [ ! -f tcompile.h ]; then
+    echo "no tcompile.h: ./build.sh gen"
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+for c in gcc clang; do
+    have $c || { skip "$c is not installed"; continue; }
+    every_way $c 'c99 c11'
+    every_option $c c99
+    every_program $c c99
+    try "$c: libc first without _GNU_SOURCE" needs_gnu_source $c
+done
+for cxx in g++ clang++; do
+    have $cxx || { skip "$cxx is not installed"; continue; }
+    every_way $cxx 'c++11 c++17'
+    every_option $cxx c++11
+    every_program $cxx c++11
+done
+# C++ users of an implementation in C.
+if have gcc && have g++; then
+    object gcc c99 only.c only.o -O0 && object g++ c++11 declarations.c user.o -O0 &&
+        run "C++ on C" g++ $out/only.o $out/user.o
+fi
+
+printf '%d passed, %d failed' $passed $failed
+[ $skipped = 0 ] || printf ', %d skipped' $skipped
+echo
+[ $failed = 0 ]

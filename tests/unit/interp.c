@@ -1,0 +1,1066 @@
+// Unit tests of gen/exec/interp*.c: LOOP lists built by hand, run by both instruction
+// sets, against plain references. C only (vector types). Timings with: interp bench
+//   cc -std=c99 -Igen tests/unit/interp.c -lpthread -ldl
+#ifndef _GNU_SOURCE
+#    define _GNU_SOURCE 1
+#endif
+#include "api/config.h"
+
+#include "out/status.inc"
+
+#include "out/dtype_enum.inc"
+
+#include "base/prelude.c"
+
+#include "base/error.c"
+
+#include "base/mem.c"
+
+#include "base/text.c"
+
+#include "base/hash.c"
+
+#include "base/os.c"
+
+#include "value/dtype.c"
+
+#include "value/ix.c"
+
+#include "value/buffer.c"
+
+#include "graph/node.c"
+
+#include "kernel/group.c"
+
+#include "kernel/access.c"
+
+#include "exec/interp_block.c"
+
+#include "exec/interp_isa.c"
+
+#include "exec/interp.c"
+
+#include "exec/interp_contract.c"
+
+#include "exec/interp_plan.c"
+
+#include <math.h>
+
+struct tc_ctx {
+    tc__values values;
+};
+
+static int passed, failed;
+
+static void check(int ok, const char *what, int line) {
+    passed += ok;
+    failed += !ok;
+    if (!ok) printf("FAIL line %d: %s\n", line, what);
+}
+#define CHECK(cond) check((cond) ? 1 : 0, #cond, __LINE__)
+
+static uint64_t random64(uint64_t *state) {
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double random_in(uint64_t *state, double lo, double hi) {
+    return lo + (hi - lo) * (double)(random64(state) >> 11) * 0x1p-53;
+}
+
+// ---- building a kernel
+
+enum { MAX_BUFFERS = 12 };
+
+typedef struct kernel {
+    tc_ctx ctx;
+    tc__ixpool ix;
+    tc__group g;
+    tc__ix r, c, k;
+    void *memory[MAX_BUFFERS]; // owned; what the scalar run made is kept in `other`
+    void *other[MAX_BUFFERS];
+    int64_t numel[MAX_BUFFERS];
+    int64_t flag[3];
+    int64_t size[4];
+    double arg[4];
+    uint16_t phase;
+} kernel;
+
+static void open_kernel(kernel *q, tc__group_kind kind, tc__axis vector, tc__ix rows,
+                        tc__ix cols) {
+    q->g.kind = kind, q->g.vector = vector;
+    q->g.rows = rows, q->g.cols = cols;
+    q->r = tc__ix_var(&q->ix, TC__ROW, rows);
+    q->c = tc__ix_var(&q->ix, TC__COL, cols);
+}
+
+static kernel *new_kernel(void) {
+    kernel *q = (kernel *)calloc(1, sizeof *q);
+    tc__ix_open(&q->ix, &q->ctx);
+    tc__graph_open(&q->g.body, &q->ctx, &q->ix);
+    return q;
+}
+
+static tc__ix num(int64_t v) { return tc__ix_const(v); }
+static tc__ix plus(kernel *q, tc__ix a, tc__ix b) { return tc__ix_add(&q->ix, a, b); }
+static tc__ix times(kernel *q, tc__ix a, int64_t b) {
+    return tc__ix_mul(&q->ix, a, num(b));
+}
+// a * width + b
+static tc__ix at2(kernel *q, tc__ix a, int64_t width, tc__ix b) {
+    return plus(q, times(q, a, width), b);
+}
+
+static uint32_t buffer(kernel *q, tc__place place, int dtype, int64_t numel) {
+    tc__kbuf b;
+    uint32_t i = (uint32_t)q->g.buffer.count;
+    memset(&b, 0, sizeof b);
+    b.place = place, b.dtype = (uint8_t)dtype, b.numel = num(numel);
+    if (!TC__PUSH(&q->ctx, q->g.buffer, b)) abort();
+    q->numel[i] = numel;
+    if (place == TC__BUF_ROW) return i;
+    q->memory[i] = calloc((size_t)numel + !numel, tc__dtype(dtype)->bytes);
+    q->other[i] = calloc((size_t)numel + !numel, tc__dtype(dtype)->bytes);
+    return i;
+}
+
+static uint32_t add_node(kernel *q, tc__op op, int dtype, tc__level level, uint32_t n_in,
+                         const uint32_t *in, uint32_t n_attr, const int64_t *attr) {
+    tc__node n;
+    uint32_t inputs[4];
+    int64_t words[12];
+    memset(&n, 0, sizeof n);
+    for (uint32_t i = 0; i < n_in; i++) inputs[i] = in[i];
+    for (uint32_t i = 0; i < n_attr; i++) words[i] = attr[i];
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype,
+    n.level = (uint8_t)level;
+    n.phase = q->phase, n.n_in = n_in, n.n_attr = n_attr, n.in = inputs, n.attr = words;
+    return tc__node_append(&q->g.body, &n)->id;
+}
+
+static uint32_t op1(kernel *q, tc__op op, int dtype, uint32_t a) {
+    return add_node(q, op, dtype, TC__AT_COL, 1, &a, 0, NULL);
+}
+
+static uint32_t op2(kernel *q, tc__op op, int dtype, uint32_t a, uint32_t b) {
+    uint32_t in[2];
+    in[0] = a, in[1] = b;
+    return add_node(q, op, dtype, TC__AT_COL, 2, in, 0, NULL);
+}
+
+static uint32_t op3(kernel *q, tc__op op, int dtype, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t in[3];
+    in[0] = a, in[1] = b, in[2] = c;
+    return add_node(q, op, dtype, TC__AT_COL, 3, in, 0, NULL);
+}
+
+static uint32_t cast(kernel *q, int dtype, uint32_t a) {
+    int64_t to = dtype;
+    return add_node(q, TC_OP_CAST, dtype, TC__AT_COL, 1, &a, 1, &to);
+}
+
+static uint32_t constant(kernel *q, int dtype, double v) {
+    tc__value x = tc__value_of(v, dtype);
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return add_node(q, TC_OP_CONST, dtype, TC__AT_ROW, 0, NULL, 1, &bits);
+}
+
+static uint32_t load_at(kernel *q, tc__level level, uint32_t b, tc__ix e) {
+    int64_t attr[3];
+    attr[0] = b, attr[1] = e, attr[2] = 0;
+    return add_node(q, TC_OP_LOAD, q->g.buffer.at[b].dtype, level, 0, NULL, 3, attr);
+}
+
+static uint32_t load(kernel *q, uint32_t b, tc__ix e) {
+    return load_at(q, TC__AT_COL, b, e);
+}
+
+// fill where not 0 <= e1 < n1 (and 0 <= e2 < n2 unless n2 is 0)
+static uint32_t load_if(kernel *q, uint32_t b, tc__ix e, double fill, tc__ix e1, tc__ix n1,
+                        tc__ix e2, tc__ix n2) {
+    int64_t attr[7];
+    tc__value x = tc__value_of(fill, q->g.buffer.at[b].dtype);
+    attr[0] = b, attr[1] = e, attr[3] = e1, attr[4] = n1, attr[5] = e2, attr[6] = n2;
+    memcpy(&attr[2], &x, sizeof x);
+    return add_node(q, TC_OP_LOAD, q->g.buffer.at[b].dtype, TC__AT_COL, 0, NULL, n2 ? 7 : 5,
+                    attr);
+}
+
+static void store(kernel *q, uint32_t b, tc__ix e, uint32_t v) {
+    int64_t attr[3];
+    attr[0] = b, attr[1] = e, attr[2] = 0;
+    (void)add_node(q, TC_OP_STORE, q->g.buffer.at[b].dtype, TC__AT_COL, 1, &v, 3, attr);
+}
+
+static void loop(kernel *q, tc__axis axis, tc__bind bind, int64_t chunk, tc__ix end) {
+    int64_t attr[6];
+    attr[0] = axis, attr[1] = bind, attr[2] = 4, attr[3] = chunk, attr[4] = num(0);
+    attr[5] = end;
+    (void)add_node(q, TC_OP_FOR, TC_I64, TC__AT_ROW, 0, NULL, 6, attr);
+}
+
+static void end(kernel *q, tc__axis axis) {
+    int64_t a = axis;
+    (void)add_node(q, TC_OP_END, TC_I64, TC__AT_ROW, 0, NULL, 1, &a);
+}
+
+static void fresh(kernel *q, int64_t acc, tc__op op, int dtype) {
+    int64_t attr[2];
+    attr[0] = acc, attr[1] = op;
+    (void)add_node(q, TC_OP_NEW, dtype, TC__AT_ROW, 0, NULL, 2, attr);
+}
+
+static void gather_into(kernel *q, int64_t acc, tc__op op, uint32_t v) {
+    int64_t attr[2];
+    attr[0] = op, attr[1] = acc;
+    (void)add_node(q, TC_OP_ACC, q->g.body.node.at[v]->dtype, TC__AT_COL, 1, &v, 2, attr);
+}
+
+static uint32_t combine(kernel *q, int64_t acc, tc__op op, int dtype) {
+    int64_t attr[2];
+    attr[0] = acc, attr[1] = op;
+    return add_node(q, TC_OP_COMBINE, dtype, TC__AT_ROW, 0, NULL, 2, attr);
+}
+
+// ---- running
+
+static int timing; // print how long the items take
+
+static double seconds(void) { return (double)tc__now_ns() * 1e-9; }
+
+static void time_run(const kernel *q, const tc__interp *p, const tc__kargs *a,
+                     int64_t items) {
+    double best = 1e9;
+    for (int t = 0; t < 5; t++) {
+        double at = seconds();
+        tc__interp_run(p, a, 0, items, 0);
+        at = seconds() - at;
+        best = at < best ? at : best;
+    }
+    printf("  %-8s block %4lld  %9.4f ms  %7.3f ns/element\n", p->isa->name,
+           (long long)p->block, best * 1e3,
+           best * 1e9 / (double)(tc__ix_value(q->g.rows) * tc__ix_value(q->g.cols)));
+}
+
+// Runs items [0, items) in two pieces. `other` gets the buffers of the scalar set first.
+static int run_on(kernel *q, const tc__isa *isa, int64_t items) {
+    tc__interp *p = tc__interp_prepare_for(&q->ctx, &q->g, isa);
+    tc__kargs a;
+    void *scratch;
+    size_t bytes, allocations;
+    if (!p) {
+        printf("%s\n", tc__core_of(&q->ctx)->error_text);
+        return 0;
+    }
+    bytes = tc__interp_scratch_bytes(p, q->size);
+    scratch = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    memset(scratch, 0xff, bytes);
+    memset(&a, 0, sizeof a);
+    a.buf = q->memory, a.size = q->size, a.arg = q->arg, a.scratch = &scratch;
+    a.flag = q->flag, a.seed = 42, a.draw = 7;
+    allocations = (size_t)tc__core_of(&q->ctx)->allocations;
+    tc__interp_run(p, &a, 0, items / 2, 0);
+    tc__interp_run(p, &a, items / 2, items, 0);
+    CHECK((size_t)tc__core_of(&q->ctx)->allocations == allocations);
+    if (timing && isa != &tc__isa_scalar) time_run(q, p, &a, items);
+    free(scratch);
+    tc__interp_free(p);
+    return 1;
+}
+
+static int same_float(const kernel *q, uint32_t b, int64_t i) {
+    if (q->g.buffer.at[b].dtype == TC_F32) {
+        float x = ((float *)q->memory[b])[i], y = ((float *)q->other[b])[i];
+        return x != x && y != y;
+    }
+    double x = ((double *)q->memory[b])[i], y = ((double *)q->other[b])[i];
+    return x != x && y != y;
+}
+
+// Scalar and vector results: the same bits, any NaN equal to any NaN.
+static int same_bits(const kernel *q, uint32_t b) {
+    int dtype = q->g.buffer.at[b].dtype;
+    size_t n = tc__dtype(dtype)->bytes;
+    for (int64_t i = 0; i < q->numel[b]; i++) {
+        size_t at = (size_t)i * n;
+        if (!memcmp((char *)q->memory[b] + at, (char *)q->other[b] + at, n)) continue;
+        if (tc__is_float(dtype) && same_float(q, b, i)) continue;
+        printf("buffer %u element %lld differs\n", b, (long long)i);
+        return 0;
+    }
+    return 1;
+}
+
+static void run(kernel *q, int64_t items, int line) {
+    uint32_t n = (uint32_t)q->g.buffer.count;
+    check(run_on(q, &tc__isa_scalar, items), "scalar run", line);
+    for (uint32_t b = 0; b < n; b++) {
+        if (q->memory[b])
+            memcpy(q->other[b], q->memory[b],
+                   (size_t)q->numel[b] * tc__dtype(q->g.buffer.at[b].dtype)->bytes);
+    }
+    if (tc__isa_best() == &tc__isa_scalar) return;
+    for (uint32_t b = 0; b < n; b++) {
+        if (q->memory[b] && q->g.buffer.at[b].written)
+            memset(q->memory[b], 0x5a,
+                   (size_t)q->numel[b] * tc__dtype(q->g.buffer.at[b].dtype)->bytes);
+    }
+    check(run_on(q, tc__isa_best(), items), "vector run", line);
+    for (uint32_t b = 0; b < n; b++)
+        if (q->memory[b]) check(same_bits(q, b), "scalar and vector bits", line);
+}
+#define RUN(q, items) run(q, items, __LINE__)
+
+static void free_kernel(kernel *q) {
+    for (int i = 0; i < MAX_BUFFERS; i++) free(q->memory[i]), free(q->other[i]);
+    TC__VEC_FREE(&q->ctx, q->g.buffer);
+    tc__graph_close(&q->g.body);
+    tc__ix_close(&q->ix);
+    CHECK(tc__core_of(&q->ctx)->bytes == 0);
+    free(q);
+}
+
+static uint32_t input(kernel *q, int dtype, int64_t n, double lo, double hi) {
+    uint32_t b = buffer(q, TC__BUF_INPUT, dtype, n);
+    uint64_t seed = 77 + b;
+    for (int64_t i = 0; i < n; i++)
+        tc__value_store(q->memory[b], i, dtype,
+                        tc__value_of(random_in(&seed, lo, hi), dtype));
+    return b;
+}
+
+static uint32_t output(kernel *q, int dtype, int64_t n) {
+    uint32_t b = buffer(q, TC__BUF_NODE, dtype, n);
+    q->g.buffer.at[b].written = 1;
+    return b;
+}
+
+static float *f32_of(const kernel *q, uint32_t b) { return (float *)q->memory[b]; }
+static double value(const kernel *q, uint32_t b, int64_t i) {
+    int dtype = q->g.buffer.at[b].dtype;
+    tc__value v = tc__value_load(q->memory[b], i, dtype);
+    return tc__is_float(dtype) ? v.f : (double)v.i;
+}
+
+static int near(double got, double want, double tolerance) {
+    if (want != want) return got != got;
+    if (got == want) return 1;
+    return fabs(got - want) <= tolerance * (1 + fabs(want));
+}
+
+// ---- the 32-lane reduction, as the contract says it
+
+typedef float (*fold_fn)(float a, float b);
+static float fold_add(float a, float b) { return a + b; }
+static float fold_max(float a, float b) { return a > b || a != a ? a : b; }
+
+static float fold_lanes(float *v, fold_fn f) {
+    for (int half = 16; half; half /= 2)
+        for (int l = 0; l < half; l++) v[l] = f(v[l], v[l + half]);
+    return v[0];
+}
+
+static float reduce(const float *x, int64_t n, int64_t step, float identity, fold_fn f) {
+    float lanes[32], chunks[32];
+    for (int l = 0; l < 32; l++) lanes[l] = chunks[l] = identity;
+    for (int64_t i = 0; i < n; i++) {
+        lanes[i % 32] = f(lanes[i % 32], x[i * step]);
+        if (n <= 8192 || ((i + 1) % 8192 && i + 1 < n)) continue;
+        int64_t at = i / 8192 % 32;
+        chunks[at] = f(chunks[at], fold_lanes(lanes, f));
+        for (int l = 0; l < 32; l++) lanes[l] = identity;
+    }
+    return fold_lanes(n > 8192 ? chunks : lanes, f);
+}
+
+// ---- tests
+
+static void test_pointwise(int64_t n) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, n, -4, 4), j = input(q, TC_I32, n, -50, 50);
+    uint32_t u = input(q, TC_U8, n, 0, 256);
+    uint32_t y = output(q, TC_F32, n), w = output(q, TC_U8, n), m = output(q, TC_BOOL, n);
+    uint32_t d = output(q, TC_F64, n), l = output(q, TC_I64, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    uint32_t half = constant(q, TC_F32, 0.5), hundred = constant(q, TC_U8, 100);
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t vx = load(q, x, q->c), vj = load(q, j, q->c), vu = load(q, u, q->c);
+    uint32_t big = op2(q, TC_OP_GT, TC_BOOL, vu, hundred);
+    uint32_t a =
+        op2(q, TC_OP_ADD, TC_F32, op2(q, TC_OP_MUL, TC_F32, cast(q, TC_F32, vj), vx), half);
+    store(q, y, q->c,
+          op3(q, TC_OP_WHERE, TC_F32, big, a, op1(q, TC_OP_SQUARE, TC_F32, vx)));
+    store(q, w, q->c, op2(q, TC_OP_ADD, TC_U8, vu, vu));
+    store(q, m, q->c, op1(q, TC_OP_LOGICAL_NOT, TC_BOOL, big));
+    store(q, d, q->c,
+          op1(q, TC_OP_SQRT, TC_F64, op1(q, TC_OP_ABS, TC_F64, cast(q, TC_F64, vx))));
+    store(q, l, q->c, op2(q, TC_OP_MUL, TC_I64, cast(q, TC_I64, vj), cast(q, TC_I64, vu)));
+    end(q, TC__COL);
+    q->g.grain = 1024;
+    RUN(q, (n + 1023) / 1024);
+    int bad = 0;
+    for (int64_t i = 0; i < n; i++) {
+        float xi = f32_of(q, x)[i];
+        double ji = value(q, j, i), ui = value(q, u, i);
+        volatile float product = (float)ji * xi; // the compiler may not make it an fma
+        bad += value(q, y, i) != (double)(ui > 100 ? product + 0.5f : xi * xi);
+        bad += value(q, w, i) != (double)(((int)ui * 2) & 255);
+        bad += value(q, m, i) != (double)!(ui > 100);
+        bad += value(q, d, i) != sqrt(fabs((double)xi));
+        bad += value(q, l, i) != ji * ui;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+static void test_softmax(int64_t rows, int64_t cols) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, rows * cols, -8, 8), y = output(q, TC_F32, rows * cols);
+    uint32_t row = buffer(q, TC__BUF_ROW, TC_F32, cols);
+    open_kernel(q, TC__REDUCTION, TC__COL, num(rows), num(cols));
+    tc__ix e = at2(q, q->r, cols, q->c);
+    int64_t chunk = cols > 8192 ? 8192 : 0;
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    fresh(q, 0, TC_OP_MAXIMUM, TC_F32);
+    loop(q, TC__COL, TC__BIND_VECTOR, chunk, num(cols));
+    gather_into(q, 0, TC_OP_MAXIMUM, load(q, x, e));
+    end(q, TC__COL);
+    uint32_t top = combine(q, 0, TC_OP_MAXIMUM, TC_F32);
+    fresh(q, 1, TC_OP_ADD, TC_F32);
+    loop(q, TC__COL, TC__BIND_VECTOR, chunk, num(cols));
+    uint32_t v = op1(q, TC_OP_EXP, TC_F32, op2(q, TC_OP_SUB, TC_F32, load(q, x, e), top));
+    store(q, row, q->c, v);
+    gather_into(q, 1, TC_OP_ADD, v);
+    end(q, TC__COL);
+    uint32_t sum = combine(q, 1, TC_OP_ADD, TC_F32);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    store(q, y, e, op2(q, TC_OP_DIV, TC_F32, load(q, row, q->c), sum));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *p = f32_of(q, x) + r * cols;
+        double most = (double)reduce(p, cols, 1, -INFINITY, fold_max), all = 0;
+        for (int64_t c = 0; c < cols; c++) all += exp((double)p[c] - most);
+        for (int64_t c = 0; c < cols; c++)
+            bad += !near(value(q, y, r * cols + c), exp((double)p[c] - most) / all, 1e-6);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+static void test_layer_norm(int64_t rows, int64_t cols) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, rows * cols, -3, 5), y = output(q, TC_F32, rows * cols);
+    uint32_t g = input(q, TC_F32, cols, 0.5, 2), means = output(q, TC_F32, rows);
+    open_kernel(q, TC__REDUCTION, TC__COL, num(rows), num(cols));
+    tc__ix e = at2(q, q->r, cols, q->c);
+    uint32_t over = constant(q, TC_F32, 1.0 / (double)cols),
+             eps = constant(q, TC_F32, 1e-5);
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    fresh(q, 0, TC_OP_ADD, TC_F32);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    gather_into(q, 0, TC_OP_ADD, load(q, x, e));
+    end(q, TC__COL);
+    uint32_t mean = op2(q, TC_OP_MUL, TC_F32, combine(q, 0, TC_OP_ADD, TC_F32), over);
+    store(q, means, q->r, mean);
+    fresh(q, 1, TC_OP_ADD, TC_F32);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    uint32_t d = op2(q, TC_OP_SUB, TC_F32, load(q, x, e), mean);
+    gather_into(q, 1, TC_OP_ADD, op1(q, TC_OP_SQUARE, TC_F32, d));
+    end(q, TC__COL);
+    uint32_t var = op2(q, TC_OP_MUL, TC_F32, combine(q, 1, TC_OP_ADD, TC_F32), over);
+    uint32_t scale = op1(q, TC_OP_RSQRT, TC_F32, op2(q, TC_OP_ADD, TC_F32, var, eps));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    uint32_t z =
+        op2(q, TC_OP_MUL, TC_F32, op2(q, TC_OP_SUB, TC_F32, load(q, x, e), mean), scale);
+    store(q, y, e, op2(q, TC_OP_MUL, TC_F32, z, load(q, g, q->c)));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *p = f32_of(q, x) + r * cols;
+        double m = 0, s = 0;
+        for (int64_t c = 0; c < cols; c++) m += (double)p[c] / (double)cols;
+        for (int64_t c = 0; c < cols; c++) s += ((double)p[c] - m) * ((double)p[c] - m);
+        s = 1 / sqrt(s / (double)cols + 1e-5);
+        bad += !near(value(q, means, r), m, 1e-5);
+        for (int64_t c = 0; c < cols; c++)
+            bad += !near(value(q, y, r * cols + c), ((double)p[c] - m) * s * value(q, g, c),
+                         1e-5);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// Sum over the leading dimension: vectors of rows. Then x - sum, through the scratch of
+// the row.
+static void test_column_sum(int64_t rows, int64_t cols) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, rows * cols, -3, 5), y = output(q, TC_F32, rows);
+    uint32_t z = output(q, TC_F32, rows * cols);
+    uint32_t keep = cols <= 300 ? buffer(q, TC__BUF_ROW, TC_F32, cols) : 0;
+    open_kernel(q, TC__REDUCTION, TC__ROW, num(rows), num(cols));
+    tc__ix e = at2(q, q->c, rows, q->r);
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    fresh(q, 0, TC_OP_ADD, TC_F32);
+    loop(q, TC__COL, TC__BIND_SERIAL, 8192, num(cols));
+    uint32_t v = load(q, x, e);
+    gather_into(q, 0, TC_OP_ADD, v);
+    if (keep) store(q, keep, q->c, op1(q, TC_OP_NEG, TC_F32, v));
+    end(q, TC__COL);
+    uint32_t sum = combine(q, 0, TC_OP_ADD, TC_F32);
+    store(q, y, q->r, sum);
+    loop(q, TC__COL, TC__BIND_SERIAL, 0, num(cols));
+    uint32_t again = keep ? load(q, keep, q->c) : op1(q, TC_OP_NEG, TC_F32, load(q, x, e));
+    store(q, z, e, op2(q, TC_OP_ADD, TC_F32, again, sum));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, (rows + 31) / 32);
+    int bad = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        float want = reduce(f32_of(q, x) + r, cols, rows, 0, fold_add);
+        bad += f32_of(q, y)[r] != want;
+        for (int64_t c = 0; c < cols; c++)
+            bad += f32_of(q, z)[c * rows + r] != want - f32_of(q, x)[c * rows + r];
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+static void test_row_sum(int64_t rows, int64_t cols) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, rows * cols, -3, 5), y = output(q, TC_F32, rows);
+    uint32_t u = input(q, TC_U8, rows * cols, 0, 256), w = output(q, TC_U8, rows);
+    uint32_t all = output(q, TC_BOOL, rows), most = output(q, TC_F64, rows);
+    open_kernel(q, TC__REDUCTION, TC__COL, num(rows), num(cols));
+    tc__ix e = at2(q, q->r, cols, q->c);
+    uint32_t limit = constant(q, TC_F32, 4.9999);
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    fresh(q, 0, TC_OP_ADD, TC_F32), fresh(q, 1, TC_OP_ADD, TC_U8);
+    fresh(q, 2, TC_OP_LOGICAL_AND, TC_BOOL), fresh(q, 3, TC_OP_MAXIMUM, TC_F64);
+    loop(q, TC__COL, TC__BIND_VECTOR, 8192, num(cols));
+    uint32_t v = load(q, x, e);
+    gather_into(q, 0, TC_OP_ADD, v);
+    gather_into(q, 1, TC_OP_ADD, load(q, u, e));
+    gather_into(q, 2, TC_OP_LOGICAL_AND, op2(q, TC_OP_LT, TC_BOOL, v, limit));
+    gather_into(q, 3, TC_OP_MAXIMUM, cast(q, TC_F64, v));
+    end(q, TC__COL);
+    store(q, y, q->r, combine(q, 0, TC_OP_ADD, TC_F32));
+    store(q, w, q->r, combine(q, 1, TC_OP_ADD, TC_U8));
+    store(q, all, q->r, combine(q, 2, TC_OP_LOGICAL_AND, TC_BOOL));
+    store(q, most, q->r, combine(q, 3, TC_OP_MAXIMUM, TC_F64));
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *p = f32_of(q, x) + r * cols;
+        int sum = 0, below = 1;
+        for (int64_t c = 0; c < cols; c++) {
+            sum += (int)value(q, u, r * cols + c);
+            below &= p[c] < 4.9999f;
+        }
+        bad += f32_of(q, y)[r] != reduce(p, cols, 1, 0, fold_add);
+        bad += (int)value(q, w, r) != (sum & 255);
+        bad += (int)value(q, all, r) != below;
+        bad += value(q, most, r) != (double)reduce(p, cols, 1, -INFINITY, fold_max);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+static int64_t arg_reference(const kernel *q, uint32_t x, int64_t first, int64_t step,
+                             int64_t n, int less) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++) {
+        double v = value(q, x, first + i * step), b = value(q, x, first + best * step);
+        if (b == b && (v != v || (less ? v < b : v > b))) best = i;
+    }
+    return best;
+}
+
+static void test_arg(int dtype, int64_t rows, int64_t cols, int along_rows, int less) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, rows * cols, -6, 6), y = output(q, TC_I64, rows);
+    for (int64_t i = 0; i < rows * cols; i++) {
+        tc__value v = tc__value_load(q->memory[x], i, dtype);
+        if (tc__is_float(dtype)) v.f = i % 97 == 96 && i < cols ? (double)NAN : floor(v.f);
+        tc__value_store(q->memory[x], i, dtype, v);
+    }
+    tc__op op = less ? TC_OP_ARGMIN : TC_OP_ARGMAX;
+    open_kernel(q, TC__REDUCTION, along_rows ? TC__ROW : TC__COL, num(rows), num(cols));
+    tc__ix e = along_rows ? at2(q, q->c, rows, q->r) : at2(q, q->r, cols, q->c);
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    fresh(q, 0, op, dtype);
+    loop(q, TC__COL, along_rows ? TC__BIND_SERIAL : TC__BIND_VECTOR, cols > 8192 ? 8192 : 0,
+         num(cols));
+    gather_into(q, 0, op, load(q, x, e));
+    end(q, TC__COL);
+    store(q, y, q->r, combine(q, 0, op, TC_I64));
+    end(q, TC__ROW);
+    RUN(q, along_rows ? (rows + 31) / 32 : rows);
+    int bad = 0;
+    for (int64_t r = 0; r < rows && cols; r++)
+        bad += (int64_t)value(q, y, r) != arg_reference(q, x, along_rows ? r : r * cols,
+                                                        along_rows ? rows : 1, cols, less);
+    CHECK(bad == 0);
+    if (!cols) CHECK(value(q, y, 0) == 0);
+    free_kernel(q);
+}
+
+// Rows of a table by a row value (contiguous), then single elements by a lane value.
+static void test_gather(void) {
+    const int64_t rows = 40, cols = 50, table_rows = 17;
+    kernel *q = new_kernel();
+    uint32_t table = input(q, TC_F32, table_rows * cols, -1, 1);
+    uint32_t bytes = input(q, TC_U8, cols, 0, 256);
+    uint32_t at = input(q, TC_I32, rows, -17, 17), y = output(q, TC_F32, rows * cols);
+    uint32_t at_col = input(q, TC_I64, cols, -50, 50), z = output(q, TC_U8, rows * cols);
+    ((int32_t *)q->memory[at])[7] = 99;
+    ((int32_t *)q->memory[at])[8] = -18;
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    int64_t attr[2];
+    attr[0] = num(table_rows), attr[1] = 5;
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    uint32_t i = cast(q, TC_I64, load_at(q, TC__AT_ROW, at, q->r));
+    uint32_t safe = add_node(q, TC_OP_CHECK, TC_I64, TC__AT_ROW, 1, &i, 2, attr);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    tc__ix e = at2(q, q->r, cols, q->c), row = tc__ix_val(&q->ix, safe, num(table_rows));
+    store(q, y, e, load(q, table, at2(q, row, cols, q->c)));
+    attr[0] = num(cols), attr[1] = 6;
+    uint32_t j = load(q, at_col, q->c);
+    uint32_t lane = add_node(q, TC_OP_CHECK, TC_I64, TC__AT_COL, 1, &j, 2, attr);
+    store(q, z, e, load(q, bytes, tc__ix_val(&q->ix, lane, num(cols))));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t t = (int64_t)value(q, at, r);
+        t = t < 0 ? t + table_rows : t;
+        t = t < 0 ? 0 : t >= table_rows ? table_rows - 1 : t;
+        for (int64_t c = 0; c < cols; c++) {
+            int64_t k = (int64_t)value(q, at_col, c);
+            bad += value(q, y, r * cols + c) != value(q, table, t * cols + c);
+            bad += value(q, z, r * cols + c) != value(q, bytes, k < 0 ? k + cols : k);
+        }
+    }
+    CHECK(bad == 0);
+    CHECK(q->flag[0] == 6 && q->flag[1] == -18 && q->flag[2] == table_rows);
+    free_kernel(q);
+}
+
+// Sum of the four neighbours in a flat image, 0.5 outside; the transpose; a reversed copy.
+static void test_stencil(int64_t height, int64_t width) {
+    int64_t n = height * width;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, n, -1, 1), y = output(q, TC_F32, n),
+             t = output(q, TC_F32, n);
+    uint32_t v = output(q, TC_F32, n), flags = output(q, TC_BOOL, n),
+             ids = output(q, TC_I64, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    tc__ix i = tc__ix_div(&q->ix, q->c, num(width)),
+           j = tc__ix_mod(&q->ix, q->c, num(width));
+    uint32_t sum = constant(q, TC_F32, 0);
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    for (int d = 0; d < 4; d++) {
+        tc__ix a = plus(q, i, num(d == 0 ? -1 : d == 1)),
+               b = plus(q, j, num(d == 2 ? -1 : d == 3));
+        uint32_t near_x =
+            load_if(q, x, at2(q, a, width, b), 0.5, a, num(height), b, num(width));
+        sum = op2(q, TC_OP_ADD, TC_F32, sum, near_x);
+    }
+    store(q, y, q->c, sum);
+    tc__ix ti = tc__ix_div(&q->ix, q->c, num(height)),
+           tj = tc__ix_mod(&q->ix, q->c, num(height));
+    store(q, t, q->c, load(q, x, at2(q, tj, width, ti)));
+    tc__ix back = tc__ix_sub(&q->ix, num(n - 1), q->c);
+    store(q, v, back, load(q, x, q->c));
+    int64_t attr[4];
+    attr[0] = plus(q, j, num(-2)), attr[1] = num(3), attr[2] = back, attr[3] = num(n - 9);
+    store(q, flags, q->c, add_node(q, TC_OP_VALID, TC_BOOL, TC__AT_COL, 0, NULL, 4, attr));
+    attr[0] = at2(q, tj, width, ti);
+    store(q, ids, q->c, add_node(q, TC_OP_INDEX, TC_I64, TC__AT_COL, 0, NULL, 1, attr));
+    end(q, TC__COL);
+    q->g.grain = 256;
+    RUN(q, (n + 255) / 256);
+    const float *p = f32_of(q, x);
+    int bad = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t r = e / width, c = e % width, from = e % height * width + e / height;
+        float s = 0;
+        s += r > 0 ? p[e - width] : 0.5f;
+        s += r + 1 < height ? p[e + width] : 0.5f;
+        s += c > 0 ? p[e - 1] : 0.5f;
+        s += c + 1 < width ? p[e + 1] : 0.5f;
+        bad += f32_of(q, y)[e] != s;
+        bad += f32_of(q, t)[e] != p[from];
+        bad += f32_of(q, v)[e] != p[n - 1 - e];
+        bad += value(q, flags, e) != (double)(c >= 2 && c < 5 && n - 1 - e < n - 9);
+        bad += value(q, ids, e) != (double)from;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// out[b, m, c] = relu(sum over k of left * right + bias[c])
+static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_t n,
+                          int transposed, int square_right) {
+    kernel *q = new_kernel();
+    int64_t rows = batch * m;
+    uint32_t a = input(q, dtype, rows * k, -3, 4),
+             b = input(q, dtype, batch * k * n, -3, 4);
+    uint32_t bias = input(q, dtype, n, -3, 4), y = output(q, dtype, rows * n);
+    open_kernel(q, TC__CONTRACTION, TC__COL, num(rows), num(n));
+    q->g.depth = num(k), q->g.batch = num(batch);
+    q->k = tc__ix_var(&q->ix, TC__DEPTH, num(k));
+    tc__ix part = tc__ix_div(&q->ix, q->r, num(m));
+    tc__ix right = transposed ? at2(q, q->c, k, q->k) : at2(q, q->k, n, q->c);
+    tc__ix left = at2(q, q->r, k, q->k);
+    if (transposed == 2)
+        left = plus(q, at2(q, q->k, m, tc__ix_mod(&q->ix, q->r, num(m))),
+                    times(q, part, m * k));
+    q->g.left = load_at(q, TC__AT_LEFT, a, left);
+    q->g.right = load_at(q, TC__AT_RIGHT, b, plus(q, right, times(q, part, k * n)));
+    if (square_right) {
+        uint32_t in[2];
+        in[0] = in[1] = q->g.right;
+        q->g.right = add_node(q, TC_OP_MUL, dtype, TC__AT_RIGHT, 2, in, 0, NULL);
+    }
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
+    int64_t tile = 0;
+    uint32_t v = add_node(q, TC_OP_CONTRACT, dtype, TC__AT_COL, 0, NULL, 1, &tile);
+    v = op1(q, TC_OP_RELU, dtype, op2(q, TC_OP_ADD, dtype, v, load(q, bias, q->c)));
+    store(q, y, at2(q, q->r, n, q->c), v);
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    q->g.grain = 24;
+    RUN(q, batch * ((m + 23) / 24));
+    int bad = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < n; c++) {
+            double s = 0;
+            float f = 0;
+            for (int64_t i = 0; i < k; i++) {
+                int64_t at = r / m * k * n + (transposed ? c * k + i : i * n + c);
+                int64_t la = transposed == 2 ? r / m * m * k + i * m + r % m : r * k + i;
+                double w = value(q, b, at);
+                if (square_right)
+                    w = dtype == TC_F32 ? (double)((float)w * (float)w) : w * w;
+                s += value(q, a, la) * w;
+                f = fmaf((float)value(q, a, la), (float)w, f);
+            }
+            if (dtype == TC_F32)
+                s = (double)(f + f32_of(q, bias)[c]);
+            else
+                s += value(q, bias, c);
+            if (dtype == TC_U8) s = (double)((int64_t)s & 255);
+            bad += value(q, y, r * n + c) != (s > 0 ? s : 0);
+        }
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// The epilogue passes twice over the row: y = product - sum of the row of products.
+static void test_contract_row(int64_t m, int64_t k, int64_t n) {
+    kernel *q = new_kernel();
+    uint32_t a = input(q, TC_F32, m * k, -3, 4), b = input(q, TC_F32, k * n, -3, 4);
+    uint32_t y = output(q, TC_F32, m * n), sums = output(q, TC_F32, m);
+    open_kernel(q, TC__CONTRACTION, TC__COL, num(m), num(n));
+    q->g.depth = num(k), q->g.batch = num(1), q->g.grain = 16;
+    q->k = tc__ix_var(&q->ix, TC__DEPTH, num(k));
+    q->g.left = load_at(q, TC__AT_LEFT, a, at2(q, q->r, k, q->k));
+    q->g.right = load_at(q, TC__AT_RIGHT, b, at2(q, q->k, n, q->c));
+    int64_t tile = 0;
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(m));
+    fresh(q, 0, TC_OP_ADD, TC_F32);
+    uint32_t v = add_node(q, TC_OP_CONTRACT, TC_F32, TC__AT_COL, 0, NULL, 1, &tile);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
+    gather_into(q, 0, TC_OP_ADD, v);
+    end(q, TC__COL);
+    uint32_t sum = combine(q, 0, TC_OP_ADD, TC_F32);
+    store(q, sums, q->r, sum);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
+    store(q, y, at2(q, q->r, n, q->c), op2(q, TC_OP_SUB, TC_F32, v, sum));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, (m + 15) / 16);
+    int bad = 0;
+    float *row = (float *)calloc((size_t)n, sizeof(float));
+    for (int64_t r = 0; r < m; r++) {
+        for (int64_t c = 0; c < n; c++) {
+            row[c] = 0;
+            for (int64_t i = 0; i < k; i++)
+                row[c] = fmaf(f32_of(q, a)[r * k + i], f32_of(q, b)[i * n + c], row[c]);
+        }
+        float all = reduce(row, n, 1, 0, fold_add);
+        bad += f32_of(q, sums)[r] != all;
+        for (int64_t c = 0; c < n; c++) bad += f32_of(q, y)[r * n + c] != row[c] - all;
+    }
+    CHECK(bad == 0);
+    free(row);
+    free_kernel(q);
+}
+
+static void test_random(void) {
+    const int64_t n = 3000;
+    kernel *q = new_kernel();
+    uint32_t y = output(q, TC_F32, n), z = output(q, TC_F64, n), w = output(q, TC_F32, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    int64_t e = q->c, attr[2];
+    uint32_t scale =
+        add_node(q, TC_OP_ARG, TC_F32, TC__AT_ROW, 0, NULL, 1, attr + (attr[0] = 1, 0));
+    q->arg[1] = 2.0;
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t i = add_node(q, TC_OP_INDEX, TC_I64, TC__AT_COL, 0, NULL, 1, &e);
+    attr[0] = 0, attr[1] = 3;
+    uint32_t u = add_node(q, TC_OP_RANDOM, TC_F32, TC__AT_COL, 1, &i, 2, attr);
+    store(q, y, q->c, op2(q, TC_OP_MUL, TC_F32, u, scale));
+    store(q, z, q->c, add_node(q, TC_OP_RANDOM, TC_F64, TC__AT_COL, 1, &i, 2, attr));
+    attr[0] = 1;
+    store(q, w, q->c, add_node(q, TC_OP_RANDOM, TC_F32, TC__AT_COL, 1, &i, 2, attr));
+    end(q, TC__COL);
+    q->g.grain = 1000;
+    RUN(q, 3);
+    double mean = 0, mean64 = 0, square = 0;
+    for (int64_t k = 0; k < n; k++) {
+        mean += value(q, y, k) / (double)n, mean64 += value(q, z, k) / (double)n;
+        square += value(q, w, k) * value(q, w, k) / (double)n;
+    }
+    CHECK(near(mean, 1, 0.05) && near(mean64, 0.5, 0.05) && near(square, 1, 0.1));
+    free_kernel(q);
+}
+
+// A symbolic number of columns, rows around columns, vectors that a scalar loop runs
+// inside.
+static void test_symbols(void) {
+    const int64_t rows = 6, cols = 300;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, rows * cols, -1, 1), y = output(q, TC_F32, rows * cols);
+    tc__ix s = tc__ix_sym(&q->ix, 2, 1, 100000);
+    q->size[2] = cols;
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), s);
+    tc__ix e = plus(q, tc__ix_mul(&q->ix, q->r, s), q->c);
+    loop(q, TC__COL, TC__BIND_WORKER, 0, s);
+    loop(q, TC__ROW, TC__BIND_SERIAL, 0, num(rows));
+    store(q, y, e, op1(q, TC_OP_NEG, TC_F32, load(q, x, e)));
+    end(q, TC__ROW);
+    end(q, TC__COL);
+    q->g.grain = 64;
+    RUN(q, (cols + 63) / 64);
+    int bad = 0;
+    for (int64_t i = 0; i < rows * cols; i++) bad += f32_of(q, y)[i] != -f32_of(q, x)[i];
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// ---- every loop of the tables: both sets give the same bits
+
+static void fill_register(void *d, int dtype, const tc__isa *isa, int64_t n,
+                          uint64_t seed) {
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t z = random64(&seed);
+        int64_t small = (int64_t)(z >> 20 & 63) - 24;
+        int pick = (int)(z & 7);
+        uint32_t low = (uint32_t)(z >> 32);
+        switch ((tc_dtype)dtype) {
+        case TC_BOOL: ((int32_t *)d)[i] = z & 8 ? isa->truth : 0; break;
+        case TC_U8: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 255); break;
+        case TC_I32: ((int32_t *)d)[i] = pick < 5 ? (int32_t)small : (int32_t)low; break;
+        case TC_I64: ((int64_t *)d)[i] = pick < 5 ? small : (int64_t)(z ^ z << 30); break;
+        case TC_F32:
+            ((float *)d)[i] = (float)small * 0.37f;
+            if (pick > 4) memcpy((float *)d + i, &low, 4);
+            break;
+        case TC_F64:
+            ((double *)d)[i] = (double)small * 0.37;
+            if (pick > 4) memcpy((double *)d + i, &z, 8);
+            break;
+        case TC_DTYPE_COUNT: break;
+        }
+    }
+}
+
+static int same_registers(const void *x, const void *y, int dtype, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        const float *f = (const float *)x + i, *g = (const float *)y + i;
+        const double *d = (const double *)x + i, *e = (const double *)y + i;
+        int ok = 0;
+        if (dtype == TC_BOOL)
+            ok = ((const int32_t *)x)[i] == -((const int32_t *)y)[i];
+        else if (tc__reg_width(dtype) == 4)
+            ok = !memcmp(f, g, 4);
+        else
+            ok = !memcmp(d, e, 8);
+        if (dtype == TC_F32 && *f != *f && *g != *g) ok = 1;
+        if (dtype == TC_F64 && *d != *d && *e != *e) ok = 1;
+        if (!ok) return (int)i + 1;
+    }
+    return 0;
+}
+
+enum { LOOP_N = 4096 };
+static double loop_memory[5][LOOP_N];
+
+static int loop_differs(tc__block_fn one, tc__block_fn two, const int in[3], int out) {
+    const tc__isa *isa[2];
+    isa[0] = &tc__isa_scalar, isa[1] = tc__isa_best();
+    for (int s = 0; s < 2; s++) {
+        tc__reg r[3];
+        for (int k = 0; k < 3; k++) {
+            r[k].at = loop_memory[k], r[k].mask = -1;
+            fill_register(r[k].at, in[k], isa[s], LOOP_N, (uint64_t)k * 1000 + 5);
+        }
+        (s ? two : one)(loop_memory[3 + s], &r[0], &r[1], &r[2], LOOP_N);
+    }
+    return same_registers(loop_memory[3], loop_memory[4], out, LOOP_N);
+}
+
+static int is_comparison(int op) {
+    return (op >= TC_OP_EQ && op <= TC_OP_GE) || op == TC_OP_ISNAN || op == TC_OP_ISFINITE;
+}
+
+static void test_loops(void) {
+    const tc__isa *v = tc__isa_best(), *s = &tc__isa_scalar;
+    int loops = 0;
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+            int in[3], out = is_comparison(op) ? TC_BOOL : t, at;
+            if (!s->alu[op][t] || v == s) continue;
+            in[0] = op == TC_OP_WHERE ? TC_BOOL : t, in[1] = in[2] = t;
+            at = loop_differs(s->alu[op][t], v->alu[op][t], in, out);
+            if (at) printf("op %d dtype %d differs at %d\n", op, t, at - 1);
+            CHECK(at == 0);
+            loops++;
+        }
+    }
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        for (int to = 0; to < TC_DTYPE_COUNT; to++) {
+            int in[3], at;
+            if (t == to || v == s) continue;
+            in[0] = in[1] = in[2] = t;
+            at = loop_differs(s->cast[t][to], v->cast[t][to], in, to);
+            if (at) printf("cast %d to %d differs at %d\n", t, to, at - 1);
+            CHECK(at == 0);
+            loops++;
+        }
+    }
+    if (v != s) CHECK(loops > 200);
+}
+
+// ---- timings, when asked for
+
+// gelu(x * a + b) and a chain of eight cheap ops.
+static void time_chain(int64_t n, int cheap) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, TC_F32, n, -4, 4), y = output(q, TC_F32, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    uint32_t a = constant(q, TC_F32, 1.25), b = constant(q, TC_F32, 0.5);
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t v = load(q, x, q->c);
+    for (int i = 0; i < (cheap ? 4 : 1); i++)
+        v = op2(q, TC_OP_ADD, TC_F32, op2(q, TC_OP_MUL, TC_F32, v, a), b);
+    store(q, y, q->c, cheap ? v : op1(q, TC_OP_GELU, TC_F32, v));
+    end(q, TC__COL);
+    q->g.grain = 4096;
+    RUN(q, (n + 4095) / 4096);
+    free_kernel(q);
+}
+
+static void time_loop(const char *name, tc__block_fn f) {
+    tc__reg r[3];
+    double best = 1e9;
+    for (int k = 0; k < 3; k++) {
+        r[k].at = loop_memory[k], r[k].mask = -1;
+        for (int i = 0; i < 1024; i++) ((float *)r[k].at)[i] = (float)i * 0.003f + 0.5f;
+    }
+    for (int t = 0; t < 7; t++) {
+        double at = seconds();
+        for (int i = 0; i < 2000; i++) f(loop_memory[3], &r[0], &r[1], &r[2], 1024);
+        at = (seconds() - at) / 2000 / 1024 * 1e9;
+        best = at < best ? at : best;
+    }
+    printf("  %-24s %7.3f ns/element\n", name, best);
+}
+
+static void bench(void) {
+    const tc__isa *isa[2];
+    isa[0] = &tc__isa_scalar, isa[1] = tc__isa_best();
+    for (int s = 0; s < 2; s++) {
+        printf("%s\n", isa[s]->name);
+        time_loop("add f32", isa[s]->alu[TC_OP_ADD][TC_F32]);
+        time_loop("fma f32", isa[s]->alu[TC_OP_FMA][TC_F32]);
+        time_loop("maximum f32", isa[s]->alu[TC_OP_MAXIMUM][TC_F32]);
+        time_loop("exp f32", isa[s]->alu[TC_OP_EXP][TC_F32]);
+        time_loop("tanh f32", isa[s]->alu[TC_OP_TANH][TC_F32]);
+        time_loop("gelu f32", isa[s]->alu[TC_OP_GELU][TC_F32]);
+        time_loop("add f64", isa[s]->alu[TC_OP_ADD][TC_F64]);
+        time_loop("cast f32 i32", isa[s]->cast[TC_F32][TC_I32]);
+    }
+    timing = 1;
+    printf("gelu(x*a+b) 16K, 1M; 8 cheap ops 16K, 1M\n");
+    time_chain(16384, 0), time_chain(1 << 20, 0);
+    time_chain(16384, 1), time_chain(1 << 20, 1);
+    printf("softmax 1000x768, layer norm 1000x768, column sum 4096 of 500, row sum "
+           "50x20000\n");
+    test_softmax(1000, 768), test_layer_norm(1000, 768);
+    test_column_sum(4096, 500), test_row_sum(50, 20000);
+    printf("argmax 400x3000, stencil 64x1000\n");
+    test_arg(TC_F32, 400, 3000, 0, 0), test_stencil(64, 1000);
+    printf("matmul 256x512x256: b [k, n], b [n, k], a and b transposed\n");
+    for (int t = 0; t < 3; t++) test_contract(TC_F32, 1, 256, 512, 256, t, 0);
+}
+
+int main(int count, char **args) {
+    if (count > 1 && !strcmp(args[1], "bench")) {
+        bench();
+        return 0;
+    }
+    test_pointwise(4999);
+    test_pointwise(7);
+    test_softmax(5, 1000);
+    test_softmax(3, 37);
+    test_softmax(2, 20000);
+    test_layer_norm(4, 768);
+    test_layer_norm(3, 5);
+    test_column_sum(70, 100);
+    test_column_sum(600, 33);
+    test_column_sum(40, 20000);
+    test_row_sum(3, 20000);
+    test_row_sum(2, 8192);
+    test_row_sum(9, 77);
+    for (int less = 0; less < 2; less++) {
+        for (int rows = 0; rows < 2; rows++) {
+            test_arg(TC_F32, 40, 300, rows, less);
+            test_arg(TC_I64, 7, 9000, rows, less);
+            test_arg(TC_U8, 5, 1, rows, less);
+            test_arg(TC_F64, 3, 0, rows, less);
+        }
+    }
+    test_gather();
+    test_stencil(9, 14);
+    test_stencil(40, 64);
+    test_stencil(3, 300);
+    for (int t = 0; t < 3; t++) {
+        test_contract(TC_F32, 2, 37, 100, 45, t, 0);
+        test_contract(TC_F32, 1, 70, 300, 300, t, 1);
+        test_contract(TC_F64, 1, 5, 30, 33, t, 0);
+        test_contract(TC_I32, 3, 30, 17, 16, t, 1);
+        test_contract(TC_I64, 1, 3, 0, 5, t, 0);
+        test_contract(TC_U8, 1, 9, 40, 21, t, 0);
+    }
+    test_contract_row(20, 40, 700);
+    test_contract_row(3, 5, 9);
+    test_random();
+    test_symbols();
+    test_loops();
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
