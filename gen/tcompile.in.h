@@ -100,8 +100,10 @@
 #include "kernel/plan.c"
 #include "kernel/print.c"
 #include "kernel/print_matmul.c"
+#include "kernel/print_c_acc.c"
 #include "kernel/print_c.c"
 #include "kernel/print_prelude.c"
+#include "kernel/print_cuda.c"
 
 #include "exec/interp_block.c"
 #include "exec/interp_isa.c"

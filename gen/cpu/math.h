@@ -1,16 +1,17 @@
-// Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one of
-// them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what stands
-// before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes, TC_MATH_64 0
-// what takes or returns 64-bit lanes.
+// include-many: see the instantiations in exec/interp_isa.c
+// Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one
+// of them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what
+// stands before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes,
+// TC_MATH_64 0 what takes or returns 64-bit lanes.
 //
-// Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and none in
-// f64; no conversion to an integer of a value that may be out of range (the integer part comes
-// from the bits of the magic-number sum); no branch on a value but TC_ANY around a rare path.
-// Polynomials are own minimax fits, lowest power last; |error| of each is below 2^-25 (f32) or
-// 2^-53 (f64) of its function. tests/tools/ulp.py prints the measured bounds.
+// Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and
+// none in f64; no conversion to an integer of a value that may be out of range (the integer
+// part comes from the bits of the magic-number sum); no branch on a value but TC_ANY around
+// a rare path. Polynomials are own minimax fits in Horner form; tests/tools/ulp.c measures
+// the errors, tests/unit/math.c bounds them.
 //
-// A line "fn: name needs..." stands above every function so that a printer can embed just the
-// ones a kernel uses.
+// A line "fn: name needs..." stands above every function; the function ends with the first
+// "}" at the start of a line. So a printer can embed only what a kernel uses.
 
 #ifndef TC_FN_COLD
 #define TC_FN_COLD TC_FN
@@ -28,6 +29,16 @@
 #define TC_SIGN_f32(x) (TC_BITS_f32(x) & (-0x7fffffff - 1))
 #define TC_COPY_f32(x, s) TC_FROM_BITS_f32((TC_BITS_f32(x) & 0x7fffffff) | TC_SIGN_f32(s))
 #define TC_FLIP_f32(x, s) TC_FROM_BITS_f32(TC_BITS_f32(x) ^ (s))
+
+#define TC_INF_f64 TC_FROM_BITS_f64(TC_K_i64(0x7ff0000000000000))
+#define TC_NAN_f64 TC_FROM_BITS_f64(TC_K_i64(0x7ff8000000000000))
+#define TC_ABS_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & 0x7fffffffffffffff)
+#define TC_SIGN_f64(x) (TC_BITS_f64(x) & (-0x7fffffffffffffff - 1))
+#define TC_COPY_f64(x, s) \
+    TC_FROM_BITS_f64((TC_BITS_f64(x) & 0x7fffffffffffffff) | TC_SIGN_f64(s))
+#define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
+// x without its low 27 bits, so that products of two such values are exact.
+#define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
 
 #if TC_MATH_32
 
@@ -128,8 +139,8 @@ TC_FN TC_F32 TC_N(exp_poly_f32)(TC_F32 r) {
 }
 
 // fn: exp_parts_f32
-// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal powers
-// of two; x is clamped.
+// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal
+// powers of two; x is clamped.
 TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2) {
     TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), t, n, r, y;
     TC_I32 k, h;
@@ -253,7 +264,7 @@ TC_FN TC_F32 TC_N(log_ends_f32)(TC_F32 x, TC_F32 y) {
     return TC_SEL_f32(TC_EQ_f32(x, zero), -TC_INF_f32, y);
 }
 
-// fn: log_f32 log_split_f32 log_poly_f32 log_ends_f32
+// fn: log_f32 log_split_f32 log_ends_f32 log_poly_f32
 TC_FN TC_F32 TC_N(log_f32)(TC_F32 x) {
     TC_F32 e, f = TC_N(log_split_f32)(x, &e);
     return TC_N(log_ends_f32)(x, TC_N(log_poly_f32)(f, e));
@@ -291,8 +302,9 @@ TC_FN TC_F32 TC_N(log1p_f32)(TC_F32 x) {
 // x = (4 m + q) pi/2 + r + c for finite |x| >= 2^16: 24 bits of x times the 96 bits of 2/pi
 // that matter.
 TC_FN_COLD TC_E_I32 TC_N(trig_big_f32)(TC_E_U32 x, float *r, float *c) {
-    static const TC_E_U32 two_over_pi[8] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
-                                            0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
+    static const TC_E_U32 two_over_pi[8] = {0,           0xa2f9836eu, 0x4e441529u,
+                                            0xfc2757d1u, 0xf534ddc0u, 0xdb629599u,
+                                            0x3c439041u, 0xfe5163abu};
     TC_E_U32 bit = ((x >> 23) & 255) - 120, word = bit / 32, shift = bit % 32, w[3], i;
     TC_E_U64 m = (x & 0x7fffffu) | 0x800000u, p, q;
     TC_E_F64 d;
@@ -315,7 +327,8 @@ TC_FN_COLD TC_E_I32 TC_N(trig_big_f32)(TC_E_U32 x, float *r, float *c) {
 
 // fn: trig_big_lanes_f32 trig_big_f32
 // trig_big_f32 for the lanes of big.
-TC_FN_COLD TC_I32 TC_N(trig_big_lanes_f32)(TC_I32 big, TC_F32 x, TC_I32 q, TC_F32 *r, TC_F32 *c) {
+TC_FN_COLD TC_I32 TC_N(trig_big_lanes_f32)(TC_I32 big, TC_F32 x, TC_I32 q, TC_F32 *r,
+                                           TC_F32 *c) {
     int i;
     for (i = 0; i < TC_LANES; i++) {
         float s, t;
@@ -329,11 +342,13 @@ TC_FN_COLD TC_I32 TC_N(trig_big_lanes_f32)(TC_I32 big, TC_F32 x, TC_I32 q, TC_F3
     return q;
 }
 
-// fn: trig_reduce_f32 trig_big_lanes_f32 trig_big_f32
+// fn: trig_reduce_f32 trig_big_lanes_f32
 // x = (4 m + q) pi/2 + r with |r| <= pi/4; the low two bits of the result are q.
 TC_FN TC_I32 TC_N(trig_reduce_f32)(TC_F32 x, TC_F32 *r) {
-    TC_F32 a = TC_ABS_f32(x), t = TC_FMA_f32(x, TC_K_f32(0.636619747f), TC_K_f32(12582912.0f)), n, y;
-    TC_I32 q = TC_BITS_f32(t), big = TC_GT_f32(a, TC_K_f32(1e5f)) & TC_LT_f32(a, TC_INF_f32);
+    TC_F32 a = TC_ABS_f32(x),
+           t = TC_FMA_f32(x, TC_K_f32(0.636619747f), TC_K_f32(12582912.0f)), n, y;
+    TC_I32 q = TC_BITS_f32(t),
+           big = TC_GT_f32(a, TC_K_f32(1e5f)) & TC_LT_f32(a, TC_INF_f32);
     n = t - 12582912.0f;
     y = TC_FMA_f32(n, TC_K_f32(-1.57079637f), x);
     y = TC_FMA_f32(n, TC_K_f32(4.37113883e-08f), y);
@@ -368,16 +383,17 @@ TC_FN TC_F32 TC_N(cos_poly_f32)(TC_F32 r) {
     return TC_FMA_f32(z * z, p, TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f)));
 }
 
-// fn: sin_f32 trig_reduce_f32 trig_big_lanes_f32 trig_big_f32 sin_poly_f32 cos_poly_f32
+// fn: sin_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
 TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
     TC_F32 r, s, y;
     TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
     s = TC_N(sin_poly_f32)(r);
     y = TC_SEL_f32(odd, TC_N(cos_poly_f32)(r), s);
-    return TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));
+    y = TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));
+    return TC_SEL_f32(TC_EQ_f32(x, TC_K_f32(0.0f)), x, y);
 }
 
-// fn: cos_f32 trig_reduce_f32 trig_big_lanes_f32 trig_big_f32 sin_poly_f32 cos_poly_f32
+// fn: cos_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
 TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
     TC_F32 r, s, y;
     TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
@@ -386,24 +402,30 @@ TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
     return TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
 }
 
-// fn: tan_f32 trig_big_lanes_f32 trig_big_f32
+// fn: tan_f32 trig_big_lanes_f32
 // sin / cos, both from r and its rounding error c.
 TC_FN TC_F32 TC_N(tan_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), t = TC_FMA_f32(x, TC_K_f32(0.636619747f), TC_K_f32(12582912.0f)), n;
-    TC_F32 g, h, r, c, z, s, k, y;
-    TC_I32 q = TC_BITS_f32(t), big = TC_GT_f32(a, TC_K_f32(1e5f)) & TC_LT_f32(a, TC_INF_f32), odd;
+    TC_F32 a = TC_ABS_f32(x),
+           t = TC_FMA_f32(x, TC_K_f32(0.636619747f), TC_K_f32(12582912.0f)), n;
+    TC_F32 g, h, r, c, v, w, z, s, k, y;
+    TC_I32 q = TC_BITS_f32(t),
+           big = TC_GT_f32(a, TC_K_f32(1e5f)) & TC_LT_f32(a, TC_INF_f32), odd;
     n = t - 12582912.0f;
     g = TC_FMA_f32(n, TC_K_f32(-1.57079637f), x);
-    h = TC_FMA_f32(n, TC_K_f32(4.37113883e-08f), g);
-    c = TC_FMA_f32(n, TC_K_f32(4.37113883e-08f), g - h);
+    // g + n p2 as h + c: the product and the sum with their errors, as either may be larger
+    w = n * 4.37113883e-08f;
+    c = TC_FMA_f32(n, TC_K_f32(4.37113883e-08f), -w);
+    h = g + w;
+    v = h - g;
+    c = c + ((g - (h - v)) + (w - v));
     c = TC_FMA_f32(n, TC_K_f32(1.71512451e-15f), c);
     r = h + c;
     c = (h - r) + c;
     if (TC_ANY_i32(big)) {
-        TC_F32 u = r, v = c;
-        q = TC_N(trig_big_lanes_f32)(big, x, q, &u, &v);
-        r = u;
-        c = v;
+        TC_F32 b = r, d = c;
+        q = TC_N(trig_big_lanes_f32)(big, x, q, &b, &d);
+        r = b;
+        c = d;
     }
     odd = TC_NE_i32(q & 1, TC_K_i32(0));
     z = r * r;
@@ -412,7 +434,7 @@ TC_FN TC_F32 TC_N(tan_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, z, 0.0083333794f);
     p = TC_FMAK_f32(p, z, -0.166666672f);
     s = r + TC_FMA_f32(r * z, p, c);
-    TC_F32 w = TC_K_f32(2.44323219e-05f);
+    w = TC_K_f32(2.44323219e-05f);
     w = TC_FMAK_f32(w, z, -0.00138873095f);
     w = TC_FMAK_f32(w, z, 0.0416666456f);
     h = TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f));
@@ -554,21 +576,18 @@ TC_FN TC_F32 TC_N(erf_f32)(TC_F32 x) {
 }
 
 // fn: erfcx_poly_f32
-// exp(a^2) erfc(a) (1 + 2 a) for 0 <= a < 11 and v = 2 a / (a + 2.9); a polynomial in v - 1
-// whose last step uses v, which is more exact.
-TC_FN TC_F32 TC_N(erfcx_poly_f32)(TC_F32 v) {
-    TC_F32 t = v - 1.0f;
-    TC_F32 p = TC_K_f32(-0.000248202909f);
-    p = TC_FMAK_f32(p, t, -0.000395243958f);
-    p = TC_FMAK_f32(p, t, 0.00218049483f);
-    p = TC_FMAK_f32(p, t, 8.54300743e-05f);
-    p = TC_FMAK_f32(p, t, -0.0183974057f);
-    p = TC_FMAK_f32(p, t, 0.0624026172f);
-    p = TC_FMAK_f32(p, t, -0.118058965f);
-    p = TC_FMAK_f32(p, t, 0.135930777f);
-    p = TC_FMAK_f32(p, t, -0.0566010289f);
-    p = TC_FMAK_f32(p, t, -0.133856267f);
-    return TC_FMA_f32(v, p, -p) + 1.25529242f;
+// exp(a^2) erfc(a) (1 + 2 a) for 1/2 <= a < 11 and t = (a - 2.8) / (a + 2.8)
+TC_FN TC_F32 TC_N(erfcx_poly_f32)(TC_F32 t) {
+    TC_F32 p = TC_K_f32(0.0018063751f);
+    p = TC_FMAK_f32(p, t, -0.00193511811f);
+    p = TC_FMAK_f32(p, t, -0.0129838744f);
+    p = TC_FMAK_f32(p, t, 0.0558606349f);
+    p = TC_FMAK_f32(p, t, -0.115948439f);
+    p = TC_FMAK_f32(p, t, 0.141990304f);
+    p = TC_FMAK_f32(p, t, -0.0662469864f);
+    p = TC_FMAK_f32(p, t, -0.131701574f);
+    p = TC_FMAK_f32(p, t, 1.2576226f);
+    return p;
 }
 
 // fn: erfc_f32 exp_parts_f32 erfcx_poly_f32
@@ -584,15 +603,15 @@ TC_FN TC_F32 TC_N(erfc_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, h, 0.128379166f);
     e = TC_N(exp_parts_f32)(-h, &t, &s1, &s2);
     t = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), t);
-    q = TC_N(erfcx_poly_f32)((a + a) / (a + 2.9f));
+    q = TC_N(erfcx_poly_f32)((a - 2.8f) / (a + 2.8f));
     q = TC_FMA_f32(e, q, t * q) / (a + a + 1.0f);
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a), (q * s1) * s2);
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), 2.0f - y, y);
 }
 
 // fn: gelu_f32 exp_parts_f32 erfcx_poly_f32
-// x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the left
-// tail, so nothing cancels.
+// x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the
+// left tail, so nothing cancels.
 TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, t, s1, s2, y;
     a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
@@ -604,9 +623,10 @@ TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, h, 0.398942292f);
     e = TC_N(exp_parts_f32)(h * -0.5f, &t, &s1, &s2);
     t = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, t);
-    q = TC_N(erfcx_poly_f32)((a + a) / (a + 4.10121933f));
+    q = TC_N(erfcx_poly_f32)((a - 3.95979798f) / (a + 3.95979798f));
     q = TC_FMA_f32(e, q, t * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
-    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), (x * q * s1) * s2, x * (1.0f - (q * s1) * s2));
+    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -(a * q * s1) * s2,
+                   x * (1.0f - (q * s1) * s2));
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.7f)), x * TC_FMA_f32(x, p, TC_K_f32(0.5f)), y);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
@@ -622,21 +642,20 @@ TC_FN TC_F32 TC_N(sigmoid_f32)(TC_F32 x) {
 // smallest denormal because the last power of two comes last.
 TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
     TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
-    TC_F32 one = TC_K_f32(1.0f), t, s1, s2, y;
+    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), t, s1, s2, y;
     TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &t, &s1, &s2);
     t = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), t);
-    y = TC_FMA_f32(x, p, x * t) * s1;
+    y = TC_SEL_f32(TC_LT_f32(x, low), low, x);
+    y = TC_FMA_f32(y, p, y * t) * s1;
     y = TC_SEL_f32(negative, y, x) / (one + (p * s1) * s2);
     y = y * TC_SEL_f32(negative, s2, one);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
 
-// fn: silu_f32 silu_parts_f32 exp_parts_f32
-TC_FN TC_F32 TC_N(silu_f32)(TC_F32 x) {
-    return TC_N(silu_parts_f32)(x, x, TC_K_f32(0.0f));
-}
+// fn: silu_f32 silu_parts_f32
+TC_FN TC_F32 TC_N(silu_f32)(TC_F32 x) { return TC_N(silu_parts_f32)(x, x, TC_K_f32(0.0f)); }
 
-// fn: gelu_tanh_f32 silu_parts_f32 exp_parts_f32
+// fn: gelu_tanh_f32 silu_parts_f32
 // x / (1 + exp(-2 sqrt(2/pi) (x + 0.044715 x^3))); the exponent is exact to more than f32.
 TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(12.0f), v;
@@ -648,7 +667,7 @@ TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {
     return TC_N(silu_parts_f32)(x, v, TC_CVT_f64_f32(g - TC_CVT_f32_f64(v)));
 }
 
-// fn: softplus_f32 exp_f32 log1p_f32
+// fn: softplus_f32 log1p_f32 exp_f32
 TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {
     TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_f32)(-TC_ABS_f32(x)));
     return TC_SEL_f32(TC_GT_f32(x, zero), x, zero) + y;
@@ -657,11 +676,13 @@ TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {
 // fn: pow_f32 floor_f32
 // 2^(y log2 |x|) in double; then the signs and C99's special cases.
 TC_FN TC_F32 TC_N(pow_f32)(TC_F32 x, TC_F32 y) {
-    TC_F32 a = TC_ABS_f32(x), b = TC_ABS_f32(y), zero = TC_K_f32(0.0f), one = TC_K_f32(1.0f);
+    TC_F32 a = TC_ABS_f32(x), b = TC_ABS_f32(y), zero = TC_K_f32(0.0f),
+           one = TC_K_f32(1.0f);
     TC_F32 half = y * 0.5f, inf = TC_INF_f32, f;
     TC_I32 whole = TC_EQ_f32(TC_N(floor_f32)(y), y);
     TC_I32 odd = whole & TC_NE_f32(TC_N(floor_f32)(half), half), is_one;
-    TC_F64 low = TC_K_f64(-200.0), high = TC_K_f64(200.0), d = TC_CVT_f32_f64(a), e, m, s, z, t, r;
+    TC_F64 low = TC_K_f64(-200.0), high = TC_K_f64(200.0), d = TC_CVT_f32_f64(a), e, m, s,
+           z, t, r;
     TC_U64 j = (TC_U64)TC_BITS_f64(d) + 0x00095f619980c433u;
     e = TC_FROM_BITS_f64((TC_I64)((j >> 52) | 0x4330000000000000u)) - 4503599627371519.0;
     m = TC_FROM_BITS_f64((TC_I64)((j & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu));
@@ -691,13 +712,14 @@ TC_FN TC_F32 TC_N(pow_f32)(TC_F32 x, TC_F32 y) {
     f = TC_CVT_f64_f32(g * z);
     f = TC_FLIP_f32(f, TC_SIGN_f32(x) & TC_SEL_i32(odd, TC_K_i32(-1), TC_K_i32(0)));
     f = TC_SEL_f32(TC_LT_f32(x, zero) & TC_GT_f32(x, -inf) & TC_NOT(whole), TC_NAN_f32, f);
-    is_one = TC_EQ_f32(x, one) | TC_EQ_f32(y, zero) | (TC_EQ_f32(a, one) & TC_EQ_f32(b, inf));
+    is_one =
+        TC_EQ_f32(x, one) | TC_EQ_f32(y, zero) | (TC_EQ_f32(a, one) & TC_EQ_f32(b, inf));
     return TC_SEL_f32(is_one, one, f);
 }
 
 // fn: fmod_far_f32
-// a mod b for finite a >= 0 and b > 0, up to 28 bits of the quotient at a time: its product with
-// b is exact in double, and so is the difference.
+// a mod b for finite a >= 0 and b > 0, up to 28 bits of the quotient at a time: its product
+// with b is exact in double, and so is the difference.
 TC_FN_COLD TC_F32 TC_N(fmod_far_f32)(TC_F32 a, TC_F32 b) {
     TC_F64 r = TC_CVT_f32_f64(a), d = TC_CVT_f32_f64(b), none = TC_K_f64(0.0), s, q;
     TC_F64 scale = TC_K_f64(7.237005577332262e75);
@@ -739,7 +761,8 @@ TC_FN TC_F32 TC_N(remainder_f32)(TC_F32 x, TC_F32 y) {
 // fn: floor_divide_f32 fmod_f32 floor_f32
 // PyTorch's: the quotient that goes with remainder; x / 0 is x / 0.
 TC_FN TC_F32 TC_N(floor_divide_f32)(TC_F32 x, TC_F32 y) {
-    TC_F32 m = TC_N(fmod_f32)(x, y), zero = TC_K_f32(0.0f), one = TC_K_f32(1.0f), q, f, d = x / y;
+    TC_F32 m = TC_N(fmod_f32)(x, y), zero = TC_K_f32(0.0f), one = TC_K_f32(1.0f), q, f,
+           d = x / y;
     TC_I32 off = TC_NE_f32(m, zero) & (TC_LT_f32(m, zero) ^ TC_LT_f32(y, zero));
     q = (x - m) / y - TC_SEL_f32(off, one, zero);
     f = TC_N(floor_f32)(q);
@@ -769,7 +792,8 @@ TC_FN TC_I32 TC_N(fmod_i32)(TC_I32 a, TC_I32 b) {
 TC_FN TC_I32 TC_N(floor_divide_i32)(TC_I32 a, TC_I32 b) {
     TC_I32 zero = TC_K_i32(0), q = TC_N(div_trunc_i32)(a, b);
     TC_I32 m = TC_SUB_i32(a, TC_MUL_i32(q, b));
-    TC_I32 off = TC_NE_i32(b, zero) & TC_NE_i32(m, zero) & (TC_LT_i32(m, zero) ^ TC_LT_i32(b, zero));
+    TC_I32 off =
+        TC_NE_i32(b, zero) & TC_NE_i32(m, zero) & (TC_LT_i32(m, zero) ^ TC_LT_i32(b, zero));
     return TC_SEL_i32(off, TC_SUB_i32(q, TC_K_i32(1)), q);
 }
 
@@ -800,7 +824,8 @@ TC_FN TC_I32 TC_N(shr_i32)(TC_I32 a, TC_I32 n) {
 // fn: pow_i32
 // Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.
 TC_FN TC_I32 TC_N(pow_i32)(TC_I32 a, TC_I32 n) {
-    TC_I32 zero = TC_K_i32(0), one = TC_K_i32(1), minus = TC_K_i32(-1), y = one, base = a, e, v;
+    TC_I32 zero = TC_K_i32(0), one = TC_K_i32(1), minus = TC_K_i32(-1), y = one, base = a,
+           e, v;
     TC_I32 negative = TC_LT_i32(n, zero), odd = TC_NE_i32(n & 1, zero);
     e = TC_SEL_i32(negative, zero, n);
     while (TC_ANY_i32(TC_NE_i32(e, zero))) {
@@ -825,12 +850,17 @@ TC_FN TC_I32 TC_N(sign_i32)(TC_I32 a) {
 }
 
 // fn: maximum_i32
-TC_FN TC_I32 TC_N(maximum_i32)(TC_I32 a, TC_I32 b) { return TC_SEL_i32(TC_GT_i32(a, b), a, b); }
+TC_FN TC_I32 TC_N(maximum_i32)(TC_I32 a, TC_I32 b) {
+    return TC_SEL_i32(TC_GT_i32(a, b), a, b);
+}
 
 // fn: minimum_i32
-TC_FN TC_I32 TC_N(minimum_i32)(TC_I32 a, TC_I32 b) { return TC_SEL_i32(TC_LT_i32(a, b), a, b); }
+TC_FN TC_I32 TC_N(minimum_i32)(TC_I32 a, TC_I32 b) {
+    return TC_SEL_i32(TC_LT_i32(a, b), a, b);
+}
 
-// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x != 0.
+// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x !=
+// 0.
 
 // fn: cast_f32_i32
 TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
@@ -888,8 +918,8 @@ TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
 
 // fn: philox_u32
 // Philox4x32-10: four words for the counter (low, high, draw) and the key seed.
-TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed, TC_U32 *w0,
-                            TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {
+TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed,
+                            TC_U32 *w0, TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {
     TC_U32 a = low, b = high, c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
     TC_U32 m0 = TC_K_u32(0xd2511f53u), m1 = TC_K_u32(0xcd9e8d57u);
     TC_E_U32 k0 = (TC_E_U32)seed, k1 = (TC_E_U32)(seed >> 32);
@@ -916,7 +946,7 @@ TC_FN TC_F32 TC_N(uniform_f32)(TC_U32 w0) {
     return TC_CVT_i32_f32((TC_I32)(w0 >> 8)) * 5.96046448e-08f;
 }
 
-// fn: normal_f32 log_f32 sin_poly_f32 cos_poly_f32
+// fn: normal_f32 sin_poly_f32 cos_poly_f32 log_f32
 // Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1], v in [0, 1).
 TC_FN TC_F32 TC_N(normal_f32)(TC_U32 w0, TC_U32 w1) {
     TC_F32 u = (TC_CVT_i32_f32((TC_I32)(w0 >> 8)) + 1.0f) * 5.96046448e-08f;
@@ -928,17 +958,6 @@ TC_FN TC_F32 TC_N(normal_f32)(TC_U32 w0, TC_U32 w1) {
     return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 }
 #endif
-
-
-#define TC_INF_f64 TC_FROM_BITS_f64(TC_K_i64(0x7ff0000000000000))
-#define TC_NAN_f64 TC_FROM_BITS_f64(TC_K_i64(0x7ff8000000000000))
-#define TC_ABS_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & 0x7fffffffffffffff)
-#define TC_SIGN_f64(x) (TC_BITS_f64(x) & (-0x7fffffffffffffff - 1))
-#define TC_COPY_f64(x, s) \
-    TC_FROM_BITS_f64((TC_BITS_f64(x) & 0x7fffffffffffffff) | TC_SIGN_f64(s))
-#define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
-// x without its low 27 bits, so that products of two such values are exact.
-#define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
 
 #if TC_MATH_64
 
@@ -1050,10 +1069,11 @@ TC_FN TC_F64 TC_N(exp_poly_f64)(TC_F64 r, TC_F64 c, TC_F64 *tail) {
 }
 
 // fn: exp_parts_f64 exp_poly_f64
-// exp(x + w) = (p + tail) * s1 * s2 with p in [0.7, 1.42]; s1, s2 are normal powers of two; x is
-// clamped; |w| is far below 1.
+// exp(x + w) = (p + tail) * s1 * s2 with p in [0.7, 1.42]; s1, s2 are normal powers of two;
+// x is clamped; |w| is far below 1.
 TC_FN TC_F64 TC_N(exp_parts_f64)(TC_F64 x, TC_F64 w, TC_F64 *tail, TC_F64 *s1, TC_F64 *s2) {
-    TC_F64 low = TC_K_f64(-800.0), high = TC_K_f64(711.0), magic = TC_K_f64(6755399441055744.0);
+    TC_F64 low = TC_K_f64(-800.0), high = TC_K_f64(711.0),
+           magic = TC_K_f64(6755399441055744.0);
     TC_F64 t, n, h, g, r, c, p, y;
     TC_I64 k, half;
     x = TC_SEL_f64(TC_LT_f64(x, low), low, x);
@@ -1082,7 +1102,8 @@ TC_FN TC_F64 TC_N(exp_f64)(TC_F64 x) {
 
 // fn: exp2_f64 exp_poly_f64
 TC_FN TC_F64 TC_N(exp2_f64)(TC_F64 x) {
-    TC_F64 low = TC_K_f64(-1100.0), high = TC_K_f64(1030.0), magic = TC_K_f64(6755399441055744.0);
+    TC_F64 low = TC_K_f64(-1100.0), high = TC_K_f64(1030.0),
+           magic = TC_K_f64(6755399441055744.0);
     TC_F64 t, h, g, s1, s2, p, y;
     TC_I64 k, half;
     x = TC_SEL_f64(TC_LT_f64(x, low), low, x);
@@ -1103,10 +1124,11 @@ TC_FN TC_F64 TC_N(exp2_f64)(TC_F64 x) {
 }
 
 // fn: expm1_half_f64 exp_poly_f64
-// expm1(x) / 2 = 2 (s (exp(r) - 1) + s - 1/4) with s = 2^(k - 2), which overflows only where
-// sinh does.
+// expm1(x) / 2 = 2 (s (exp(r) - 1) + s - 1/4) with s = 2^(k - 2), which overflows only
+// where sinh does.
 TC_FN TC_F64 TC_N(expm1_half_f64)(TC_F64 x) {
-    TC_F64 low = TC_K_f64(-50.0), high = TC_K_f64(710.7), magic = TC_K_f64(6755399441055744.0);
+    TC_F64 low = TC_K_f64(-50.0), high = TC_K_f64(710.7),
+           magic = TC_K_f64(6755399441055744.0);
     TC_F64 t, n, h, g, r, s, p, b, y, v;
     v = TC_SEL_f64(TC_LT_f64(x, low), low, x);
     v = TC_SEL_f64(TC_GT_f64(v, high), high, v);
@@ -1179,13 +1201,15 @@ TC_FN TC_F64 TC_N(log_sum_f64)(TC_F64 e, TC_F64 y, TC_F64 t) {
 
 // fn: log_f64 log_split_f64 log_poly_f64 log_ends_f64 log_sum_f64
 TC_FN TC_F64 TC_N(log_f64)(TC_F64 x) {
-    TC_F64 e, t, f = TC_N(log_split_f64)(x, &e), y = TC_N(log_poly_f64)(f, TC_K_f64(0.0), &t);
+    TC_F64 e, t, f = TC_N(log_split_f64)(x, &e),
+                 y = TC_N(log_poly_f64)(f, TC_K_f64(0.0), &t);
     return TC_N(log_ends_f64)(x, TC_N(log_sum_f64)(e, y, t));
 }
 
 // fn: log2_f64 log_split_f64 log_poly_f64 log_ends_f64
 TC_FN TC_F64 TC_N(log2_f64)(TC_F64 x) {
-    TC_F64 e, t, f = TC_N(log_split_f64)(x, &e), y = TC_N(log_poly_f64)(f, TC_K_f64(0.0), &t), h, g;
+    TC_F64 e, t, f = TC_N(log_split_f64)(x, &e),
+                 y = TC_N(log_poly_f64)(f, TC_K_f64(0.0), &t), h, g;
     h = TC_TOP_f64(y);
     g = (t + (y - h)) * 1.4426950408889634 + h * 1.9259629911266175e-08;
     h = h * 1.4426950216293335;
@@ -1195,9 +1219,11 @@ TC_FN TC_F64 TC_N(log2_f64)(TC_F64 x) {
 
 // fn: log10_f64 log_split_f64 log_poly_f64 log_ends_f64
 TC_FN TC_F64 TC_N(log10_f64)(TC_F64 x) {
-    TC_F64 e, t, f = TC_N(log_split_f64)(x, &e), y = TC_N(log_poly_f64)(f, TC_K_f64(0.0), &t), h, g;
+    TC_F64 e, t, f = TC_N(log_split_f64)(x, &e),
+                 y = TC_N(log_poly_f64)(f, TC_K_f64(0.0), &t), h, g;
     h = TC_TOP_f64(y);
-    g = (t + (y - h)) * 0.43429448190325182 + (h * 4.7981111416159728e-09 + e * 3.6942390771589308e-13);
+    g = (t + (y - h)) * 0.43429448190325182 +
+        (h * 4.7981111416159728e-09 + e * 3.6942390771589308e-13);
     h = h * 0.43429447710514069;
     e = e * 0.30102999566361177;
     y = e + h;
@@ -1221,15 +1247,17 @@ TC_FN TC_F64 TC_N(log1p_f64)(TC_F64 x) {
 }
 
 // fn: trig_big_f64
-// x = (4 m + q) pi/2 + r + c for finite |x| >= 2^16: 53 bits of x times the 192 bits of 2/pi
-// that matter, in 32-bit limbs.
+// x = (4 m + q) pi/2 + r + c for finite |x| >= 2^16: 53 bits of x times the 192 bits of
+// 2/pi that matter, in 32-bit limbs.
 TC_FN_COLD TC_E_I32 TC_N(trig_big_f64)(TC_E_U64 x, double *r, double *c) {
     static const TC_E_U32 two_over_pi[40] = {
-        0, 0, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
-        0xfe5163abu, 0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
-        0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu,
-        0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du,
-        0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu,
+        0,           0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u,
+        0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u, 0xb7246e3au, 0x424dd2e0u,
+        0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,
+        0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu,
+        0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
+        0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau,
+        0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu,
     };
     TC_E_U32 bit = (TC_E_U32)((x >> 52) & 2047) - 1013, shift = bit % 32, limb[6], flip, i;
     TC_E_U64 m = (x & 0xfffffffffffffu) | 0x10000000000000u, carry = 0, q;
@@ -1259,7 +1287,8 @@ TC_FN_COLD TC_E_I32 TC_N(trig_big_f64)(TC_E_U64 x, double *r, double *c) {
     h = s * 134217729.0;
     h = h - (h - s);
     *r = h * 1.5707963109016418;
-    e = e * 1.5707963267948966 + ((s - h) * 1.5707963267948966 + h * 1.5893254773528196e-08);
+    e = e * 1.5707963267948966 +
+        ((s - h) * 1.5707963267948966 + h * 1.5893254773528196e-08);
     s = *r + e;
     *c = e - (s - *r);
     *r = s;
@@ -1277,7 +1306,8 @@ TC_FN_COLD TC_E_I32 TC_N(trig_big_f64)(TC_E_U64 x, double *r, double *c) {
 
 // fn: trig_big_lanes_f64 trig_big_f64
 // trig_big_f64 for the lanes of big.
-TC_FN_COLD TC_I64 TC_N(trig_big_lanes_f64)(TC_I64 big, TC_F64 x, TC_I64 q, TC_F64 *r, TC_F64 *c) {
+TC_FN_COLD TC_I64 TC_N(trig_big_lanes_f64)(TC_I64 big, TC_F64 x, TC_I64 q, TC_F64 *r,
+                                           TC_F64 *c) {
     int i;
     for (i = 0; i < TC_LANES; i++) {
         double s, t;
@@ -1291,7 +1321,7 @@ TC_FN_COLD TC_I64 TC_N(trig_big_lanes_f64)(TC_I64 big, TC_F64 x, TC_I64 q, TC_F6
     return q;
 }
 
-// fn: trig_reduce_f64 trig_big_lanes_f64 trig_big_f64
+// fn: trig_reduce_f64 trig_big_lanes_f64
 // x = (4 m + q) pi/2 + r + c with |r| <= pi/4; the low two bits of the result are q.
 TC_FN TC_I64 TC_N(trig_reduce_f64)(TC_F64 x, TC_F64 *r, TC_F64 *c) {
     TC_F64 a = TC_ABS_f64(x), magic = TC_K_f64(6755399441055744.0), n, h, w, b, t, low;
@@ -1350,7 +1380,7 @@ TC_FN TC_F64 TC_N(cos_poly_f64)(TC_F64 r, TC_F64 c) {
     return y + (((1.0 - y) - h) + (z * z * p - r * c));
 }
 
-// fn: sin_f64 trig_reduce_f64 trig_big_lanes_f64 trig_big_f64 sin_poly_f64 cos_poly_f64
+// fn: sin_f64 trig_reduce_f64 sin_poly_f64 cos_poly_f64
 TC_FN TC_F64 TC_N(sin_f64)(TC_F64 x) {
     TC_F64 r, c, s, y, zero = TC_K_f64(0.0);
     TC_I64 q = TC_N(trig_reduce_f64)(x, &r, &c), one = q & 1, none = TC_K_i64(0);
@@ -1361,7 +1391,7 @@ TC_FN TC_F64 TC_N(sin_f64)(TC_F64 x) {
     return TC_SEL_f64(TC_EQ_f64(x, zero), x, y);
 }
 
-// fn: cos_f64 trig_reduce_f64 trig_big_lanes_f64 trig_big_f64 sin_poly_f64 cos_poly_f64
+// fn: cos_f64 trig_reduce_f64 sin_poly_f64 cos_poly_f64
 TC_FN TC_F64 TC_N(cos_f64)(TC_F64 x) {
     TC_F64 r, c, s, y;
     TC_I64 q = TC_N(trig_reduce_f64)(x, &r, &c), one = q & 1, none = TC_K_i64(0);
@@ -1371,7 +1401,7 @@ TC_FN TC_F64 TC_N(cos_f64)(TC_F64 x) {
     return TC_FLIP_f64(y, (TC_I64)((((TC_U64)q + 1u) & 2u) << 62));
 }
 
-// fn: tan_f64 trig_reduce_f64 trig_big_lanes_f64 trig_big_f64 sin_poly_f64 cos_poly_f64
+// fn: tan_f64 trig_reduce_f64 sin_poly_f64 cos_poly_f64
 TC_FN TC_F64 TC_N(tan_f64)(TC_F64 x) {
     TC_F64 r, c, s, k, y, zero = TC_K_f64(0.0);
     TC_I64 q = TC_N(trig_reduce_f64)(x, &r, &c), odd = q & 1, none = TC_K_i64(0);
@@ -1383,8 +1413,8 @@ TC_FN TC_F64 TC_N(tan_f64)(TC_F64 x) {
 }
 
 // fn: asin_poly_f64
-// a <= 1/2: asin(a). Above: asin(sqrt((1 - a) / 2)) = (pi/2 - asin(a)) / 2, less its first term
-// s, which stands in *s with what its rounding lost in *low.
+// a <= 1/2: asin(a). Above: asin(sqrt((1 - a) / 2)) = (pi/2 - asin(a)) / 2, less its first
+// term s, which stands in *s with what its rounding lost in *low.
 TC_FN TC_F64 TC_N(asin_poly_f64)(TC_F64 a, TC_I64 *small, TC_F64 *s, TC_F64 *low) {
     TC_F64 half = TC_K_f64(0.5), z, w, h, l, zero = TC_K_f64(0.0);
     *small = TC_LE_f64(a, half);
@@ -1417,7 +1447,8 @@ TC_FN TC_F64 TC_N(asin_f64)(TC_F64 x) {
     TC_I64 small;
     TC_F64 a = TC_ABS_f64(x), s, low, y = TC_N(asin_poly_f64)(a, &small, &s, &low), w, h;
     h = 1.5707963267948966 - (s + s);
-    w = h + ((1.5707963267948966 - h) - (s + s) - ((y + low) * 2.0 - 6.123233995736766e-17));
+    w = h +
+        ((1.5707963267948966 - h) - (s + s) - ((y + low) * 2.0 - 6.123233995736766e-17));
     return TC_COPY_f64(TC_SEL_f64(small, s + y, w), x);
 }
 
@@ -1478,11 +1509,14 @@ TC_FN TC_F64 TC_N(atan2_f64)(TC_F64 y, TC_F64 x) {
     TC_F64 a = TC_ABS_f64(y), b = TC_ABS_f64(x), zero = TC_K_f64(0.0), one = TC_K_f64(1.0);
     TC_F64 tiny = TC_K_f64(1e-290), huge = TC_K_f64(1e290), inf = TC_INF_f64, s, t;
     TC_I64 left = TC_BITS_f64(x), none = TC_K_i64(0);
-    TC_I64 same = TC_EQ_f64(a, inf) & TC_EQ_f64(b, inf), nil = TC_EQ_f64(a, zero) & TC_EQ_f64(b, zero);
+    TC_I64 same = TC_EQ_f64(a, inf) & TC_EQ_f64(b, inf),
+           nil = TC_EQ_f64(a, zero) & TC_EQ_f64(b, zero);
     left = TC_LT_i64(left, none);
     // Sums and products inside stay clear of overflow and of denormals.
-    s = TC_SEL_f64(TC_GT_f64(a, huge) | TC_GT_f64(b, huge), TC_K_f64(1.4916681462400413e-154), one);
-    s = TC_SEL_f64(TC_LT_f64(a, tiny) & TC_LT_f64(b, tiny), TC_K_f64(6.703903964971299e153), s);
+    s = TC_SEL_f64(TC_GT_f64(a, huge) | TC_GT_f64(b, huge),
+                   TC_K_f64(1.4916681462400413e-154), one);
+    s = TC_SEL_f64(TC_LT_f64(a, tiny) & TC_LT_f64(b, tiny), TC_K_f64(6.703903964971299e153),
+                   s);
     t = TC_SEL_f64(same, one, b * s);
     t = TC_N(atan_ratio_f64)(TC_SEL_f64(same, one, a * s), TC_SEL_f64(nil, one, t));
     t = TC_SEL_f64(left, 3.1415926535897931 - (t - 1.2246467991473532e-16), t);
@@ -1517,34 +1551,31 @@ TC_FN TC_F64 TC_N(tanh_f64)(TC_F64 x) {
 }
 
 // fn: erfc_tail_f64 exp_parts_f64
-// erfc(a) = q * s1 * s2 for a >= 0; w is what is missing in h = a^2.
+// erfc(a) = q * s1 * s2 for a >= 1/2; w is what is missing in h = a^2.
 TC_FN TC_F64 TC_N(erfc_tail_f64)(TC_F64 a, TC_F64 h, TC_F64 w, TC_F64 *s1, TC_F64 *s2) {
-    TC_F64 v = (a + a) / (a + 4.0), t = v - 1.0, l, e = TC_N(exp_parts_f64)(-h, -w, &l, s1, s2);
+    TC_F64 t = (a - 3.0) / (a + 3.0), l, e = TC_N(exp_parts_f64)(-h, -w, &l, s1, s2);
     // exp(a^2) erfc(a) (1 + 2 a)
-    TC_F64 p = TC_K_f64(1.1889514786750724e-09);
-    p = p * t + 1.6452826065846515e-09;
-    p = p * t - 1.4084495293693115e-08;
-    p = p * t - 1.7400249001623441e-08;
-    p = p * t + 1.1040859424394605e-07;
-    p = p * t + 7.4052289723775991e-08;
-    p = p * t - 8.2606737513546369e-07;
-    p = p * t + 2.941716183601729e-07;
-    p = p * t + 5.7102651653750128e-06;
-    p = p * t - 1.1222173225824505e-05;
-    p = p * t - 2.4399469484031151e-05;
-    p = p * t + 0.00015062171610130511;
-    p = p * t - 0.00019925661886098064;
-    p = p * t - 0.00075777329693612564;
-    p = p * t + 0.0050319699638873977;
-    p = p * t - 0.016197734056596053;
-    p = p * t + 0.037167515539065062;
-    p = p * t - 0.066330365812324724;
-    p = p * t + 0.093732834998252135;
-    p = p * t - 0.10103906603629931;
-    p = p * t + 0.068097054254695408;
-    p = p * t + 0.015379652102619649;
-    p = p * t - 0.13962111684056253;
-    p = (v * p - p) + 1.2329951186255526;
+    TC_F64 p = TC_K_f64(8.2594490786233193e-09);
+    p = p * t + 7.1567156740662144e-08;
+    p = p * t - 8.3124955260655868e-08;
+    p = p * t - 5.8504008866811275e-07;
+    p = p * t + 3.0167061209689583e-07;
+    p = p * t + 3.4536983463200165e-06;
+    p = p * t - 7.0030031191333261e-07;
+    p = p * t - 2.0093756241500501e-05;
+    p = p * t + 4.9384175202056181e-06;
+    p = p * t + 0.00012509778812068017;
+    p = p * t - 0.00010515732128458005;
+    p = p * t - 0.00077983204709503311;
+    p = p * t + 0.0018886900169115609;
+    p = p * t + 0.0025293917965668535;
+    p = p * t - 0.023770514891254438;
+    p = p * t + 0.06830802734491484;
+    p = p * t - 0.11927366341642844;
+    p = p * t + 0.12964515870273963;
+    p = p * t - 0.047562294353432941;
+    p = p * t - 0.13562110612458103;
+    p = p * t + 1.2530080582697296;
     return (e * p + l * p) / (a + a + 1.0);
 }
 
@@ -1556,7 +1587,7 @@ TC_FN TC_F64 TC_N(square_f64)(TC_F64 a, TC_F64 *low) {
     return y;
 }
 
-// fn: erf_f64 erfc_tail_f64 exp_parts_f64 square_f64
+// fn: erf_f64 square_f64 erfc_tail_f64
 TC_FN TC_F64 TC_N(erf_f64)(TC_F64 x) {
     TC_F64 a = TC_ABS_f64(x), high = TC_K_f64(6.0), w, s1, s2, h, y;
     a = TC_SEL_f64(TC_GT_f64(a, high), high, a);
@@ -1579,7 +1610,7 @@ TC_FN TC_F64 TC_N(erf_f64)(TC_F64 x) {
     return TC_COPY_f64(y, x);
 }
 
-// fn: erfc_f64 erfc_tail_f64 exp_parts_f64 square_f64
+// fn: erfc_f64 square_f64 erfc_tail_f64
 TC_FN TC_F64 TC_N(erfc_f64)(TC_F64 x) {
     TC_F64 a = TC_ABS_f64(x), high = TC_K_f64(28.0), w, s1, s2, h, y;
     a = TC_SEL_f64(TC_GT_f64(a, high), high, a);
@@ -1598,7 +1629,7 @@ TC_FN TC_F64 TC_N(erfc_f64)(TC_F64 x) {
     return TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), 2.0 - y, y);
 }
 
-// fn: gelu_f64 erfc_tail_f64 exp_parts_f64 square_f64
+// fn: gelu_f64 square_f64 erfc_tail_f64
 // As gelu_f32.
 TC_FN TC_F64 TC_N(gelu_f64)(TC_F64 x) {
     TC_F64 a = TC_ABS_f64(x), high = TC_K_f64(40.0), w, s1, s2, h, y, q;
@@ -1615,7 +1646,7 @@ TC_FN TC_F64 TC_N(gelu_f64)(TC_F64 x) {
     p = p * h - 0.066490380066903498;
     p = p * h + 0.39894228040143265;
     y = x * (1.0 - (q * s1) * s2);
-    y = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), (x * q * s1) * s2, y);
+    y = TC_SEL_f64(TC_LT_f64(x, TC_K_f64(0.0)), -(a * q * s1) * s2, y);
     y = TC_SEL_f64(TC_LT_f64(a, TC_K_f64(0.7)), x * (x * p + 0.5), y);
     h = -TC_INF_f64;
     return TC_SEL_f64(TC_EQ_f64(x, h), TC_NAN_f64, y);
@@ -1631,21 +1662,20 @@ TC_FN TC_F64 TC_N(sigmoid_f64)(TC_F64 x) {
 // x / (1 + exp(-(v + w))), as silu_parts_f32.
 TC_FN TC_F64 TC_N(silu_parts_f64)(TC_F64 x, TC_F64 v, TC_F64 w) {
     TC_I64 negative = TC_LT_f64(x, TC_K_f64(0.0));
-    TC_F64 one = TC_K_f64(1.0), inf = TC_INF_f64, t, s1, s2, y, p;
+    TC_F64 one = TC_K_f64(1.0), inf = TC_INF_f64, low = TC_K_f64(-800.0), t, s1, s2, y, p;
     w = TC_SEL_f64(negative, w, -w);
     p = TC_N(exp_parts_f64)(-TC_ABS_f64(v), w, &t, &s1, &s2);
     p = p + t;
-    y = TC_SEL_f64(negative, x * p * s1, x) / (one + (p * s1) * s2);
+    y = TC_SEL_f64(TC_LT_f64(x, low), low, x);
+    y = TC_SEL_f64(negative, y * p * s1, x) / (one + (p * s1) * s2);
     y = y * TC_SEL_f64(negative, s2, one);
     return TC_SEL_f64(TC_EQ_f64(x, -inf), TC_NAN_f64, y);
 }
 
-// fn: silu_f64 silu_parts_f64 exp_parts_f64
-TC_FN TC_F64 TC_N(silu_f64)(TC_F64 x) {
-    return TC_N(silu_parts_f64)(x, x, TC_K_f64(0.0));
-}
+// fn: silu_f64 silu_parts_f64
+TC_FN TC_F64 TC_N(silu_f64)(TC_F64 x) { return TC_N(silu_parts_f64)(x, x, TC_K_f64(0.0)); }
 
-// fn: gelu_tanh_f64 silu_parts_f64 exp_parts_f64 square_f64
+// fn: gelu_tanh_f64 square_f64 silu_parts_f64
 // x / (1 + exp(-2 sqrt(2/pi) (x + 0.044715 x^3))), the exponent in two pieces.
 TC_FN TC_F64 TC_N(gelu_tanh_f64)(TC_F64 x) {
     TC_F64 a = TC_ABS_f64(x), high = TC_K_f64(24.0), w, z, h, l, p, q, g, u;
@@ -1671,19 +1701,21 @@ TC_FN TC_F64 TC_N(gelu_tanh_f64)(TC_F64 x) {
     return TC_N(silu_parts_f64)(x, q, l);
 }
 
-// fn: softplus_f64 exp_f64 log1p_f64
+// fn: softplus_f64 log1p_f64 exp_f64
 TC_FN TC_F64 TC_N(softplus_f64)(TC_F64 x) {
     TC_F64 zero = TC_K_f64(0.0), y = TC_N(log1p_f64)(TC_N(exp_f64)(-TC_ABS_f64(x)));
     return TC_SEL_f64(TC_GT_f64(x, zero), x, zero) + y;
 }
 
-// fn: pow_f64 log_split_f64 exp_poly_f64 floor_f64
-// 2^(y log2 |x|), the logarithm and its product with y in two pieces of double; then the signs
-// and C99's special cases.
+// fn: pow_f64 floor_f64 log_split_f64 exp_poly_f64
+// 2^(y log2 |x|), the logarithm and its product with y in two pieces of double; then the
+// signs and C99's special cases.
 TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     TC_F64 a = TC_ABS_f64(x), b = TC_ABS_f64(y), zero = TC_K_f64(0.0), one = TC_K_f64(1.0);
-    TC_F64 inf = TC_INF_f64, magic = TC_K_f64(6755399441055744.0), high = TC_K_f64(1e25), v, e, f;
-    TC_F64 m, d, s, sh, sl, dh, dl, z, r, th, tl, ph, pl, l1, l2, t, s1, s2, g, half = y * 0.5;
+    TC_F64 inf = TC_INF_f64, magic = TC_K_f64(6755399441055744.0), high = TC_K_f64(1e25), v,
+           e, f;
+    TC_F64 m, d, s, sh, sl, dh, dl, z, r, th, tl, ph, pl, l1, l2, t, s1, s2, g,
+        half = y * 0.5;
     TC_F64 fy = TC_N(floor_f64)(y), fh = TC_N(floor_f64)(half);
     TC_I64 whole = TC_EQ_f64(fy, y), odd = whole & TC_NE_f64(fh, half), k, h, one_is;
     v = TC_SEL_f64(TC_GT_f64(b, high), TC_COPY_f64(high, y), y);
@@ -1736,7 +1768,8 @@ TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     r = d + pl;
     pl = pl - (r - d);
     th = TC_TOP_f64(r);
-    tl = (r - th) * 0.69314718246459961 + r * -1.904654299957768e-09 + pl * 0.69314718055994529;
+    tl = (r - th) * 0.69314718246459961 + r * -1.904654299957768e-09 +
+         pl * 0.69314718055994529;
     th = th * 0.69314718246459961;
     r = th + tl;
     d = TC_N(exp_poly_f64)(r, tl - (r - th), &t);
@@ -1751,13 +1784,14 @@ TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     f = TC_SEL_f64(odd, TC_FLIP_f64(f, TC_SIGN_f64(x)), f);
     e = -inf;
     f = TC_SEL_f64(TC_LT_f64(x, zero) & TC_GT_f64(x, e) & TC_NOT(whole), TC_NAN_f64, f);
-    one_is = TC_EQ_f64(x, one) | TC_EQ_f64(y, zero) | (TC_EQ_f64(a, one) & TC_EQ_f64(b, inf));
+    one_is =
+        TC_EQ_f64(x, one) | TC_EQ_f64(y, zero) | (TC_EQ_f64(a, one) & TC_EQ_f64(b, inf));
     return TC_SEL_f64(one_is, one, f);
 }
 
 // fn: fmod_lane_f64
-// Exact, for the bits of finite a >= 0 and b > 0: the remainder of the mantissas, the exponent
-// difference taken off eleven bits at a time.
+// Exact, for the bits of finite a >= 0 and b > 0: the remainder of the mantissas, the
+// exponent difference taken off eleven bits at a time.
 TC_FN_COLD TC_E_U64 TC_N(fmod_lane_f64)(TC_E_U64 a, TC_E_U64 b) {
     int i = (int)(a >> 52), j = (int)(b >> 52), n;
     TC_E_U64 top = 0x10000000000000u, p, q;
@@ -1781,7 +1815,8 @@ TC_FN_COLD TC_E_U64 TC_N(fmod_lane_f64)(TC_E_U64 a, TC_E_U64 b) {
 // fn: fmod_f64 fmod_lane_f64
 // Exact, with the sign of x.
 TC_FN TC_F64 TC_N(fmod_f64)(TC_F64 x, TC_F64 y) {
-    TC_F64 a = TC_ABS_f64(x), b = TC_ABS_f64(y), zero = TC_K_f64(0.0), inf = TC_INF_f64, r = a;
+    TC_F64 a = TC_ABS_f64(x), b = TC_ABS_f64(y), zero = TC_K_f64(0.0), inf = TC_INF_f64,
+           r = a;
     TC_I64 good = TC_LT_f64(a, inf) & TC_GT_f64(b, zero), near = TC_LT_f64(a, b);
     int i;
     TC_I64 bits = TC_BITS_f64(a), other = TC_BITS_f64(b), far = good & TC_NOT(near);
@@ -1807,7 +1842,8 @@ TC_FN TC_F64 TC_N(remainder_f64)(TC_F64 x, TC_F64 y) {
 // fn: floor_divide_f64 fmod_f64 floor_f64
 // PyTorch's: the quotient that goes with remainder; x / 0 is x / 0.
 TC_FN TC_F64 TC_N(floor_divide_f64)(TC_F64 x, TC_F64 y) {
-    TC_F64 m = TC_N(fmod_f64)(x, y), zero = TC_K_f64(0.0), one = TC_K_f64(1.0), q, f, d = x / y;
+    TC_F64 m = TC_N(fmod_f64)(x, y), zero = TC_K_f64(0.0), one = TC_K_f64(1.0), q, f,
+           d = x / y;
     TC_I64 off = TC_NE_f64(m, zero) & (TC_LT_f64(m, zero) ^ TC_LT_f64(y, zero));
     q = (x - m) / y - TC_SEL_f64(off, one, zero);
     f = TC_N(floor_f64)(q);
@@ -1836,7 +1872,8 @@ TC_FN TC_I64 TC_N(fmod_i64)(TC_I64 a, TC_I64 b) {
 TC_FN TC_I64 TC_N(floor_divide_i64)(TC_I64 a, TC_I64 b) {
     TC_I64 zero = TC_K_i64(0), q = TC_N(div_trunc_i64)(a, b);
     TC_I64 m = TC_SUB_i64(a, TC_MUL_i64(q, b));
-    TC_I64 off = TC_NE_i64(b, zero) & TC_NE_i64(m, zero) & (TC_LT_i64(m, zero) ^ TC_LT_i64(b, zero));
+    TC_I64 off =
+        TC_NE_i64(b, zero) & TC_NE_i64(m, zero) & (TC_LT_i64(m, zero) ^ TC_LT_i64(b, zero));
     return TC_SEL_i64(off, TC_SUB_i64(q, TC_K_i64(1)), q);
 }
 
@@ -1867,7 +1904,8 @@ TC_FN TC_I64 TC_N(shr_i64)(TC_I64 a, TC_I64 n) {
 // fn: pow_i64
 // Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.
 TC_FN TC_I64 TC_N(pow_i64)(TC_I64 a, TC_I64 n) {
-    TC_I64 zero = TC_K_i64(0), one = TC_K_i64(1), minus = TC_K_i64(-1), y = one, base = a, e, v;
+    TC_I64 zero = TC_K_i64(0), one = TC_K_i64(1), minus = TC_K_i64(-1), y = one, base = a,
+           e, v;
     TC_I64 negative = TC_LT_i64(n, zero), odd = TC_NE_i64(n & 1, zero);
     e = TC_SEL_i64(negative, zero, n);
     while (TC_ANY_i64(TC_NE_i64(e, zero))) {
@@ -1892,11 +1930,14 @@ TC_FN TC_I64 TC_N(sign_i64)(TC_I64 a) {
 }
 
 // fn: maximum_i64
-TC_FN TC_I64 TC_N(maximum_i64)(TC_I64 a, TC_I64 b) { return TC_SEL_i64(TC_GT_i64(a, b), a, b); }
+TC_FN TC_I64 TC_N(maximum_i64)(TC_I64 a, TC_I64 b) {
+    return TC_SEL_i64(TC_GT_i64(a, b), a, b);
+}
 
 // fn: minimum_i64
-TC_FN TC_I64 TC_N(minimum_i64)(TC_I64 a, TC_I64 b) { return TC_SEL_i64(TC_LT_i64(a, b), a, b); }
-
+TC_FN TC_I64 TC_N(minimum_i64)(TC_I64 a, TC_I64 b) {
+    return TC_SEL_i64(TC_LT_i64(a, b), a, b);
+}
 
 // Casts between the 64-bit classes and the others.
 
@@ -2001,11 +2042,13 @@ TC_FN TC_F64 TC_N(uniform_f64)(TC_U32 w0, TC_U32 w1) {
     return (TC_CVT_i32_f64(a) * 67108864.0 + TC_CVT_i32_f64(b)) * 1.1102230246251565e-16;
 }
 
-// fn: normal_f64 log_f64 sin_poly_f64 cos_poly_f64 uniform_f64
+// fn: normal_f64 uniform_f64 sin_poly_f64 cos_poly_f64 log_f64
 // Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1] from the first two words.
 TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
-    TC_F64 u = TC_N(uniform_f64)(w0, w1) + 1.1102230246251565e-16, magic = TC_K_f64(6755399441055744.0);
-    TC_F64 v = TC_N(uniform_f64)(w2, w3) * 4.0, t = v + magic, zero = TC_K_f64(0.0), r, s, y;
+    TC_F64 u = TC_N(uniform_f64)(w0, w1) + 1.1102230246251565e-16,
+           magic = TC_K_f64(6755399441055744.0);
+    TC_F64 v = TC_N(uniform_f64)(w2, w3) * 4.0, t = v + magic, zero = TC_K_f64(0.0), r, s,
+           y;
     TC_I64 q = TC_BITS_f64(t), odd = q & 1, none = TC_K_i64(0);
     r = (v - (t - magic)) * 1.5707963267948966;
     s = TC_N(sin_poly_f64)(r, zero);

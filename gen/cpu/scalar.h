@@ -1,16 +1,18 @@
 // Scalar form of the CPU numerics: one value at a time, plain C99, any compiler.
-// cpu/math.h is written over the macros below; cpu/vector.h gives the same macros for vectors.
-// Both forms give the same bits for every input (any NaN equals any NaN).
+// cpu/math.h is written over the macros below; cpu/vector.h gives the same macros for
+// vectors. Both forms give the same bits for every input (any NaN equals any NaN).
 //
 // The includer defines TC_FN (what stands before a function) and TC_N(x) (its name), has
 // <stdint.h>, and keeps contraction of a*b+c off. No other header is needed and no libm.
 //
-// Classes: f32 f64 i32 i64. u8 (0..255) and bool live in TC_I32; a bool is a mask, here 0 or 1.
-// A comparison of class X gives a mask of X: TC_I32 for 32 bits, TC_I64 for 64 bits.
+// Classes: f32 f64 i32 i64. u8 (0..255) and bool live in TC_I32; a bool is a mask, here 0
+// or 1. A comparison of class X gives a mask of X: TC_I32 for 32 bits, TC_I64 for 64 bits.
 // Macro arguments may be evaluated more than once: give names or small expressions.
 
 // undef: begin (only a second form in one file needs these)
-#ifdef TC_F32
+#ifdef TC_LANES
+#undef TC_ABS_f32
+#undef TC_ABS_f64
 #undef TC_ADD_f32
 #undef TC_ADD_f64
 #undef TC_ADD_i32
@@ -34,6 +36,8 @@
 #undef TC_COMBINE_f64
 #undef TC_COMBINE_i32
 #undef TC_COMBINE_i64
+#undef TC_COPY_f32
+#undef TC_COPY_f64
 #undef TC_CUT
 #undef TC_CUT1
 #undef TC_CUT2
@@ -63,6 +67,8 @@
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FLIP_f32
+#undef TC_FLIP_f64
 #undef TC_FMAK_f32
 #undef TC_FMA_f32
 #undef TC_FROM_BITS_f32
@@ -82,6 +88,8 @@
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_INF_f32
+#undef TC_INF_f64
 #undef TC_K_f32
 #undef TC_K_f64
 #undef TC_K_i32
@@ -106,6 +114,8 @@
 #undef TC_M_f64
 #undef TC_M_i32
 #undef TC_M_i64
+#undef TC_NAN_f32
+#undef TC_NAN_f64
 #undef TC_NEG_f32
 #undef TC_NEG_f64
 #undef TC_NEG_i32
@@ -128,6 +138,8 @@
 #undef TC_SEL_i32
 #undef TC_SEL_i64
 #undef TC_SET
+#undef TC_SIGN_f32
+#undef TC_SIGN_f64
 #undef TC_SQRTD
 #undef TC_SQRTD_PART
 #undef TC_SQRTF
@@ -138,6 +150,7 @@
 #undef TC_SUB_f64
 #undef TC_SUB_i32
 #undef TC_SUB_i64
+#undef TC_TOP_f64
 #undef TC_U32
 #undef TC_U64
 #endif
@@ -278,31 +291,44 @@
 #define TC_FMAK_f32(a, b, k) TC_N(fma_f32)(a, b, k)
 
 TC_FN int32_t TC_N(bits_f32)(float x) {
-    union { float f; int32_t i; } u;
+    union {
+        float f;
+        int32_t i;
+    } u;
     u.f = x;
     return u.i;
 }
 
 TC_FN float TC_N(from_bits_f32)(int32_t i) {
-    union { float f; int32_t i; } u;
+    union {
+        float f;
+        int32_t i;
+    } u;
     u.i = i;
     return u.f;
 }
 
 TC_FN int64_t TC_N(bits_f64)(double x) {
-    union { double f; int64_t i; } u;
+    union {
+        double f;
+        int64_t i;
+    } u;
     u.f = x;
     return u.i;
 }
 
 TC_FN double TC_N(from_bits_f64)(int64_t i) {
-    union { double f; int64_t i; } u;
+    union {
+        double f;
+        int64_t i;
+    } u;
     u.i = i;
     return u.f;
 }
 
-// fl(a * b + c) with one rounding. The product is exact in double; the sum is rounded to odd
-// there (an inexact sum gets its last bit set), so the rounding to float is the only one.
+// fl(a * b + c) with one rounding. The product is exact in double; the sum is rounded to
+// odd there (an inexact sum gets its last bit set), so the rounding to float is the only
+// one.
 TC_FN float TC_N(fma_f32)(float a, float b, float c) {
 #if TC_HW_FMA
     return __builtin_fmaf(a, b, c);
@@ -383,7 +409,7 @@ TC_FN float TC_N(sqrt_f32)(float x) {
     __asm__("fsqrt %s0, %s1" : "=w"(x) : "w"(x));
     return x;
 #else
-    return (float)TC_N(sqrt_f64)((double)x);  // 53 >= 2 * 24 + 2 bits: the same rounding
+    return (float)TC_N(sqrt_f64)((double)x); // 53 >= 2 * 24 + 2 bits: the same rounding
 #endif
 }
 

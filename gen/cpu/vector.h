@@ -1,3 +1,4 @@
+// include-many: see the instantiations in exec/interp_isa.c
 // Vector form of the CPU numerics, for the vector extensions of gcc and clang.
 // The same macros as cpu/scalar.h with the same bits; no header is included.
 //
@@ -6,14 +7,18 @@
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
 //   TC_W         lanes of EVERY class: 8, or 4                       (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
-// gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must be
-// silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with TC_W 4.
+// gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
+// be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
+// TC_W 4.
 //
 // Macro arguments may be evaluated more than once: give names or small expressions.
-// "fn:" comments name a function and what it needs, so a printer can leave out the rest.
+// A line "fn: name needs..." stands above every function that a printer may leave out; the
+// other lines are needed by all.
 
 // undef: begin (only a second form in one file needs these)
-#ifdef TC_F32
+#ifdef TC_LANES
+#undef TC_ABS_f32
+#undef TC_ABS_f64
 #undef TC_ADD_f32
 #undef TC_ADD_f64
 #undef TC_ADD_i32
@@ -37,6 +42,8 @@
 #undef TC_COMBINE_f64
 #undef TC_COMBINE_i32
 #undef TC_COMBINE_i64
+#undef TC_COPY_f32
+#undef TC_COPY_f64
 #undef TC_CUT
 #undef TC_CUT1
 #undef TC_CUT2
@@ -66,6 +73,8 @@
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FLIP_f32
+#undef TC_FLIP_f64
 #undef TC_FMAK_f32
 #undef TC_FMA_f32
 #undef TC_FROM_BITS_f32
@@ -85,6 +94,8 @@
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_INF_f32
+#undef TC_INF_f64
 #undef TC_K_f32
 #undef TC_K_f64
 #undef TC_K_i32
@@ -109,6 +120,8 @@
 #undef TC_M_f64
 #undef TC_M_i32
 #undef TC_M_i64
+#undef TC_NAN_f32
+#undef TC_NAN_f64
 #undef TC_NEG_f32
 #undef TC_NEG_f64
 #undef TC_NEG_i32
@@ -131,6 +144,8 @@
 #undef TC_SEL_i32
 #undef TC_SEL_i64
 #undef TC_SET
+#undef TC_SIGN_f32
+#undef TC_SIGN_f64
 #undef TC_SQRTD
 #undef TC_SQRTD_PART
 #undef TC_SQRTF
@@ -141,6 +156,7 @@
 #undef TC_SUB_f64
 #undef TC_SUB_i32
 #undef TC_SUB_i64
+#undef TC_TOP_f64
 #undef TC_U32
 #undef TC_U64
 #endif
@@ -193,8 +209,8 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
 
-// Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type is
-// wider than a register, so these are written on register-sized parts, through unions.
+// Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
+// is wider than a register, so these are written on register-sized parts, through unions.
 #if TC_W == 8 && TC_ISA_AVX2
 #define TC_P32 1
 #define TC_P64 2
@@ -212,10 +228,22 @@ typedef float TC_N(pf) __attribute__((vector_size(4 * TC_W / TC_P32)));
 typedef TC_E_I32 TC_N(pi) __attribute__((vector_size(4 * TC_W / TC_P32)));
 typedef double TC_N(pd) __attribute__((vector_size(8 * TC_W / TC_P64)));
 typedef TC_E_I64 TC_N(pl) __attribute__((vector_size(8 * TC_W / TC_P64)));
-typedef union { TC_F32 all; TC_N(pf) part[TC_P32]; } TC_N(uf);
-typedef union { TC_I32 all; TC_N(pi) part[TC_P32]; } TC_N(ui);
-typedef union { TC_F64 all; TC_N(pd) part[TC_P64]; } TC_N(ud);
-typedef union { TC_I64 all; TC_N(pl) part[TC_P64]; } TC_N(ul);
+typedef union {
+    TC_F32 all;
+    TC_N(pf) part[TC_P32];
+} TC_N(uf);
+typedef union {
+    TC_I32 all;
+    TC_N(pi) part[TC_P32];
+} TC_N(ui);
+typedef union {
+    TC_F64 all;
+    TC_N(pd) part[TC_P64];
+} TC_N(ud);
+typedef union {
+    TC_I64 all;
+    TC_N(pl) part[TC_P64];
+} TC_N(ul);
 
 // Parts in memory, at any address and of any effective type.
 typedef TC_N(pf) TC_N(mf) __attribute__((aligned(4), may_alias));
@@ -345,7 +373,8 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
     __extension__({ \
         TC_N(uf) tc_u; \
         tc_u.all = (TC_F32)(m); \
-        (__builtin_ia32_movmskps(tc_u.part[0]) | __builtin_ia32_movmskps(tc_u.part[1])) != 0; \
+        (__builtin_ia32_movmskps(tc_u.part[0]) | __builtin_ia32_movmskps(tc_u.part[1])) != \
+            0; \
     })
 #elif TC_HW_SSE2
 #define TC_ANY_i32(m) (__builtin_ia32_movmskps((TC_F32)(m)) != 0)
@@ -429,7 +458,6 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_SQRTF TC_N(sqrt_pf)
 #define TC_SQRTD TC_N(sqrt_pd)
 
-// fn: sqrt_pf
 TC_FN TC_N(pf) TC_N(sqrt_pf)(TC_N(pf) x) {
 #if TC_HW_NEON
     __asm__("fsqrt %0.4s, %1.4s" : "=w"(x) : "w"(x));
@@ -440,7 +468,6 @@ TC_FN TC_N(pf) TC_N(sqrt_pf)(TC_N(pf) x) {
     return x;
 }
 
-// fn: sqrt_pd
 TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
 #if TC_HW_NEON
     __asm__("fsqrt %0.2d, %1.2d" : "=w"(x) : "w"(x));
@@ -477,8 +504,8 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
 #else
 #define TC_FMA_f32(a, b, c) TC_N(fma_f32)(a, b, c)
 
-// fn: fma_f32
-// Without the instruction: see fma_f32 in cpu/scalar.h. The sum in double is rounded to odd.
+// Without the instruction: see fma_f32 in cpu/scalar.h. The sum in double is rounded to
+// odd.
 TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {
 #if TC_HW_NEON
     TC_N(uf) u, v, w;
@@ -487,7 +514,9 @@ TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {
     v.all = b;
     w.all = c;
     for (i = 0; i < TC_P32; i++)
-        __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(w.part[i]) : "w"(u.part[i]), "w"(v.part[i]));
+        __asm__("fmla %0.4s, %1.4s, %2.4s"
+                : "+w"(w.part[i])
+                : "w"(u.part[i]), "w"(v.part[i]));
     return w.all;
 #else
     TC_F64 p = TC_CVT_f32_f64(a) * TC_CVT_f32_f64(b), d = TC_CVT_f32_f64(c);
@@ -502,7 +531,6 @@ TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {
 }
 #endif
 
-// fn: mulhi_u32
 // High halves of the 64-bit products.
 TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 #if TC_ISA_AVX2 && TC_W == 8
@@ -518,8 +546,8 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 #endif
 }
 
-// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first n.
-// nt: a store past the cache; p is 32-byte aligned, and an sfence belongs at the end.
+// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
+// n. nt: a store past the cache; p is 32-byte aligned, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
@@ -609,7 +637,9 @@ TC_FN void TC_N(nt_f32)(float *p, TC_F32 v) {
 }
 
 // fn: nt_i32 nt_f32
-TC_FN void TC_N(nt_i32)(TC_E_I32 *p, TC_I32 v) { TC_N(nt_f32)((float *)(void *)p, (TC_F32)v); }
+TC_FN void TC_N(nt_i32)(TC_E_I32 *p, TC_I32 v) {
+    TC_N(nt_f32)((float *)(void *)p, (TC_F32)v);
+}
 
 // fn: fence
 // Orders non-temporal stores before what follows.
@@ -655,7 +685,10 @@ TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {
     typedef short words __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(16)));
     typedef long long longs __attribute__((vector_size(16)));
-    union { TC_I32 all; ints half[2]; } t;
+    union {
+        TC_I32 all;
+        ints half[2];
+    } t;
     words w;
     longs b;
     long long bits;
@@ -815,7 +848,9 @@ TC_FN void TC_N(nt_f64)(double *p, TC_F64 v) {
 }
 
 // fn: nt_i64 nt_f64
-TC_FN void TC_N(nt_i64)(TC_E_I64 *p, TC_I64 v) { TC_N(nt_f64)((double *)(void *)p, (TC_F64)v); }
+TC_FN void TC_N(nt_i64)(TC_E_I64 *p, TC_I64 v) {
+    TC_N(nt_f64)((double *)(void *)p, (TC_F64)v);
+}
 
 // fn: splat_f64
 TC_FN TC_F64 TC_N(splat_f64)(double x) { return x - __extension__(TC_F64){0}; }
@@ -834,12 +869,13 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 }
 #endif
 
-// Combines 32 partial results (v0 holds 0-7, v3 holds 24-31) into a scalar in the one order that
-// all forms share: lane l with l + 16, then + 8, + 4, + 2, + 1, the lower lane on the left.
-// OP(a, b) takes vectors. Eight lanes only.
+// Combines 32 partial results (v0 holds 0-7, v3 holds 24-31) into a scalar in the one order
+// that all forms share: lane l with l + 16, then + 8, + 4, + 2, + 1, the lower lane on the
+// left. OP(a, b) takes vectors. Eight lanes only.
 #if defined(__clang__) || __GNUC__ >= 12
 #define TC_DOWN(v, l) \
-    __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, 7)
+    __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \
+                            7)
 #else
 #define TC_DOWN(v, l) \
     __extension__({ \

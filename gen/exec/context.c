@@ -115,6 +115,28 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__hook_realloc(&hook, c, sizeof *c, 0);
 }
 
+// ---- the status of one unit ----
+
+// An earlier error stays the context's first error while a unit finds its own status.
+typedef struct tc__unit {
+    tc__core held;
+} tc__unit;
+
+static void tc__unit_begin(tc_ctx *c, tc__unit *u) {
+    u->held = *tc__core_of(c);
+    tc__core_of(c)->error_item = TC_OK;
+}
+
+static tc_status tc__unit_end(tc_ctx *c, const tc__unit *u, int ok) {
+    tc__core *core = tc__core_of(c);
+    int status = ok ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
+    if (!u->held.error_item) return status;
+    core->error_item = u->held.error_item, core->error_line = u->held.error_line;
+    core->error_file = u->held.error_file;
+    memcpy(core->error_text, u->held.error_text, sizeof core->error_text);
+    return status;
+}
+
 // ---- regions ----
 
 static int tc__same_region(const tc__region *r, const char *name, tc__site s) {
@@ -158,12 +180,10 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         r->depth--;
         return TC_OK;
     }
-    tc__core *core = tc__core_of(c);
-    int before = core->error_item;
-    core->error_item = TC_OK;
+    tc__unit unit;
+    tc__unit_begin(c, &unit);
     int ok = tc__hook_finish(c, v);
-    int status = ok ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
-    if (before) core->error_item = before;
+    tc_status status = tc__unit_end(c, &unit, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL;
     return status;
@@ -196,14 +216,12 @@ static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site)
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
-    tc__core *core = tc__core_of(c);
-    int before = core->error_item;
+    tc__unit unit;
     tc__site site;
-    site.file = core->site_file, site.line = core->site_line;
-    core->error_item = TC_OK;
+    site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
+    tc__unit_begin(c, &unit);
     tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
-    int status = m ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
-    if (before) core->error_item = before;
+    tc_status status = tc__unit_end(c, &unit, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
     return TC_OK;

@@ -456,10 +456,23 @@ static void tc__step_block(tc__frame *f, const tc__insn *i) {
              tc__lanes_of(f, i));
 }
 
+// The loop whose result goes to memory by the STORE that follows (item, k[1] as there): whole
+// vectors are computed in place. k[0]: where the register is otherwise.
+static void tc__step_block_store(tc__frame *f, const tc__insn *i) {
+    const tc__path *p = &f->p->path.at[i->item];
+    int64_t at = tc__expr_at(f, &p->index.at, 0) * i->k[1];
+    f->reg[i->dst].at = f->scratch + i->k[0];
+    if (!(f->n & (TC__BLOCK_VECTOR - 1)))
+        f->reg[i->dst].at = (char *)f->base[p->buffer] + at * tc__dtype(i->dtype)->bytes;
+    tc__step_block(f, i);
+}
+
 static void tc__step_copy(tc__frame *f, const tc__insn *i) {
     const tc__reg *r = &f->reg[i->in[0]];
     int64_t width = tc__reg_width(i->dtype);
-    memmove(tc__dst(f, i), r->at, (size_t)((i->uniform ? TC__BLOCK_VECTOR : f->n) * width));
+    int64_t n = f->n;
+    if (i->uniform) n = TC__BLOCK_VECTOR;
+    memmove(tc__dst(f, i), r->at, (size_t)(n * width));
 }
 
 static void tc__step_random(tc__frame *f, const tc__insn *i) {

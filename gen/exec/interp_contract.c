@@ -194,17 +194,20 @@ static void tc__contract_rows(tc__frame *f, tc__tile *t, int64_t row, int64_t en
     }
 }
 
-// Items: blocks of `grain` rows of every batch in turn.
+// Items: blocks of `grain` rows of every batch in turn. Neighbours are done together: packing
+// the right operand pays for many rows.
 static void tc__contract_run(tc__frame *f) {
     int64_t batch = tc__expr_at(f, &f->p->batch, 0), rows = tc__expr_at(f, &f->p->rows, 0);
-    int64_t each, per, grain = f->p->grain > 0 ? f->p->grain : 1;
+    int64_t each, per, last, grain = f->p->grain > 0 ? f->p->grain : 1;
     tc__tile t;
     if (!rows || !batch) return;
     (void)tc__tile_open(f, &t, f->tile_area);
     each = rows / batch;
     per = (each + grain - 1) / grain;
-    for (int64_t i = f->lo; i < f->hi; i++) {
-        int64_t first = i / per * each, row = i % per * grain;
-        tc__contract_rows(f, &t, first + row, first + tc__lesser(each, row + grain));
+    for (int64_t i = f->lo; i < f->hi; i = last) {
+        int64_t first = i / per * each;
+        last = tc__lesser(f->hi, (i / per + 1) * per);
+        tc__contract_rows(f, &t, first + i % per * grain,
+                          first + tc__lesser(each, (i % per + last - i) * grain));
     }
 }

@@ -12,6 +12,7 @@
 #endif
 
 #define TC_FN            TC__UNUSED static
+#define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static
 #define TC__LN(x)        tc__s_loop_##x
@@ -43,6 +44,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 
 #if TC__GNUC && (TC__X86 || TC__ARM64)
 #    undef TC_FN
+#    undef TC_FN_COLD
 #    undef TC__LOOP_FN
 #    undef TC__LN
 #    undef TC__LOOPS_SCALAR
@@ -51,9 +53,11 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #    if TC__X86
 #        define TC_ISA_AVX2 1
 #        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
+#        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
 #        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
+#        define TC_FN_COLD  __attribute__((unused, noinline)) static
 #        define TC__LOOP_FN static
 #    endif
 
@@ -111,6 +115,7 @@ static const tc__isa tc__isa_vector =
 #undef TC_I64
 #undef TC_U64
 #undef TC_FN
+#undef TC_FN_COLD
 #undef TC_N
 #undef TC_W
 

@@ -487,13 +487,25 @@ static void tc__plan_accs(tc__planner *b) {
 
 // ---- instructions
 
-// Where the value of a LOAD may be left in memory: nothing is stored while it is needed.
-static int tc__plan_may_alias(const tc__planner *b, const tc__node *n) {
+// Whether value n may be in memory from node `from` on: nothing is stored while it is needed.
+static int tc__plan_may_alias(const tc__planner *b, const tc__node *n, uint32_t from) {
     if (tc__dtype(n->dtype)->bytes != (uint32_t)tc__reg_width(n->dtype)) return 0;
     if (tc__plan_section(b, n) != &b->p->main) return 1;
-    for (uint32_t i = n->id + 1; i < b->last[n->id] && i < b->p->nodes; i++)
+    for (uint32_t i = from + 1; i < b->last[n->id] && i < b->p->nodes; i++)
         if (tc__plan_node(b, i)->op == TC_OP_STORE) return 0;
     return 1;
+}
+
+// Lets the loop just before a plain STORE write to memory itself.
+static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__insn *i) {
+    const tc__node *v = tc__plan_node(b, n->in[0]);
+    tc__insn *last;
+    if (b->p->code.count <= b->p->main.first || i->step != tc__step_store_plain) return;
+    last = &b->p->code.at[b->p->code.count - 1];
+    if (last->step != tc__step_block || last->dst != v->id || last->uniform) return;
+    if (!tc__plan_may_alias(b, v, n->id)) return;
+    last->step = tc__step_block_store;
+    last->item = i->item, last->k[0] = (int64_t)b->home[v->id], last->k[1] = i->k[1];
 }
 
 static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -504,7 +516,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     memcpy(&fill, &n->attr[2], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
     i->k[0] = (int64_t)b->home[n->id], i->k[1] = lanes ? b->p->block : 1;
-    i->alias = (uint8_t)tc__plan_may_alias(b, n);
+    i->alias = (uint8_t)tc__plan_may_alias(b, n, n->id);
     i->step = p->run ? tc__step_load_runs : tc__step_load_lanes;
     if (p->plain) i->step = tc__step_load_plain;
     if (i->uniform) i->step = tc__step_load_uniform;
@@ -523,6 +535,7 @@ static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (p->plain) i->step = tc__step_store_plain;
     if (still && !lanes) i->step = tc__step_store_one;
     if (lanes) i->step = still ? tc__step_store_plain : tc__step_store_lanes;
+    tc__plan_store_direct(b, n, i);
 }
 
 static void tc__plan_index(tc__planner *b, const tc__node *n, tc__insn *i) {

@@ -19,7 +19,9 @@ typedef struct tc__output {
     uint32_t external;      // write-back: which external
     uint32_t node;
     uint32_t layout;
-    int alias;              // 1 = the node is external `external` itself, unchanged
+    int view;               // made by a movement op: may share storage
+    int alias;              // 1 = a view of external `external` itself, unchanged
+    int copy;               // 1 = same node as an earlier output, but memory of its own
     int direct;             // write-back: the kernel writes the external's memory itself
     tc__storage *kept[2];   // storage of earlier runs, reused when nobody else holds it
     tc__storage *storage;   // of this run
@@ -48,14 +50,16 @@ typedef struct tc__program {
 
 // ---- targets ----
 
-static int tc__program_output(tc__program *p, uint32_t position, uint32_t external, const tc__node *n) {
+static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position, uint32_t external,
+                              const tc__node *n) {
     tc__output o;
     int64_t dims[TC_MAX_RANK];
     memset(&o, 0, sizeof o);
     o.position = position, o.external = external, o.node = n->id;
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
     o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    if (position != UINT32_MAX && n->op == TC_OP_INPUT && n->attr[0] < (int64_t)p->externals) {
+    o.view = step && tc__ops[step->op].kind == TC__KIND_MOVE;
+    if (o.view && n->op == TC_OP_INPUT && n->attr[0] < (int64_t)p->externals) {
         o.alias = 1;
         o.external = (uint32_t)n->attr[0];
     }
@@ -65,11 +69,12 @@ static int tc__program_output(tc__program *p, uint32_t position, uint32_t extern
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
-        if (!v || !tc__program_output(p, position[i], 0, v)) return 0;
+        const tc__step *step = b->visit->path.at[position[i]];
+        if (!v || !tc__program_output(p, step, position[i], 0, v)) return 0;
     }
     for (uint32_t i = 0; i < b->externals; i++) {
         if (!tc__cell_at(b, i)->version) continue;
-        if (!tc__program_output(p, UINT32_MAX, i, tc__cell_at(b, i)->node)) return 0;
+        if (!tc__program_output(p, NULL, UINT32_MAX, i, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
 }
@@ -122,8 +127,18 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
     return 0;
 }
 
+static int tc__has_checks(const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++)
+        for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
+            if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
+    return 0;
+}
+
+// The last kernel may write the external itself when nobody can see the difference: it reads the
+// external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
+    if (tc__has_checks(p)) return;
     const tc__layout *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
@@ -204,12 +219,15 @@ enum { TC__PARALLEL_COST = 16384 };  // element steps below which waking a threa
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
+    if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     if (!l->interp) return 0;
     l->items = tc__ix_eval(&p->ix, l->group->items, &env);
     int64_t cost = tc__item_cost(l->group, &env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     size_t need = tc__interp_scratch_bytes(l->interp, NULL);
+    size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, &env);
+    if (compiled > need) need = compiled;
     if (need > p->scratch_bytes) p->scratch_bytes = need;
     l->args.buf = l->buf;
     l->args.flag = p->flag;
@@ -314,7 +332,8 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
             continue;
         }
         tc__output *first = tc__program_output_of(p, o->node);
-        if (first != o && !first->direct) o->storage = first->storage;
+        o->copy = first != o && !o->view && o->position != UINT32_MAX;
+        if (first != o && !o->copy && !first->direct) o->storage = first->storage;
         else if (!tc__output_storage(p->ctx, o)) return 0;
     }
     return 1;
@@ -362,6 +381,19 @@ static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src)
     }
 }
 
+// Outputs that were the same node get memory of their own.
+static void tc__program_copies(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (!o->copy) continue;
+        const tc__output *from = tc__program_output_of(p, o->node);
+        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
+        const void *data = from->direct ? tc__external_data(p->ctx, &v->external.at[from->external])
+                                        : from->storage->data;
+        memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
+    }
+}
+
 static void tc__program_write_back(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
@@ -396,6 +428,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     }
     tc__note_run(p->ctx, p->launch.count, tc__now_ns() - start);
     if (!tc__program_flagged(p)) return 0;
+    tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;
 }

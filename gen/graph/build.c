@@ -49,6 +49,11 @@ static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank,
     return a ? tc__make(g, op, a->dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
 }
 
+static tc__node *tc__make1_as(tc__graph *g, tc__op op, int dtype, const tc__node *a, int rank,
+                              const tc__ix *dims, const int64_t *attr, uint32_t n_attr) {
+    return a ? tc__make(g, op, dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
+}
+
 static tc__node *tc__make_const(tc__graph *g, int dtype, tc__value v) {
     int64_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -141,6 +146,24 @@ static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *cons
         ids[i] = in[i]->id;
     }
     return tc__make(g, op, dtype, in[0]->rank, in[0]->dims, ids, n_in, NULL, 0);
+}
+
+// A reduction over the dimensions of mask that are not of size 1; over one element there is nothing
+// to reduce, but adding it to 0 still turns -0 into 0.
+static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
+    tc__node *in[2];
+    tc__value zero;
+    int64_t mask = 0;
+    if (!a) return NULL;
+    for (int i = 0; i < a->rank; i++)
+        if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
+    if (mask) return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims, &mask, 1);
+    memset(&zero, 0, sizeof zero);
+    in[0] = tc__make_expand(g, tc__make_const(g, s->meta.dtype, zero), a->rank, a->dims);
+    in[1] = a;
+    if (s->op == TC_OP_ARGMAX || s->op == TC_OP_ARGMIN) return in[0];
+    if (s->op == TC_OP_SUM) return tc__make_alu(g, TC_OP_ADD, a->dtype, in, 2);
+    return a;
 }
 
 // ---- in-place writes ----
@@ -260,7 +283,7 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
 
 static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     const tc__op_info *o = &tc__ops[s->op];
-    tc__node *in[3];
+    tc__node *in[3] = {NULL, NULL, NULL};
     int common = tc__step_common_dtype(b, s), scalar = s->n_attr == 2;
     for (uint32_t i = 0, k = 0; i < (uint32_t)o->arity; i++) {
         int t = tc__operand_dtype(b, s, i, common);
@@ -299,6 +322,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
         memcpy(&v, &s->attr[0], sizeof v);
         return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank, s->meta.dims);
     }
+    if (tc__ops[s->op].kind == TC__KIND_REDUCE)
+        return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
     for (uint32_t i = 0; i < s->n_in; i++) {
         tc__node *n = tc__step_operand(b, s, i);

@@ -304,9 +304,8 @@ static tc_tensor tc__per_channel(const tc__api *f, tc_tensor t) {
     tc_dims d;
     memset(&d, 0, sizeof d);
     if (!t.id) return t;
-    for (int i = 1; i < f->x.rank; i++)
-        d.size[d.rank++] = i == 1 ? tc__meta_size(&f->x, 1) : 1;
-    return tc__reshape(f, t, &d);
+    for (int i = 1; i < f->x.rank; i++) d.size[d.rank++] = i == 1 ? -1 : 1;
+    return tc_reshape_at(t, d, f->file, f->line);
 }
 
 // The number of channels of x[N, C, ...]; -1 = reported.

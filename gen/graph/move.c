@@ -267,12 +267,11 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
     if (!tc__api_of(&f, "unfold", t, file, line) || !tc__dim_need(&f, &k))
         return tc__null();
     if (size < 1 || step < 1 || size > tc__meta_size(&f.x, (int)k)) {
-        tc__fail(
-            f.c, size < 1 || step < 1 ? TC_E_ARG : TC_E_SHAPE,
-            "unfold: windows of %lld, %lld apart, over dimension %lld of size %lld; both must be "
-            "at least 1 and the window at most the size",
-            (long long)size, (long long)step, (long long)k,
-            (long long)tc__meta_size(&f.x, (int)k));
+        tc__fail(f.c, size < 1 || step < 1 ? TC_E_ARG : TC_E_SHAPE,
+                 "unfold: windows of %lld, %lld apart, over dimension %lld of size %lld; "
+                 "both must be at least 1 and the window at most the size",
+                 (long long)size, (long long)step, (long long)k,
+                 (long long)tc__meta_size(&f.x, (int)k));
         return tc__null();
     }
     return tc__window(&f, t, (int)k, size, step, 1);

@@ -1,5 +1,6 @@
-// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector, and which attribute
-// words are index expressions. Printer and interpreter ask the same questions here.
+// How the LOAD, STORE and VALID nodes of a LOOP list move along the vector, and which
+// attribute words are index expressions. Printer and interpreter ask the same questions
+// here.
 
 // The words of n->attr that are index expressions.
 static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
@@ -36,14 +37,16 @@ static int tc__ix_has_lane_val(const tc__group *g, tc__ix e, tc__axis axis) {
 }
 
 // e(axis + j) = e(axis) + j * stride inside aligned blocks of `width`; 0 = it is not so.
-static int tc__ix_steps(const tc__group *g, tc__ix e, tc__axis axis, int64_t width, tc__ix *stride) {
+static int tc__ix_steps(const tc__group *g, tc__ix e, tc__axis axis, int64_t width,
+                        tc__ix *stride) {
     if (tc__ix_has_lane_val(g, e, axis)) return 0;
     tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
     *stride = run.stride;
     return run.ok && (run.run == INT64_MAX || run.run % width == 0);
 }
 
-static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis, int64_t width) {
+static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis,
+                                   int64_t width) {
     tc__ix stride = 0;
     if (!tc__ix_steps(g, e, axis, width, &stride)) return TC__PER_LANE;
     if (tc__ix_equals(stride, 0)) return TC__UNIFORM;
@@ -55,13 +58,15 @@ static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis)
     return g->buffer.at[n->attr[0]].place == TC__BUF_ROW && axis == TC__ROW;
 }
 
-static tc__access tc__access_of(const tc__group *g, const tc__node *n, int64_t width) {
+TC__UNUSED static tc__access tc__access_of(const tc__group *g, const tc__node *n,
+                                           int64_t width) {
     if (tc__is_lane_row(g, n, g->vector)) return TC__CONTIGUOUS;
     return tc__access_along(g, n->attr[1], g->vector, width);
 }
 
 // 0: no predicate; 1: one scalar test does for the vector; 2: lanes differ.
-static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis, int64_t width) {
+static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
+                          int64_t width) {
     uint32_t first = n->op == TC_OP_LOAD ? (uint32_t)TC__LOAD_FIXED : 0;
     int kind = 0;
     for (uint32_t i = first; i < n->n_attr; i++) {
@@ -72,6 +77,6 @@ static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis, 
     return kind;
 }
 
-static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
+TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
     return tc__pred_along(g, n, g->vector, width);
 }

@@ -1,14 +1,15 @@
-// Kernels as text: the walker over a LOOP list, and what all dialects share.
-// A dialect is data: a table op -> function for what differs (loads, stores, loops, accumulators)
-// and names of types. Arithmetic needs no function: the EXPR of its row in ops.def is copied,
-// operands and the suffix of the class put in. One statement per line, the same text every time.
+// Kernels as text: the walker over a LOOP list, and what all dialects share. A dialect is
+// data: a table op -> function for what differs (loads, stores, loops, accumulators) and
+// names of types. Arithmetic needs no function: the EXPR of its row in ops.def is copied,
+// operands and the suffix of the class put in. One statement per line, the same text every
+// time.
 //
 // A value is named t<id>, or t<id>_0.. where a loop is unrolled and keeps several copies.
 
 enum {
     TC__PRINT_POINTERS = 24,
     TC__PRINT_ACCS = 64,
-    TC__PRINT_DEPTH = 8     // nested loops
+    TC__PRINT_DEPTH = 8 // nested loops
 };
 
 typedef struct tc__printer tc__printer;
@@ -26,41 +27,42 @@ typedef struct tc__print_row {
 
 typedef struct tc__dialect {
     const char *name;
-    const char *reg[TC__CLASSES];      // type of a value in a register
-    const char *scalar[TC__CLASSES];   // of one element of it
-    const char *memory[TC_DTYPE_COUNT];     // of an element in memory, by dtype
-    const char *index;                 // type of loop variables
-    int cuda;                          // 1: expressions from the CUDA column of ops.def
-    int unit;                          // elements in one copy of a value
-    const tc__print_row *row;          // ends with print = NULL
+    const char *reg[TC__CLASSES];       // type of a value in a register
+    const char *scalar[TC__CLASSES];    // of one element of it
+    const char *memory[TC_DTYPE_COUNT]; // of an element in memory, by dtype
+    const char *index;                  // type of loop variables
+    int cuda;                           // 1: expressions from the CUDA column of ops.def
+    int unit;                           // elements in one copy of a value
+    const tc__print_row *row;           // ends with print = NULL
     void (*kernel)(tc__printer *p, const char *symbol);
     void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
     void (*constant)(tc__printer *p, int dtype, tc__value v);
-    void (*monoid)(tc__printer *p, const tc__acc *a);  // more text for a reduction's head; may be NULL
+    void (*monoid)(tc__printer *p,
+                   const tc__acc *a); // more text for a reduction's head; may be NULL
 } tc__dialect;
 
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
-    TC__ACC_NAMED,  // one vector per copy
-    TC__ACC_ARRAY,  // four vectors in memory, indexed by (c / 8) % 4
-    TC__ACC_LANES   // vector == TC__ROW: [logical lane][copy] in memory
+    TC__ACC_NAMED, // one vector per copy
+    TC__ACC_ARRAY, // four vectors in memory, indexed by (c / 8) % 4
+    TC__ACC_LANES  // vector == TC__ROW: [logical lane][copy] in memory
 } tc__acc_form;
 
 struct tc__acc {
     int used;
     tc__op monoid;
-    uint8_t dtype;         // of the values
+    uint8_t dtype; // of the values
     tc__acc_form form;
-    int lanes;             // ACC_LANES: logical lanes in use
-    const tc__node *loop;  // the FOR that steps it
+    int lanes;            // ACC_LANES: logical lanes in use
+    const tc__node *loop; // the FOR that steps it
 };
 
 // `const float *in0_r1 = in0 + 768 * r;` printed at the head of the row loop.
 typedef struct tc__row_pointer {
     int64_t buffer;
     tc__ix part;
-    int serial;        // of this buffer: in0_r, in0_r1, ...
-    int64_t stride;    // along the vector, where the rows are the vector; else 0
+    int serial;     // of this buffer: in0_r, in0_r1, ...
+    int64_t stride; // along the vector, where the rows are the vector; else 0
 } tc__row_pointer;
 
 struct tc__printer {
@@ -69,25 +71,23 @@ struct tc__printer {
     const tc__dialect *d;
     int indent;
     // Around the node being printed:
-    tc__axis axis;     // the vector runs along it
-    int copies;        // named copies of a value that differs between lanes
-    int tail;          // 1: only the first n lanes count
-    int shift;         // added to the vector's variable
-    int lane;          // 1: and l too
-    int outer;         // axis of the loop that row pointers belong to, -1 = none
+    tc__axis axis; // the vector runs along it
+    int copies;    // named copies of a value that differs between lanes
+    int tail;      // 1: only the first n lanes count
+    int shift;     // added to the vector's variable
+    int lane;      // 1: and l too
+    int outer;     // axis of the loop that row pointers belong to, -1 = none
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
-    int row_block;     // CUDA: threads that share a row, 0 = one
-    int acc_copies;    // CUDA: copies of an accumulator
-    int in_row, turned;  // CUDA: columns are a loop; loads come from tiles
-    int parts;         // contraction: columns run from c0 to c1,
-    int64_t part_step; //   which are multiples of this or the end
+    int row_block;      // CUDA: threads that share a row, 0 = one
+    int acc_copies;     // CUDA: copies of an accumulator
+    int in_row, turned; // CUDA: columns are a loop; loads come from tiles
+    int parts;          // contraction: columns run from c0 to c1,
+    int64_t part_step;  //   which are multiples of this or the end
 };
 
-static void tc__line(tc__printer *p) {
-    tc__put(p->out, "%*s", p->indent * 4, "");
-}
+static void tc__line(tc__printer *p) { tc__put(p->out, "%*s", p->indent * 4, ""); }
 
 static void tc__block_open(tc__printer *p) {
     tc__put(p->out, " {\n");
@@ -100,7 +100,9 @@ static void tc__block_close(tc__printer *p) {
     tc__put(p->out, "}\n");
 }
 
-static tc__node *tc__body(const tc__printer *p, uint32_t id) { return p->g->body.node.at[id]; }
+static tc__node *tc__body(const tc__printer *p, uint32_t id) {
+    return p->g->body.node.at[id];
+}
 static tc__class tc__class_of(int dtype) { return tc__dtypes[dtype].reg; }
 static const char *tc__suffix(int dtype) { return tc__class_names[tc__class_of(dtype)]; }
 
@@ -166,8 +168,8 @@ static void tc__put_val(tc__printer *p, uint32_t id) {
 
 // An atom; `bare` leaves out the brackets it needs inside a product.
 static void tc__put_atom(tc__printer *p, tc__ix e, int bare) {
-    static const char *const names[] = {"", "", "", "tc_floor_div", "tc_floor_mod", "tc_min",
-                                        "tc_max"};
+    static const char *const names[] = {
+        "", "", "", "tc_floor_div", "tc_floor_mod", "tc_min", "tc_max"};
     if (tc__ix_is_const(e)) {
         tc__put(p->out, "%lld", (long long)tc__ix_value(e));
         return;
@@ -229,7 +231,8 @@ static void tc__put_ix(tc__printer *p, tc__ix e) {
 // ---- expressions of ops.def ----
 
 static int tc__is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
 }
 
 // "(name)" after TC_F or TC_K: copies the name into out, gives what follows.
@@ -251,8 +254,52 @@ static void tc__put_k(tc__printer *p, const char *text, tc__class cls) {
     p->d->constant(p, dtypes[cls], v);
 }
 
-// Copies an expression over a b c. in == NULL leaves the letters, else they are the operands.
-static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uint32_t *in, int copy) {
+// `a > b` or `a != TC_K(0)` at s: its macro's name, the operator's size in *n; NULL = another.
+static const char *tc__comparison(const char *s, size_t *n) {
+    static const char *const signs[][2] = {{" <= ", "TC_LE"}, {" >= ", "TC_GE"},
+                                           {" == ", "TC_EQ"}, {" != ", "TC_NE"},
+                                           {" < ", "TC_LT"},  {" > ", "TC_GT"}};
+    for (size_t i = 0; i < TC__COUNT(signs); i++) {
+        *n = strlen(signs[i][0]);
+        if (strncmp(s, signs[i][0], *n)) continue;
+        s += *n;
+        int letter = *s >= 'a' && *s <= 'c' && !tc__is_word(s[1]);
+        return letter || !strncmp(s, "TC_K(", 5) ? signs[i][1] : NULL;
+    }
+    return NULL;
+}
+
+static void tc__put_letter(tc__printer *p, char letter, const uint32_t *in, int copy) {
+    if (in)
+        tc__put_value(p, in[letter - 'a'], copy);
+    else
+        tc__put_raw(p->out, &letter, 1);
+}
+
+// A comparison of a letter with a letter or a constant as a macro: gcc takes the operators of
+// types wider than a register apart lane by lane. Gives what follows.
+static const char *tc__put_comparison(tc__printer *p, const char *s, tc__class cls,
+                                      const uint32_t *in, int copy) {
+    char word[40];
+    size_t n = 0;
+    const char *macro = tc__comparison(s + 1, &n), *right = s + 1 + n;
+    tc__put(p->out, "%s_%s(", macro, tc__class_names[cls]);
+    tc__put_letter(p, *s, in, copy);
+    tc__put(p->out, ", ");
+    if (*right == 'T') {
+        right = tc__bracketed(right + 4, word);
+        tc__put_k(p, word, cls);
+    } else {
+        tc__put_letter(p, *right++, in, copy);
+    }
+    tc__put(p->out, ")");
+    return right;
+}
+
+// Copies an expression over a b c. in == NULL leaves the letters, else they are the
+// operands.
+static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uint32_t *in,
+                         int copy) {
     char word[40];
     while (*s) {
         size_t n = 0;
@@ -262,7 +309,12 @@ static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uin
             continue;
         }
         const char *next = s + n;
-        if (n == 1 && *s >= 'a' && *s <= 'c' && in) tc__put_value(p, in[*s - 'a'], copy);
+        size_t sign;
+        int letter = n == 1 && *s >= 'a' && *s <= 'c';
+        if (letter && tc__comparison(next, &sign))
+            next = tc__put_comparison(p, s, cls, in, copy);
+        else if (letter)
+            tc__put_letter(p, *s, in, copy);
         else if (n == 4 && !memcmp(s, "TC_F", 4)) {
             next = tc__bracketed(next, word);
             tc__put(p->out, "tc_%s_%s", word, tc__class_names[cls]);
@@ -282,7 +334,8 @@ static const char *tc__op_expr(const tc__printer *p, int op) {
     return p->d->cuda ? tc__ops[op].cuda : tc__ops[op].expr;
 }
 
-// The class an op computes in: its operands', which differs from the result's for comparisons.
+// The class an op computes in: its operands', which differs from the result's for
+// comparisons.
 static tc__class tc__op_class(const tc__printer *p, const tc__node *n) {
     if (n->op == TC_OP_WHERE || !n->n_in) return tc__class_of(n->dtype);
     return tc__class_of(tc__body(p, n->in[0])->dtype);
@@ -316,7 +369,15 @@ static const tc__print_row *tc__print_row_of(const tc__dialect *d, int op) {
 static void tc__print_node(tc__printer *p, const tc__node *n) {
     const tc__print_row *row = tc__print_row_of(p->d, n->op);
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return;
-    tc__print_fn print = row ? row->print : n->op == TC_OP_CAST ? tc__print_cast : tc__print_alu;
+    if (!row && n->op != TC_OP_CAST && !*tc__op_expr(p, n->op)) {
+        p->out->failed = 1;
+        tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text for %s yet",
+                 p->d->name, tc__ops[n->op].id);
+        return;
+    }
+    tc__print_fn print = row                   ? row->print
+                         : n->op == TC_OP_CAST ? tc__print_cast
+                                               : tc__print_alu;
     int copies = row && row->each == TC__ONCE ? 1 : tc__copies_of(p, n), shift = p->shift;
     for (int i = 0; i < copies; i++) {
         p->shift = shift + i * p->d->unit;
@@ -357,7 +418,9 @@ static void tc__print_range(tc__printer *p, uint32_t begin, uint32_t end) {
 static int tc__term_is_outer(const tc__printer *p, const tc__ixterm *t, tc__axis axis) {
     for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
         for (int other = 0; other < TC__AXES; other++)
-            if (other != (int)axis && tc__ix_uses(p->g->body.ix, t->atom[k], (tc__axis)other)) return 0;
+            if (other != (int)axis &&
+                tc__ix_uses(p->g->body.ix, t->atom[k], (tc__axis)other))
+                return 0;
         if (tc__ix_has_val(p->g->body.ix, t->atom[k])) return 0;
     }
     return 1;
@@ -370,22 +433,26 @@ static tc__ix tc__row_part(const tc__printer *p, tc__ix e, tc__axis axis) {
     all.base = part.base = 0, all.count = part.count = 0, all.overflow = part.overflow = 0;
     tc__ix_sum_add(x, &all, e, 1);
     for (int i = 0; i < all.count; i++)
-        if (tc__term_is_outer(p, &all.term[i], axis)) tc__ix_sum_term(&part, &all.term[i], 1);
+        if (tc__term_is_outer(p, &all.term[i], axis))
+            tc__ix_sum_term(&part, &all.term[i], 1);
     tc__ix sum = tc__ix_sum_end(x, &part);
     return tc__ix_uses(x, sum, axis) ? sum : 0;
 }
 
 static tc__row_pointer *tc__find_pointer(tc__printer *p, int64_t buffer, tc__ix part) {
     for (int i = 0; i < p->pointers; i++)
-        if (p->pointer[i].buffer == buffer && p->pointer[i].part == part) return &p->pointer[i];
+        if (p->pointer[i].buffer == buffer && p->pointer[i].part == part)
+            return &p->pointer[i];
     return NULL;
 }
 
-// Remembers a pointer for the access n if its index has a part to move out of the inner loops.
+// Remembers a pointer for the access n if its index has a part to move out of the inner
+// loops.
 static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__axis axis) {
     tc__ix stride = tc__ix_const(0), part = tc__row_part(p, n->attr[1], axis);
     if (!part || p->pointers == TC__PRINT_POINTERS || part == n->attr[1]) return NULL;
-    if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part)) return NULL;
+    if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part))
+        return NULL;
     if (axis == p->axis) {
         int steps = tc__ix_steps(p->g, part, axis, TC__VECTOR, &stride);
         tc__ixrun run = tc__ix_run(p->g->body.ix, part, axis);
@@ -408,8 +475,10 @@ static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
         const tc__kbuf *b = &p->g->buffer.at[j];
         int memory = b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
         const char *kind = memory && b->written ? "out" : names[b->place];
-        if (!name) name = kind;
-        else serial += !strcmp(kind, name);
+        if (!name)
+            name = kind;
+        else
+            serial += !strcmp(kind, name);
     }
     snprintf(out, 24, "%s%d", name, serial);
 }
@@ -433,29 +502,38 @@ static int tc__is_arg(const tc__acc *a) {
 }
 
 static tc__value tc__identity(tc__op monoid, int dtype) {
-    static const double limits[TC_DTYPE_COUNT][2] = {{0, 1}, {0, 255}, {-2147483648.0, 2147483647.0},
-                                                {0, 0}, {0, 0}, {0, 0}};
-    int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX || monoid == TC_OP_LOGICAL_OR;
+    static const double limits[TC_DTYPE_COUNT][2] = {
+        {0, 1}, {0, 255}, {-2147483648.0, 2147483647.0}, {0, 0}, {0, 0}, {0, 0}};
+    int low =
+        monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX || monoid == TC_OP_LOGICAL_OR;
     tc__value v;
     v.i = 0;
     if (monoid == TC_OP_ADD || monoid == TC_OP_MUL) {
-        if (tc__is_float(dtype)) v.f = monoid == TC_OP_MUL;
-        else v.i = monoid == TC_OP_MUL;
+        if (tc__is_float(dtype))
+            v.f = monoid == TC_OP_MUL;
+        else
+            v.i = monoid == TC_OP_MUL;
         return v;
     }
     const int64_t infinity = INT64_C(0x7ff) << 52;
-    if (tc__is_float(dtype)) v.i = low ? INT64_MIN | infinity : infinity;  // the bits of -inf, inf
-    else if (dtype == TC_I64) v.i = low ? INT64_MIN : INT64_MAX;
-    else v.i = (int64_t)limits[dtype][!low];
+    if (tc__is_float(dtype))
+        v.i = low ? INT64_MIN | infinity : infinity; // the bits of -inf, inf
+    else if (dtype == TC_I64)
+        v.i = low ? INT64_MIN : INT64_MAX;
+    else
+        v.i = (int64_t)limits[dtype][!low];
     return v;
 }
 
 // max0, sum1, ...
 static void tc__put_acc(tc__printer *p, int64_t i) {
-    static const struct { tc__op op; const char *name; } names[] = {
-        {TC_OP_ADD, "sum"}, {TC_OP_MUL, "prod"}, {TC_OP_MAXIMUM, "max"}, {TC_OP_MINIMUM, "min"},
-        {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"}, {TC_OP_ARGMAX, "best"},
-        {TC_OP_ARGMIN, "best"}};
+    static const struct {
+        tc__op op;
+        const char *name;
+    } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
+                 {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"},
+                 {TC_OP_ARGMAX, "best"},    {TC_OP_ARGMIN, "best"}};
     const char *name = "acc";
     for (size_t k = 0; k < TC__COUNT(names); k++)
         if (names[k].op == p->acc[i].monoid) name = names[k].name;
@@ -483,14 +561,17 @@ static int tc__find_accs(tc__printer *p) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_END) depth--;
         if (n->op == TC_OP_FOR && depth == TC__PRINT_DEPTH)
-            return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops", depth);
+            return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops",
+                            depth);
         if (n->op == TC_OP_FOR) stack[depth++] = n;
         if (n->op != TC_OP_ACC) continue;
         if (n->attr[1] >= TC__PRINT_ACCS || !depth)
-            return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: accumulator %lld (limit %d)",
-                            (long long)n->attr[1], TC__PRINT_ACCS);
+            return tc__fail(p->out->ctx, TC_E_TOO_BIG,
+                            "kernel: accumulator %lld (limit %d)", (long long)n->attr[1],
+                            TC__PRINT_ACCS);
         tc__acc *a = &p->acc[n->attr[1]];
-        a->used = 1, a->monoid = (tc__op)n->attr[0], a->dtype = tc__body(p, n->in[0])->dtype;
+        a->used = 1, a->monoid = (tc__op)n->attr[0],
+        a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
         a->form = a->loop->attr[2] >= 4 ? TC__ACC_NAMED : TC__ACC_ARRAY;
         if (p->g->vector == TC__ROW) a->form = TC__ACC_LANES;
@@ -504,12 +585,15 @@ static int tc__find_accs(tc__printer *p) {
 static void tc__put_ix_comment(tc__printer *p, tc__ix e) { tc__put_ix(p, e); }
 
 static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "//   %%%u = %s", n->id, *tc__ops[n->op].name ? tc__ops[n->op].name : tc__ops[n->op].id);
+    tc__put(p->out, "//   %%%u = %s", n->id,
+            *tc__ops[n->op].name ? tc__ops[n->op].name : tc__ops[n->op].id);
     if (n->op == TC_OP_CONST) {
         tc__value v = tc__const_value(n);
         tc__put(p->out, " ");
-        if (tc__is_float(n->dtype)) tc__put_double(p->out, v.f);
-        else tc__put(p->out, "%lld", (long long)v.i);
+        if (tc__is_float(n->dtype))
+            tc__put_double(p->out, v.f);
+        else
+            tc__put(p->out, "%lld", (long long)v.i);
     }
     if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
         tc__put(p->out, " ");
@@ -543,7 +627,8 @@ static void tc__put_dump_buffers(tc__printer *p) {
         tc__put(p->out, "  %s[", tc__dtypes[b->dtype].name);
         tc__put_ix_comment(p, b->numel);
         tc__put(p->out, "]  %s", places[b->place]);
-        if (b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE) tc__put(p->out, " %u", b->source);
+        if (b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE)
+            tc__put(p->out, " %u", b->source);
         tc__put(p->out, "\n");
     }
 }
@@ -562,15 +647,19 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR) tc__put_dump_loop(p, n);
-        else if (n->op == TC_OP_END) tc__put(p->out, "//   end\n");
-        else tc__put_dump_node(p, n);
+        if (n->op == TC_OP_FOR)
+            tc__put_dump_loop(p, n);
+        else if (n->op == TC_OP_END)
+            tc__put(p->out, "//   end\n");
+        else
+            tc__put_dump_node(p, n);
     }
 }
 
 // ---- entry ----
 
-static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g, const tc__dialect *d) {
+static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
+                             const tc__dialect *d) {
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
     p->axis = g->vector, p->copies = 1, p->outer = -1;

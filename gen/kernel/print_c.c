@@ -1,26 +1,9 @@
 // C dialect: LOOP lists for gcc and clang with vector types (cpu/vector.h), no includes.
-// Every value is a vector of 8 lanes, a row value has 8 equal ones, so an expression is the same
-// text and the same bits everywhere. Loops of 32 elements hold four named copies of each value;
-// what is left runs one vector at a time with n counted lanes.
+// Every value is a vector of 8 lanes, a row value has 8 equal ones, so an expression is the
+// same text and the same bits everywhere. Loops of 32 elements hold four named copies of
+// each value; what is left runs one vector at a time with n counted lanes.
 
-// ---- constants and memory ----
-
-static void tc__c_number(tc__printer *p, int dtype, tc__value v) {
-    if (tc__is_float(dtype)) {
-        tc__put_hexfloat(p->out, v.f, dtype == TC_F32);
-        return;
-    }
-    if (v.i == INT64_MIN) tc__put(p->out, "(-0x7fffffffffffffff - 1)");
-    else if (dtype == TC_I32 && v.i == INT32_MIN) tc__put(p->out, "(-0x7fffffff - 1)");
-    else tc__put(p->out, "%lld", (long long)v.i);
-}
-
-static void tc__c_constant(tc__printer *p, int dtype, tc__value v) {
-    if (dtype == TC_BOOL) v.i = -(v.i != 0);
-    tc__put(p->out, "TC_K_%s(", tc__suffix(dtype));
-    tc__c_number(p, dtype, v);
-    tc__put(p->out, ")");
-}
+// ---- memory ----
 
 static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
     return p->d->memory[p->g->buffer.at[n->attr[0]].dtype];
@@ -30,7 +13,8 @@ static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
     return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].name;
 }
 
-// What follows a row pointer: the rest of the index, and the lane where the vector is the row.
+// What follows a row pointer: the rest of the index, and the lane where the vector is the
+// row.
 static void tc__c_rest(tc__printer *p, const tc__row_pointer *q, tc__ix rest) {
     int zero = tc__ix_equals(rest, 0);
     if (!zero) tc__put_ix(p, rest);
@@ -98,7 +82,8 @@ static void tc__c_pred(tc__printer *p, const tc__node *n) {
 static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
         tc__ix stride;
-        if (tc__access_along(p->g, n->attr[i + 1], p->axis, TC__VECTOR) != TC__UNIFORM) return 0;
+        if (tc__access_along(p->g, n->attr[i + 1], p->axis, TC__VECTOR) != TC__UNIFORM)
+            return 0;
         if (!tc__ix_steps(p->g, n->attr[i], p->axis, TC__VECTOR, &stride)) return 0;
         if (!tc__ix_is_const(stride)) return 0;
     }
@@ -110,7 +95,8 @@ static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     tc__c_pred(p, n);
     p->shift += TC__VECTOR - 1;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, TC__VECTOR) == TC__UNIFORM) continue;
+        if (tc__access_along(p->g, n->attr[i], p->axis, TC__VECTOR) == TC__UNIFORM)
+            continue;
         tc__put(p->out, " && ");
         tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
     }
@@ -147,7 +133,8 @@ static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) 
     tc__value fill = tc__c_fill(n);
     int partial = pred || p->tail;
     tc__line(p);
-    tc__put(p->out, "%s x%u_%d[8]%s;\n", memory, n->id, copy, p->tail && !pred ? " = {0}" : "");
+    tc__put(p->out, "%s x%u_%d[8]%s;\n", memory, n->id, copy,
+            p->tail && !pred ? " = {0}" : "");
     if (pred) {
         tc__line(p);
         tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = ", n->id, copy);
@@ -182,14 +169,17 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ";\n");
     tc__line(p);
     tc__put(p->out, "if (");
-    if (pred == 1) tc__c_pred(p, n);
-    else tc__c_pred_all(p, n);
+    if (pred == 1)
+        tc__c_pred(p, n);
+    else
+        tc__c_pred_all(p, n);
     tc__put(p->out, ") ");
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
     if (tc__access_along(p->g, n->attr[1], p->axis, TC__VECTOR) == TC__UNIFORM)
         tc__c_uniform_load(p, n);
-    else tc__c_vector_load(p, n);
+    else
+        tc__c_vector_load(p, n);
     tc__put(p->out, ";\n");
     if (pred == 1) return;
     tc__line(p);
@@ -212,7 +202,8 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__access access = tc__c_access(p, n);
     int pred = tc__pred_along(p->g, n, p->axis, TC__VECTOR);
     int guard = pred == 1 && access != TC__PER_LANE;
-    if (pred == 2 && access == TC__CONTIGUOUS && !p->tail) guard = tc__c_pred_is_range(p, n);
+    if (pred == 2 && access == TC__CONTIGUOUS && !p->tail)
+        guard = tc__c_pred_is_range(p, n);
     if (guard) {
         tc__c_guarded_load(p, n, copy, pred);
         return;
@@ -224,14 +215,17 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__put_let(p, n, copy);
-    if (access == TC__UNIFORM) tc__c_uniform_load(p, n);
-    else tc__c_vector_load(p, n);
+    if (access == TC__UNIFORM)
+        tc__c_uniform_load(p, n);
+    else
+        tc__c_vector_load(p, n);
     tc__put(p->out, ";\n");
 }
 
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype, narrow = dtype == TC_BOOL || dtype == TC_U8;
+    int dtype = p->g->buffer.at[n->attr[0]].dtype,
+        narrow = dtype == TC_BOOL || dtype == TC_U8;
     if (narrow) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, "[%s]%s", at, !narrow ? "" : dtype == TC_BOOL ? " & 1)" : ")");
@@ -252,7 +246,10 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
     int lane_row = tc__is_lane_row(p->g, n, p->axis), counted = p->tail && !lane_row;
     tc__line(p);
     if (access == TC__CONTIGUOUS) {
-        tc__put(p->out, "tc_%s_%s(", counted ? "stn" : tc__c_streams(p, n) ? "nt" : "st",
+        tc__put(p->out, "tc_%s_%s(",
+                counted               ? "stn"
+                : tc__c_streams(p, n) ? "nt"
+                                      : "st",
                 tc__c_dtype(p, n));
         tc__c_address(p, n, 0);
         tc__put(p->out, ", ");
@@ -276,7 +273,8 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
     tc__ix e = n->attr[0], stride;
-    int steps = tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, TC__VECTOR, &stride);
+    int steps =
+        tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, TC__VECTOR, &stride);
     if (!tc__lanes_differ(n, p->axis) || (steps && tc__ix_is_const(stride))) {
         int64_t s = steps ? tc__ix_value(stride) : 0;
         tc__put_let(p, n, copy);
@@ -315,8 +313,10 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
     if (tc__pred_along(p->g, n, p->axis, TC__VECTOR) != 2) {
         tc__put_let(p, n, copy);
         tc__put(p->out, "tc_splat_i32(-(");
-        if (n->n_attr) tc__c_pred(p, n);
-        else tc__put(p->out, "1");
+        if (n->n_attr)
+            tc__c_pred(p, n);
+        else
+            tc__put(p->out, "1");
         tc__put(p->out, "));\n");
         return;
     }
@@ -342,7 +342,8 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", draw + %lld, seed, w%u_%d);\n", (long long)n->attr[1], n->id, copy);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id, copy);
+    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
+            copy);
     if (words > 1) tc__put(p->out, ", w%u_%d[1]", n->id, copy);
     tc__put(p->out, ");\n");
 }
@@ -350,399 +351,9 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
 // The product's value at (r, c): finished rows lie in the tile.
 static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_ld_%s(prod_r + c", tc__suffix(n->dtype));  // rows are padded
+    tc__put(p->out, "tc_ld_%s(prod_r + c", tc__suffix(n->dtype)); // rows are padded
     if (p->shift) tc__put(p->out, " + %d", p->shift);
     tc__put(p->out, n->dtype == TC_U8 ? ") & 255;\n" : ");\n");
-}
-
-// ---- accumulators ----
-
-static const char *tc__c_acc_type(const tc__acc *a) {
-    return a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype);
-}
-
-static void tc__c_acc_fn(tc__printer *p, const tc__acc *a) {
-    tc__put(p->out, "tc_acc_%s_%s", tc__ops[a->monoid].name, tc__c_acc_type(a));
-}
-
-// 1 when the winner's index needs 64 bits: 64-bit values, whose masks are as wide, or long rows.
-static int tc__c_wide_at(const tc__printer *p, const tc__acc *a) {
-    tc__class cls = tc__class_of(a->dtype);
-    return cls == TC__CLASS_f64 || cls == TC__CLASS_i64 ||
-           tc__ix_hi(p->g->body.ix, a->loop->attr[5]) >= INT32_MAX;
-}
-
-static int tc__c_is_chunked(const tc__acc *a) { return a->loop->attr[3] && !tc__is_arg(a); }
-
-// max0_2, max0[q], max0[c % 32][2]
-static void tc__c_acc_lane(tc__printer *p, int64_t i, int copy) {
-    const tc__acc *a = &p->acc[i];
-    tc__put_acc(p, i);
-    if (tc__is_arg(a) || a->form == TC__ACC_NAMED) tc__put(p->out, "_%d", copy);
-    else if (a->form == TC__ACC_ARRAY) tc__put(p->out, "[c / 8 %% 4]");
-    else tc__put(p->out, "[c %% 32][%d]", copy);
-}
-
-static void tc__c_identity(tc__printer *p, const tc__acc *a) {
-    tc__c_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
-}
-
-// Sets the first set of lanes to the identity; `type` also declares it.
-static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
-    const tc__acc *a = &p->acc[i];
-    int count = a->form == TC__ACC_LANES ? p->copies : 4;
-    if (a->form == TC__ACC_LANES && *type) {
-        tc__line(p);
-        tc__put(p->out, "%s", type);
-        tc__put_acc(p, i);
-        tc__put(p->out, "[%d][%d];\n", a->lanes, p->copies);
-    }
-    if (a->form == TC__ACC_ARRAY && *type) {
-        tc__line(p);
-        tc__put(p->out, "%s", type);
-        tc__put_acc(p, i);
-        tc__put(p->out, "[4];\n");
-    }
-    if (a->form == TC__ACC_LANES) {
-        tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < %d; l++)", a->lanes);
-        tc__block_open(p);
-    }
-    for (int j = 0; j < count; j++) {
-        tc__line(p);
-        if (a->form == TC__ACC_NAMED) tc__put(p->out, "%s", type);
-        tc__put_acc(p, i);
-        tc__put(p->out, a->form == TC__ACC_NAMED ? "_%d = " : a->form == TC__ACC_ARRAY ? "[%d] = "
-                : "[l][%d] = ", j);
-        tc__c_identity(p, a);
-        tc__put(p->out, ";\n");
-    }
-    if (a->form == TC__ACC_LANES) tc__block_close(p);
-}
-
-static void tc__c_new_arg(tc__printer *p, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    int wide = tc__c_wide_at(p, a);
-    int count = a->form == TC__ACC_LANES ? p->copies : a->form == TC__ACC_NAMED ? 4 : 1;
-    for (int j = 0; j < count; j++) {
-        tc__line(p);
-        tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-        tc__c_acc_lane(p, i, j);
-        tc__put(p->out, " = ");
-        tc__c_identity(p, a);
-        tc__put(p->out, ";\n");
-        tc__line(p);
-        tc__put(p->out, "%s at%lld_%d = TC_K_%s;\n", wide ? "tc_vl" : "tc_vi", (long long)i, j,
-                wide ? "i64(0x7fffffffffffffff)" : "i32(0x7fffffff)");
-    }
-}
-
-// The second set of lanes: one result per chunk.
-static void tc__c_new_chunks(tc__printer *p, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    const char *scalar = p->d->scalar[tc__class_of(a->dtype)];
-    tc__value v = tc__identity(a->monoid, a->dtype);
-    if (a->dtype == TC_BOOL) v.i = -v.i;
-    tc__line(p);
-    if (a->form == TC__ACC_LANES) {
-        tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-        tc__put_acc(p, i);
-        tc__put(p->out, "_chunk[32][%d];\n", p->copies);
-        tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < %d; l++) ", 32 * p->copies);
-        tc__put_acc(p, i);
-        tc__put(p->out, "_chunk[l / %d][l %% %d] = ", p->copies, p->copies);
-        tc__c_identity(p, a);
-    } else {
-        tc__put(p->out, "%s ", scalar);
-        tc__put_acc(p, i);
-        tc__put(p->out, "_chunk[32], ");
-        tc__put_acc(p, i);
-        tc__put(p->out, "_last = ");
-        tc__c_number(p, a->dtype, v);
-        tc__put(p->out, ";\n");
-        tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < 32; l++) ");
-        tc__put_acc(p, i);
-        tc__put(p->out, "_chunk[l] = ");
-        tc__put_acc(p, i);
-        tc__put(p->out, "_last");
-    }
-    tc__put(p->out, ";\n");
-}
-
-static void tc__c_new(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
-    char type[24];
-    (void)copy;
-    if (!a->used) return;
-    if (tc__is_arg(a)) {
-        tc__c_new_arg(p, n->attr[0]);
-        return;
-    }
-    snprintf(type, sizeof type, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-    tc__c_acc_reset(p, n->attr[0], type);
-    if (tc__c_is_chunked(a)) tc__c_new_chunks(p, n->attr[0]);
-}
-
-// One line: target = monoid(target, value), in a tail only for the counted lanes.
-static void tc__c_step_line(tc__printer *p, const tc__node *n, int set, int copy) {
-    const tc__acc *a = &p->acc[n->attr[1]];
-    int mask = p->tail && p->axis != TC__ROW;
-    tc__c_acc_lane(p, n->attr[1], set);
-    tc__put(p->out, " = ");
-    if (mask) tc__put(p->out, "TC_SEL_%s(TC_M_%s(inside), ", tc__suffix(a->dtype), tc__suffix(a->dtype));
-    tc__c_acc_fn(p, a);
-    tc__put(p->out, "(");
-    tc__c_acc_lane(p, n->attr[1], set);
-    tc__put(p->out, ", ");
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ")");
-    if (mask) {
-        tc__put(p->out, ", ");
-        tc__c_acc_lane(p, n->attr[1], set);
-        tc__put(p->out, ")");
-    }
-    tc__put(p->out, ";\n");
-}
-
-// The index vector that goes with a value, and the lanes where it wins.
-static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
-    int64_t i = n->attr[1];
-    const tc__acc *a = &p->acc[i];
-    const char *cls = tc__suffix(a->dtype), *at = tc__c_wide_at(p, a) ? "i64" : "i32";
-    int narrow_value = tc__class_of(a->dtype) == TC__CLASS_f32 || tc__class_of(a->dtype) == TC__CLASS_i32;
-    int mixed = narrow_value && tc__c_wide_at(p, a), set = p->tail && p->axis != TC__ROW ? 0 : copy;
-    const char *name = a->monoid == TC_OP_ARGMAX ? "max" : "min";
-    if (a->form == TC__ACC_ARRAY) set = 0;
-    tc__line(p);
-    tc__put(p->out, "{\n");
-    p->indent++;
-    tc__line(p);
-    tc__put(p->out, "const tc_v%s i = tc_%s_%s((tc_%s)(c", at[1] == '6' ? "l" : "i",
-            p->axis == TC__ROW ? "splat" : "iota", at, at);
-    if (p->axis != TC__ROW && p->shift) tc__put(p->out, " + %d", p->shift);
-    tc__put(p->out, "));\n");
-    tc__line(p);
-    tc__put(p->out, "const %s win = ", narrow_value ? "tc_vi" : "tc_vl");
-    if (p->tail && p->axis != TC__ROW) tc__put(p->out, "TC_M_%s(inside) & ", cls);
-    tc__put(p->out, "tc_win_%s_%s(", name, cls);
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", best%lld_%d, %sTC_LT_%s(i, at%lld_%d)%s);\n", (long long)i, set,
-            mixed ? "TC_B_i64(" : "", at, (long long)i, set, mixed ? ")" : "");
-    tc__line(p);
-    tc__put(p->out, "best%lld_%d = TC_SEL_%s(win, ", (long long)i, set, cls);
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", best%lld_%d);\n", (long long)i, set);
-    tc__line(p);
-    tc__put(p->out, "at%lld_%d = TC_SEL_%s(%s, i, at%lld_%d);\n", (long long)i, set, at,
-            mixed ? "TC_M_i64(win)" : "win", (long long)i, set);
-    tc__block_close(p);
-}
-
-// A row value steps every copy too.
-static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[1]];
-    (void)copy;
-    int shift = p->shift, counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
-    int sets = counted && !tc__is_arg(a) ? 4 : p->copies;
-    for (int j = 0; j < sets; j++) {
-        p->shift = shift + j * TC__VECTOR;
-        if (tc__is_arg(a)) {
-            tc__c_step_arg(p, n, j);
-            continue;
-        }
-        tc__line(p);
-        if (counted) tc__put(p->out, "%sif (part == %d) ", j ? "else " : "", j);
-        tc__c_step_line(p, n, j, counted ? 0 : j);
-    }
-    p->shift = shift;
-}
-
-static void tc__c_combine4(tc__printer *p, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    tc__put(p->out, "TC_COMBINE_%s(", tc__suffix(a->dtype));
-    tc__c_acc_fn(p, a);
-    for (int j = 0; j < 4; j++) {
-        tc__put(p->out, ", ");
-        tc__put_acc(p, i);
-        tc__put(p->out, a->form == TC__ACC_NAMED ? "_%d" : "[%d]", j);
-    }
-    tc__put(p->out, ")");
-}
-
-// `for (int h = 16; h; h /= 2) ... max0[l][j] = op(max0[l][j], max0[l + h][j]);`
-static void tc__c_fold_lanes(tc__printer *p, int64_t i, const char *set, int lanes) {
-    const tc__acc *a = &p->acc[i];
-    if (lanes < 2) return;
-    tc__line(p);
-    tc__put(p->out, "for (int h = %d; h; h /= 2) for (int l = 0; l < h; l++)", lanes / 2);
-    tc__block_open(p);
-    for (int j = 0; j < p->copies; j++) {
-        tc__line(p);
-        tc__put_acc(p, i);
-        tc__put(p->out, "%s[l][%d] = ", set, j);
-        tc__c_acc_fn(p, a);
-        tc__put(p->out, "(");
-        tc__put_acc(p, i);
-        tc__put(p->out, "%s[l][%d], ", set, j);
-        tc__put_acc(p, i);
-        tc__put(p->out, "%s[l + h][%d]);\n", set, j);
-    }
-    tc__block_close(p);
-}
-
-// After a chunk: its result goes to lane chunk % 32 of the second set.
-static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    const char *cls = tc__suffix(a->dtype);
-    if (a->form == TC__ACC_LANES) {
-        tc__c_fold_lanes(p, i, "", a->lanes);
-        for (int j = 0; j < p->copies; j++) {
-            tc__line(p);
-            tc__put_acc(p, i);
-            tc__put(p->out, "_chunk[chunk / 8192 %% 32][%d] = ", j);
-            tc__c_acc_fn(p, a);
-            tc__put(p->out, "(");
-            tc__put_acc(p, i);
-            tc__put(p->out, "_chunk[chunk / 8192 %% 32][%d], ", j);
-            tc__put_acc(p, i);
-            tc__put(p->out, "[0][%d]);\n", j);
-        }
-        return;
-    }
-    tc__line(p);
-    tc__put_acc(p, i);
-    tc__put(p->out, "_last = ");
-    tc__c_combine4(p, i);
-    tc__put(p->out, ";\n");
-    tc__line(p);
-    tc__put_acc(p, i);
-    tc__put(p->out, "_chunk[chunk / 8192 %% 32] = ");
-    tc__c_acc_fn(p, a);
-    tc__put(p->out, "(tc_splat_%s(", cls);
-    tc__put_acc(p, i);
-    tc__put(p->out, "_chunk[chunk / 8192 %% 32]), tc_splat_%s(", cls);
-    tc__put_acc(p, i);
-    tc__put(p->out, "_last))[0];\n");
-}
-
-static void tc__c_extent(tc__printer *p, const tc__node *loop) {
-    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
-}
-
-static void tc__c_combine_chunks(tc__printer *p, const tc__node *n, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    const char *cls = tc__suffix(a->dtype);
-    tc__put_let(p, n, 0);
-    tc__put(p->out, "tc_splat_%s(", cls);
-    tc__c_extent(p, a->loop);
-    tc__put(p->out, " <= 8192 ? ");
-    tc__put_acc(p, i);
-    tc__put(p->out, "_last\n");
-    tc__line(p);
-    tc__put(p->out, "    : TC_COMBINE_%s(", cls);
-    tc__c_acc_fn(p, a);
-    for (int j = 0; j < 4; j++) {
-        tc__put(p->out, ", tc_ld_%s(", cls);
-        tc__put_acc(p, i);
-        tc__put(p->out, "_chunk + %d)", j * TC__VECTOR);
-    }
-    tc__put(p->out, "));\n");
-}
-
-static void tc__c_combine_lanes(tc__printer *p, const tc__node *n, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    int chunked = tc__c_is_chunked(a);
-    if (!chunked) tc__c_fold_lanes(p, i, "", a->lanes);
-    else tc__c_fold_lanes(p, i, "_chunk", TC__LANES);
-    for (int j = 0; j < p->copies; j++) {
-        tc__put_let(p, n, j);
-        if (chunked) {
-            tc__c_extent(p, a->loop);
-            tc__put(p->out, " > 8192 ? ");
-            tc__put_acc(p, i);
-            tc__put(p->out, "_chunk[0][%d] : ", j);
-        }
-        tc__put_acc(p, i);
-        tc__put(p->out, "[0][%d];\n", j);
-    }
-}
-
-// The winner among the lanes: order does not matter, ties go to the lowest index.
-static void tc__c_combine_arg(tc__printer *p, const tc__node *n, int64_t i) {
-    const tc__acc *a = &p->acc[i];
-    const char *cls = tc__suffix(a->dtype), *at = tc__c_wide_at(p, a) ? "i64" : "i32";
-    const char *scalar = p->d->scalar[tc__class_of(a->dtype)];
-    int sets = a->form == TC__ACC_NAMED ? 4 : 1;
-    tc__line(p);
-    tc__put(p->out, "%s value%lld[%d];\n", scalar, (long long)i, sets * TC__VECTOR);
-    tc__line(p);
-    tc__put(p->out, "tc_%s index%lld[%d];\n", at, (long long)i, sets * TC__VECTOR);
-    for (int j = 0; j < sets; j++) {
-        tc__line(p);
-        tc__put(p->out, "tc_st_%s(value%lld + %d, best%lld_%d);\n", cls, (long long)i, j * TC__VECTOR,
-                (long long)i, j);
-        tc__line(p);
-        tc__put(p->out, "tc_st_%s(index%lld + %d, at%lld_%d);\n", at, (long long)i, j * TC__VECTOR,
-                (long long)i, j);
-    }
-    tc__line(p);
-    tc__put(p->out, "int top%lld = 0;\n", (long long)i);
-    tc__line(p);
-    tc__put(p->out, "for (int l = 1; l < %d; l++)", sets * TC__VECTOR);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const %s v = value%lld[l], b = value%lld[top%lld];\n", scalar, (long long)i,
-            (long long)i, (long long)i);
-    tc__line(p);
-    tc__put(p->out, "const int lower = index%lld[l] < index%lld[top%lld];\n", (long long)i,
-            (long long)i, (long long)i);
-    tc__line(p);
-    tc__put(p->out, "const int same = v == b || (v != v && b != b);\n");
-    tc__line(p);
-    tc__put(p->out, "if (v %s b || (v != v && b == b) || (same && lower)) top%lld = l;\n",
-            a->monoid == TC_OP_ARGMAX ? ">" : "<", (long long)i);
-    tc__block_close(p);
-    tc__put_let(p, n, 0);
-    tc__put(p->out, "tc_splat_i64(index%lld[top%lld] == %s ? 0 : index%lld[top%lld]);\n", (long long)i,
-            (long long)i, at[1] == '6' ? "0x7fffffffffffffff" : "0x7fffffff", (long long)i, (long long)i);
-}
-
-// Vector along the rows: every lane has its own winner.
-static void tc__c_combine_arg_rows(tc__printer *p, const tc__node *n, int64_t i) {
-    int wide = tc__c_wide_at(p, &p->acc[i]);
-    for (int j = 0; j < p->copies; j++) {
-        tc__line(p);
-        tc__put(p->out, "const tc_vl found%lld_%d = ", (long long)i, j);
-        tc__put(p->out, wide ? "at%lld_%d;\n" : "TC_CVT_i32_i64(at%lld_%d);\n", (long long)i, j);
-        tc__put_let(p, n, j);
-        tc__put(p->out, "TC_SEL_i64(TC_EQ_i64(found%lld_%d, TC_K_i64(%s)), TC_K_i64(0), found%lld_%d);\n",
-                (long long)i, j, wide ? "0x7fffffffffffffff" : "0x7fffffff", (long long)i, j);
-    }
-}
-
-static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
-    int64_t i = n->attr[0];
-    const tc__acc *a = &p->acc[i];
-    (void)copy;
-    if (tc__is_arg(a)) {
-        if (p->axis == TC__ROW) tc__c_combine_arg_rows(p, n, i);
-        else tc__c_combine_arg(p, n, i);
-        return;
-    }
-    if (a->form == TC__ACC_LANES) {
-        tc__c_combine_lanes(p, n, i);
-        return;
-    }
-    if (tc__c_is_chunked(a)) {
-        tc__c_combine_chunks(p, n, i);
-        return;
-    }
-    tc__put_let(p, n, 0);
-    tc__put(p->out, "tc_splat_%s(", tc__suffix(a->dtype));
-    tc__c_combine4(p, i);
-    tc__put(p->out, ");\n");
 }
 
 // ---- loops ----
@@ -750,9 +361,9 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
 // Where a loop runs: numbers where they are known, else names made by tc__c_span.
 typedef struct tc__c_range {
     int known;
-    int64_t begin, end, full;  // full: the end of whole steps
-    uint32_t id;               // of the FOR: end7, full7
-    int tail;                  // 0: every step is whole
+    int64_t begin, end, full; // full: the end of whole steps
+    uint32_t id;              // of the FOR: end7, full7
+    int tail;                 // 0: every step is whole
     int step;
 } tc__c_range;
 
@@ -768,9 +379,12 @@ static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
     return tc__ix_divisor(x, count) % step != 0;
 }
 
-static void tc__c_bound(tc__printer *p, const tc__c_range *r, const char *name, int64_t value) {
-    if (r->known) tc__put(p->out, "%lld", (long long)value);
-    else tc__put(p->out, "%s%u", name, r->id);
+static void tc__c_bound(tc__printer *p, const tc__c_range *r, const char *name,
+                        int64_t value) {
+    if (r->known)
+        tc__put(p->out, "%lld", (long long)value);
+    else
+        tc__put(p->out, "%s%u", name, r->id);
 }
 
 // `const tc_i64 begin7 = ..., end7 = ..., full7 = ...;` where they are not plain numbers.
@@ -780,31 +394,41 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     int worker = n->attr[1] == TC__BIND_WORKER;
     long long grain = p->axis == TC__ROW ? 4 * TC__VECTOR : (long long)p->g->grain;
     r.id = n->id, r.step = tc__c_vector_step(n), r.tail = tc__c_has_tail(p, n, r.step);
-    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) && tc__ix_is_const(n->attr[5])) {
+    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
+        tc__ix_is_const(n->attr[5])) {
         r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
         r.full = r.end > r.begin ? r.end - (r.end - r.begin) % r.step : r.begin;
         return r;
     }
     tc__line(p);
     tc__put(p->out, "const %s begin%u = ", p->d->index, r.id);
-    if (worker) tc__put(p->out, "lo * %lld", grain);
-    else if (chunked) tc__put(p->out, "chunk");
-    else if (p->parts) tc__put(p->out, "c0");
-    else tc__put_ix(p, n->attr[4]);
+    if (worker)
+        tc__put(p->out, "lo * %lld", grain);
+    else if (chunked)
+        tc__put(p->out, "chunk");
+    else if (p->parts)
+        tc__put(p->out, "c0");
+    else
+        tc__put_ix(p, n->attr[4]);
     tc__put(p->out, ", end%u = ", r.id);
     if (worker) tc__put(p->out, "tc_min(hi * %lld, ", grain);
     if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
-    if (p->parts) tc__put(p->out, "c1");
-    else tc__put_ix(p, n->attr[5]);
+    if (p->parts)
+        tc__put(p->out, "c1");
+    else
+        tc__put_ix(p, n->attr[5]);
     tc__put(p->out, worker || chunked ? ");\n" : ";\n");
     if (!r.tail) return r;
     tc__line(p);
-    tc__put(p->out, "const %s full%u = end%u > begin%u ? end%u - (end%u - begin%u) %% %d : begin%u;\n",
-            p->d->index, r.id, r.id, r.id, r.id, r.id, r.id, r.step, r.id);
+    tc__put(
+        p->out,
+        "const %s full%u = end%u > begin%u ? end%u - (end%u - begin%u) %% %d : begin%u;\n",
+        p->d->index, r.id, r.id, r.id, r.id, r.id, r.id, r.step, r.id);
     return r;
 }
 
-static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg, int chunked) {
+static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg,
+                              int chunked) {
     for (int i = 0; i < TC__PRINT_ACCS; i++) {
         const tc__acc *a = &p->acc[i];
         if (!a->used || a->loop != loop) continue;
@@ -840,7 +464,8 @@ static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32
     if (n->attr[0] == TC__ROW && p->g->kind == TC__CONTRACTION) {
         tc__class cls = tc__class_of(tc__body(p, p->g->left)->dtype);
         tc__line(p);
-        tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n", p->d->scalar[cls]);
+        tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
+                p->d->scalar[cls]);
     }
     if (n->attr[0] == TC__ROW) {
         p->outer = TC__ROW;
@@ -850,22 +475,25 @@ static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32
     p->outer = outer, p->pointers = pointers;
 }
 
-static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int from, int step) {
+static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int from,
+                       int step) {
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
     tc__c_bound(p, r, from ? "full" : "begin", from ? r->full : r->begin);
     tc__put(p->out, "; %s < ", v);
-    if (!from && r->tail) tc__c_bound(p, r, "full", r->full);
-    else tc__c_bound(p, r, "end", r->end);
+    if (!from && r->tail)
+        tc__c_bound(p, r, "full", r->full);
+    else
+        tc__c_bound(p, r, "end", r->end);
     tc__put(p->out, "; %s += %d)", v, step);
     tc__block_open(p);
 }
 
 // What is left after the whole steps, one vector at a time.
-static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r, uint32_t begin,
-                       uint32_t end) {
+static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                       uint32_t begin, uint32_t end) {
     const char *v = tc__axis_names[n->attr[0]];
-    tc__c_head(p, v, r, r->step > TC__VECTOR || !r->known || r->full > r->begin, TC__VECTOR);
+    tc__c_head(p, v, r, 1, TC__VECTOR);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
@@ -884,7 +512,8 @@ static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r, 
     tc__block_close(p);
 }
 
-static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end, int chunked) {
+static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
+                        int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
@@ -897,8 +526,9 @@ static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint3
 }
 
 // The steps of a loop over at most 8192 elements, or its chunks of 8192.
-static void tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
-                             void (*steps)(tc__printer *, const tc__node *, uint32_t, uint32_t, int)) {
+static void
+tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
+                 void (*steps)(tc__printer *, const tc__node *, uint32_t, uint32_t, int)) {
     if (!n->attr[3] || !tc__c_loop_has_acc(p, n, 0, 1)) {
         steps(p, n, begin, end, 0);
         return;
@@ -920,18 +550,24 @@ static void tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, 
     tc__block_close(p);
 }
 
-static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end, int chunked) {
+static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
+                         int chunked) {
     const char *v = tc__axis_names[n->attr[0]];
     int worker = n->attr[1] == TC__BIND_WORKER;
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
     int product = worker && p->g->kind == TC__CONTRACTION;
-    if (worker) tc__put(p->out, product ? "r0" : "lo");
-    else if (chunked) tc__put(p->out, "chunk");
-    else tc__put_ix(p, n->attr[4]);
+    if (worker)
+        tc__put(p->out, product ? "r0" : "lo");
+    else if (chunked)
+        tc__put(p->out, "chunk");
+    else
+        tc__put_ix(p, n->attr[4]);
     tc__put(p->out, "; %s < ", v);
-    if (worker) tc__put(p->out, product ? "r1" : "hi");
-    else if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
+    if (worker)
+        tc__put(p->out, product ? "r1" : "hi");
+    else if (chunked)
+        tc__put(p->out, "tc_min(chunk + 8192, ");
     if (!worker) tc__put_ix(p, n->attr[5]);
     tc__put(p->out, "%s; %s++)", chunked ? ")" : "", v);
     tc__block_open(p);
@@ -974,7 +610,8 @@ static void tc__c_buffers(tc__printer *p, const tc__text *body) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         int scratch = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-        const char *type = p->d->memory[b->dtype], *c = b->written || scratch ? "" : "const ";
+        const char *type = p->d->memory[b->dtype],
+                   *c = b->written || scratch ? "" : "const ";
         char name[24];
         tc__buffer_name(p, (int64_t)i, name);
         if (!tc__c_mentions(body, name)) continue;
@@ -1002,10 +639,13 @@ static void tc__c_args(tc__printer *p, const tc__text *body) {
         snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
-        tc__put(p->out, "const %s %s = tc_splat_%s(", p->d->reg[cls], name, tc__class_names[cls]);
-        if (n->dtype == TC_BOOL) tc__put(p->out, "-(a->arg[%lld].i != 0));\n", (long long)n->attr[0]);
-        else tc__put(p->out, "(%s)a->arg[%lld].%s);\n", p->d->scalar[cls], (long long)n->attr[0],
-                     tc__is_float(n->dtype) ? "f" : "i");
+        tc__put(p->out, "const %s %s = tc_splat_%s(", p->d->reg[cls], name,
+                tc__class_names[cls]);
+        if (n->dtype == TC_BOOL)
+            tc__put(p->out, "-(a->arg[%lld].i != 0));\n", (long long)n->attr[0]);
+        else
+            tc__put(p->out, "(%s)a->arg[%lld].%s);\n", p->d->scalar[cls],
+                    (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
     }
 }
 
@@ -1028,12 +668,17 @@ static void tc__c_kernel(tc__printer *p, const char *symbol) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1;
-    if (p->g->kind == TC__CONTRACTION) tc__print_contract(p, symbol);
-    else tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+    if (p->g->kind == TC__CONTRACTION)
+        tc__print_contract(p, symbol);
+    else
+        tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
     p->out = out, p->indent = 0;
-    tc__put(out, "TC_KERNEL void %s(const tc_kargs *a, tc_i64 lo, tc_i64 hi, tc_i32 worker)", symbol);
+    tc__put(out,
+            "TC_KERNEL void %s(const tc_kargs *a, tc_i64 lo, tc_i64 hi, tc_i32 worker)",
+            symbol);
     tc__block_open(p);
-    if (!tc__c_mentions(&body, "worker") && !tc__c_has_row_buffer(p)) tc__put(out, "    (void)worker;\n");
+    if (!tc__c_mentions(&body, "worker") && !tc__c_has_row_buffer(p))
+        tc__put(out, "    (void)worker;\n");
     tc__c_sizes(p, &body);
     tc__c_buffers(p, &body);
     tc__c_args(p, &body);
@@ -1047,7 +692,7 @@ static void tc__c_kernel(tc__printer *p, const char *symbol) {
 }
 
 static const tc__print_row tc__c_rows[] = {
-    {TC_OP_LOAD, TC__PER_COPY, tc__c_load},       // uniform, a vector, or lane by lane
+    {TC_OP_LOAD, TC__PER_COPY, tc__c_load}, // uniform, a vector, or lane by lane
     {TC_OP_STORE, TC__PER_COPY, tc__c_store},
     {TC_OP_INDEX, TC__PER_COPY, tc__c_index},
     {TC_OP_CHECK, TC__PER_COPY, tc__c_check},
@@ -1055,7 +700,7 @@ static const tc__print_row tc__c_rows[] = {
     {TC_OP_RANDOM, TC__PER_COPY, tc__c_random},
     {TC_OP_CONTRACT, TC__PER_COPY, tc__c_contract},
     {TC_OP_NEW, TC__ONCE, tc__c_new},
-    {TC_OP_ACC, TC__ONCE, tc__c_acc},             // prints all copies itself
+    {TC_OP_ACC, TC__ONCE, tc__c_acc}, // prints all copies itself
     {TC_OP_COMBINE, TC__ONCE, tc__c_combine},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };

@@ -1,31 +1,41 @@
-// CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one thread; an
-// unrolled thread keeps V copies, the elements of one 16-byte access. How the loops map is data,
-// made from the list by tc__cuda_plan:
+// CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one
+// thread; an unrolled thread keeps V copies, the elements of one 16-byte access. How the
+// loops map is data, made from the list by tc__cuda_plan:
 //
 //   flat   pointwise: threads walk rows x columns / V in a grid stride
-//   rows   a block for each row, threads walk its columns; sums by shuffles, then shared memory
+//   rows   a block for each row, threads walk its columns; sums by shuffles, then shared
 //   lanes  the vector runs along the rows: a thread for each row, columns in series
-//   tile   pointwise with loads that are dense along the rows: 32 x 32 tiles turned in shared memory
+//   tile   pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //
 // The order of a reduction here is its own: equal from run to run, not equal to the CPU's.
 
-typedef enum tc__cuda_form { TC__CUDA_FLAT, TC__CUDA_ROWS, TC__CUDA_LANES, TC__CUDA_TILE } tc__cuda_form;
+typedef enum tc__cuda_form {
+    TC__CUDA_FLAT,
+    TC__CUDA_ROWS,
+    TC__CUDA_LANES,
+    TC__CUDA_TILE
+} tc__cuda_form;
 
 enum { TC__CUDA_THREADS = 256, TC__CUDA_MOST = 1024, TC__CUDA_TILE_SIZE = 32 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
 typedef struct tc__cuda_plan {
     tc__cuda_form form;
-    int threads, width;  // width: V
+    int threads, width; // width: V
     tc__ix blocks;
 } tc__cuda_plan;
 
-static int tc__cuda_is_memory(const tc__node *n) { return n->op == TC_OP_LOAD || n->op == TC_OP_STORE; }
+static int tc__cuda_is_memory(const tc__node *n) {
+    return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+}
 
 // A load that a tile turns: dense along the rows and not along the columns.
 static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL) return 0;
-    if (g->buffer.at[n->attr[0]].place == TC__BUF_ROW || tc__ix_has_val(g->body.ix, n->attr[1])) return 0;
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+        return 0;
+    if (g->buffer.at[n->attr[0]].place == TC__BUF_ROW ||
+        tc__ix_has_val(g->body.ix, n->attr[1]))
+        return 0;
     tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
     return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
            tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
@@ -35,21 +45,30 @@ static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
 static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width) {
     tc__ixpool *x = g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, TC__COL);
-    if (width == 1 || n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED)) return 0;
+    if (width == 1 || n->level != TC__AT_COL ||
+        (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
+        return 0;
     if (tc__access_along(g, e, TC__COL, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
     return tc__ix_divisor(x, e) % width == 0;
 }
 
-// Elements of a 16-byte access of the widest dtype, 1 where columns do not divide into them.
+// Elements of a 16-byte access of the widest dtype of the columns' loads and stores; 1 where
+// columns do not divide into them.
 static int tc__cuda_width(const tc__group *g) {
-    uint32_t bytes = 1;
+    uint32_t most = 1;
     int wide = 0;
-    for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__dtypes[g->buffer.at[i].dtype].bytes > bytes) bytes = tc__dtypes[g->buffer.at[i].dtype].bytes;
-    int width = (int)(16 / bytes) > 4 ? 4 : (int)(16 / bytes);
-    for (size_t i = 0; i < g->body.node.count; i++)
-        wide |= tc__cuda_is_memory(g->body.node.at[i]) && tc__cuda_is_wide(g, g->body.node.at[i], width);
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__cuda_is_memory(n) || n->level != TC__AT_COL) continue;
+        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (bytes > most) most = bytes;
+    }
+    int width = most < 4 ? 4 : (int)(16 / most);
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        wide |= tc__cuda_is_memory(n) && tc__cuda_is_wide(g, n, width);
+    }
     return wide && tc__ix_divisor(g->body.ix, g->cols) % width == 0 ? width : 1;
 }
 
@@ -57,19 +76,25 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     tc__cuda_plan q;
     int turned = 0;
-    for (size_t i = 0; i < g->body.node.count; i++) turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
+    for (size_t i = 0; i < g->body.node.count; i++)
+        turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
     q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
-                                      : g->vector == TC__ROW ? TC__CUDA_LANES : TC__CUDA_ROWS;
+             : g->vector == TC__ROW   ? TC__CUDA_LANES
+                                      : TC__CUDA_ROWS;
     q.width = q.form == TC__CUDA_FLAT || q.form == TC__CUDA_ROWS ? tc__cuda_width(g) : 1;
     q.threads = TC__CUDA_THREADS;
     tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q.width)), items = g->rows;
     if (q.form == TC__CUDA_ROWS && tc__ix_is_const(columns)) {
         int64_t threads = tc__padded(tc__ix_value(columns), 32);
-        q.threads = threads > TC__CUDA_MOST ? TC__CUDA_MOST : threads < 32 ? 32 : (int)threads;
+        q.threads = threads > TC__CUDA_MOST ? TC__CUDA_MOST
+                    : threads < 32          ? 32
+                                            : (int)threads;
     }
     if (q.form == TC__CUDA_FLAT)
-        items = tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns), tc__ix_const(q.threads));
-    if (q.form == TC__CUDA_LANES) items = tc__ix_ceil_div(x, g->rows, tc__ix_const(q.threads));
+        items =
+            tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns), tc__ix_const(q.threads));
+    if (q.form == TC__CUDA_LANES)
+        items = tc__ix_ceil_div(x, g->rows, tc__ix_const(q.threads));
     if (q.form == TC__CUDA_TILE)
         items = tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tc__ix_const(TC__CUDA_TILE_SIZE)),
                            tc__ix_ceil_div(x, g->cols, tc__ix_const(TC__CUDA_TILE_SIZE)));
@@ -84,9 +109,12 @@ static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
         tc__put_hexfloat(p->out, v.f, dtype == TC_F32);
         return;
     }
-    if (v.i == INT64_MIN) tc__put(p->out, "(-0x7fffffffffffffffll - 1)");
-    else if (dtype == TC_I32 && v.i == INT32_MIN) tc__put(p->out, "(-0x7fffffff - 1)");
-    else tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
+    if (v.i == INT64_MIN)
+        tc__put(p->out, "(-0x7fffffffffffffffll - 1)");
+    else if (dtype == TC_I32 && v.i == INT32_MIN)
+        tc__put(p->out, "(-0x7fffffff - 1)");
+    else
+        tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
@@ -98,7 +126,8 @@ static void tc__cuda_element(tc__printer *p, const tc__node *n) {
 
 // `tc_pack<float, 4>`
 static void tc__cuda_pack(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_pack<%s, %d>", p->d->memory[p->g->buffer.at[n->attr[0]].dtype], p->copies);
+    tc__put(p->out, "tc_pack<%s, %d>", p->d->memory[p->g->buffer.at[n->attr[0]].dtype],
+            p->copies);
 }
 
 static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
@@ -177,7 +206,8 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
     for (int i = 0; i < copies; i++) {
         p->shift = i;
         tc__line(p);
-        if (p->row_block && n->level == TC__AT_ROW) tc__put(p->out, "if (threadIdx.x == 0) ");
+        if (p->row_block && n->level == TC__AT_ROW)
+            tc__put(p->out, "if (threadIdx.x == 0) ");
         tc__cuda_element(p, n);
         tc__put(p->out, " = ");
         tc__put_value(p, n->in[0], i);
@@ -222,11 +252,14 @@ static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, ";\n");
         if (!tc__is_arg(a)) continue;
         tc__line(p);
-        tc__put(p->out, "tc_i64 at%lld_%d = 0x7fffffffffffffffll;\n", (long long)n->attr[0], j);
+        tc__put(p->out, "tc_i64 at%lld_%d = 0x7fffffffffffffffll;\n", (long long)n->attr[0],
+                j);
     }
 }
 
-static const char *tc__cuda_arg_name(const tc__acc *a) { return a->monoid == TC_OP_ARGMAX ? "max" : "min"; }
+static const char *tc__cuda_arg_name(const tc__acc *a) {
+    return a->monoid == TC_OP_ARGMAX ? "max" : "min";
+}
 
 static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
     long long i = n->attr[1];
@@ -236,7 +269,8 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
     for (int j = 0; j < p->acc_copies; j++) {
         tc__line(p);
         if (tc__is_arg(a)) {
-            tc__put(p->out, "tc_keep_%s_%s(best%lld_%d, at%lld_%d, ", tc__cuda_arg_name(a), cls, i, j, i, j);
+            tc__put(p->out, "tc_keep_%s_%s(best%lld_%d, at%lld_%d, ", tc__cuda_arg_name(a),
+                    cls, i, j, i, j);
             tc__put_value(p, n->in[0], j);
             tc__put(p->out, ", c + %d);\n", j);
             continue;
@@ -255,12 +289,13 @@ static void tc__cuda_combine_arg(tc__printer *p, const tc__node *n, const tc__ac
     const char *name = tc__cuda_arg_name(a), *cls = tc__suffix(a->dtype);
     for (int j = 1; j < p->acc_copies; j++) {
         tc__line(p);
-        tc__put(p->out, "tc_keep_%s_%s(best%lld_0, at%lld_0, best%lld_%d, at%lld_%d);\n", name, cls, i, i, i,
-                j, i, j);
+        tc__put(p->out, "tc_keep_%s_%s(best%lld_0, at%lld_0, best%lld_%d, at%lld_%d);\n",
+                name, cls, i, i, i, j, i, j);
     }
     if (p->row_block) {
         tc__line(p);
-        tc__put(p->out, "tc_block_%s_%s<%d>(best%lld_0, at%lld_0);\n", name, cls, p->row_block / 32, i, i);
+        tc__put(p->out, "tc_block_%s_%s<%d>(best%lld_0, at%lld_0);\n", name, cls,
+                p->row_block / 32, i, i);
     }
     tc__put_let(p, n, 0);
     tc__put(p->out, "at%lld_0 == 0x7fffffffffffffffll ? 0 : at%lld_0;\n", i, i);
@@ -268,7 +303,8 @@ static void tc__cuda_combine_arg(tc__printer *p, const tc__node *n, const tc__ac
 
 static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
     const tc__acc *a = &p->acc[n->attr[0]];
-    const char *cls = a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype), *name = tc__ops[a->monoid].name;
+    const char *cls = a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype),
+               *name = tc__ops[a->monoid].name;
     (void)copy;
     if (tc__is_arg(a)) {
         tc__cuda_combine_arg(p, n, a);
@@ -295,32 +331,62 @@ static void tc__cuda_block_text(tc__printer *p, const tc__acc *a) {
     const char *cls = a->dtype == TC_U8 && !tc__is_arg(a) ? "u8" : tc__suffix(a->dtype);
     if (tc__is_arg(a)) {
         const char *best = tc__cuda_arg_name(a);
-        tc__put(p->out, "\nTC_FN void tc_keep_%s_%s(%s &b, tc_i64 &j, %s v, tc_i64 i) {\n"
-                "    const int win = tc_win_%s_%s(v, b, i < j);\n    b = win ? v : b;\n    j = win ? i : j;\n}\n",
-                best, cls, type, type, best, cls);
-        tc__put(p->out, "\ntemplate <int W> TC_FN void tc_block_%s_%s(%s &v, tc_i64 &i) {\n"
-                "    __shared__ %s value[W];\n    __shared__ tc_i64 index[W];\n"
-                "    for (int o = 16; o; o /= 2) tc_keep_%s_%s(v, i, __shfl_down_sync(~0u, v, o),\n"
-                "                                          __shfl_down_sync(~0u, i, o));\n",
-                best, cls, type, type, best, cls);
-        tc__put(p->out, "    __syncthreads();\n    if (threadIdx.x %% 32 == 0) value[threadIdx.x / 32] = v, "
-                "index[threadIdx.x / 32] = i;\n    __syncthreads();\n    v = value[0], i = index[0];\n"
-                "    for (int w = 1; w < W; w++) tc_keep_%s_%s(v, i, value[w], index[w]);\n}\n", best, cls);
+        tc__put(
+            p->out,
+            "\nTC_FN void tc_keep_%s_%s(%s &b, tc_i64 &j, %s v, tc_i64 i) {\n"
+            "    const int win = tc_win_%s_%s(v, b, i < j);\n    b = win ? v : b;\n    j "
+            "= win ? i : j;\n}\n",
+            best, cls, type, type, best, cls);
+        tc__put(
+            p->out,
+            "\ntemplate <int W> TC_FN void tc_block_%s_%s(%s &v, tc_i64 &i) {\n"
+            "    __shared__ %s value[W];\n    __shared__ tc_i64 index[W];\n"
+            "    for (int o = 16; o; o /= 2) tc_keep_%s_%s(v, i, __shfl_down_sync(~0u, v, "
+            "o),\n"
+            "                                          __shfl_down_sync(~0u, i, o));\n",
+            best, cls, type, type, best, cls);
+        tc__put(
+            p->out,
+            "    __syncthreads();\n    if (threadIdx.x %% 32 == 0) value[threadIdx.x / "
+            "32] = v, "
+            "index[threadIdx.x / 32] = i;\n    __syncthreads();\n    v = value[0], i = "
+            "index[0];\n"
+            "    for (int w = 1; w < W; w++) tc_keep_%s_%s(v, i, value[w], index[w]);\n}\n",
+            best, cls);
         return;
     }
-    tc__put(p->out, "\ntemplate <int W> TC_FN %s tc_block_%s_%s(%s x) {\n    __shared__ %s part[W];\n"
-            "    for (int o = 16; o; o /= 2) x = tc_acc_%s_%s(x, __shfl_down_sync(~0u, x, o));\n", type, name,
-            cls, type, type, name, cls);
-    tc__put(p->out, "    if (W == 1) return __shfl_sync(~0u, x, 0);\n    __syncthreads();\n"
-            "    if (threadIdx.x %% 32 == 0) part[threadIdx.x / 32] = x;\n    __syncthreads();\n    x = part[0];\n"
-            "    for (int w = 1; w < W; w++) x = tc_acc_%s_%s(x, part[w]);\n    return x;\n}\n", name, cls);
+    tc__put(
+        p->out,
+        "\ntemplate <int W> TC_FN %s tc_block_%s_%s(%s x) {\n    __shared__ %s part[W];\n"
+        "    for (int o = 16; o; o /= 2) x = tc_acc_%s_%s(x, __shfl_down_sync(~0u, x, "
+        "o));\n",
+        type, name, cls, type, type, name, cls);
+    tc__put(
+        p->out,
+        "    if (W == 1) return __shfl_sync(~0u, x, 0);\n    __syncthreads();\n"
+        "    if (threadIdx.x %% 32 == 0) part[threadIdx.x / 32] = x;\n    "
+        "__syncthreads();\n    x = part[0];\n"
+        "    for (int w = 1; w < W; w++) x = tc_acc_%s_%s(x, part[w]);\n    return x;\n}\n",
+        name, cls);
 }
 
 // ---- loops ----
 
+static int tc__cuda_has(const tc__group *g, uint32_t begin, uint32_t end, tc__op op) {
+    for (uint32_t id = begin; id < end; id++)
+        if (g->body.node.at[id]->op == op) return 1;
+    return 0;
+}
+
+static int tc__cuda_has_row_buffer(const tc__group *g) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (g->buffer.at[i].place == TC__BUF_ROW) return 1;
+    return 0;
+}
+
 // Columns of a row: threads of the block in steps of V, or one thread in series.
 static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    if (n->attr[0] == TC__ROW) {  // the kernel has placed the rows
+    if (n->attr[0] == TC__ROW) { // the kernel has placed the rows
         tc__print_range(p, begin, end);
         return;
     }
@@ -343,25 +409,43 @@ static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uin
     tc__print_range(p, begin, end);
     p->copies = 1;
     tc__block_close(p);
+    if (!p->row_block || !tc__cuda_has(p->g, begin, end, TC_OP_STORE)) return;
+    if (!tc__cuda_has(p->g, end, (uint32_t)p->g->body.node.count, TC_OP_LOAD)) return;
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n"); // what was stored may be loaded by other threads
 }
 
-static void tc__cuda_let(tc__printer *p, const char *name, const char *lead, tc__ix e, const char *tail) {
+static void tc__cuda_let(tc__printer *p, const char *name, const char *lead, tc__ix e,
+                         const char *tail) {
     tc__line(p);
     tc__put(p->out, "const tc_i64 %s = %s", name, lead);
     tc__put_atom(p, e, 0);
     tc__put(p->out, "%s;\n", tail);
 }
 
-static void tc__cuda_all(tc__printer *p) { tc__print_range(p, 0, (uint32_t)p->g->body.node.count); }
+static void tc__cuda_all(tc__printer *p) {
+    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+}
+
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], TC__ROW))
+                return 1;
+    }
+    return 0;
+}
 
 static void tc__cuda_flat(tc__printer *p, const tc__cuda_plan *q) {
     tc__ix columns = tc__ix_div(p->g->body.ix, p->g->cols, tc__ix_const(q->width));
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = (tc_i64)blockIdx.x * %d + threadIdx.x; i < ", q->threads);
+    tc__put(p->out, "for (tc_i64 i = (tc_i64)blockIdx.x * %d + threadIdx.x; i < ",
+            q->threads);
     tc__put_ix(p, tc__ix_mul(p->g->body.ix, p->g->rows, columns));
     tc__put(p->out, "; i += (tc_i64)gridDim.x * %d)", q->threads);
     tc__block_open(p);
-    tc__cuda_let(p, "r", "i / ", columns, "");
+    if (tc__cuda_names_rows(p->g)) tc__cuda_let(p, "r", "i / ", columns, "");
     tc__line(p);
     tc__put(p->out, "const tc_i64 c = i %% ");
     tc__put_atom(p, columns, 0);
@@ -372,13 +456,6 @@ static void tc__cuda_flat(tc__printer *p, const tc__cuda_plan *q) {
 }
 
 static void tc__cuda_rows(tc__printer *p, const tc__cuda_plan *q) {
-    for (size_t i = 0; i < p->g->buffer.count; i++) {
-        const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_ROW) continue;
-        tc__line(p);
-        tc__put(p->out, "extern __shared__ char shared[];\n");
-        break;
-    }
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = blockIdx.x; r < ");
     tc__put_ix(p, p->g->rows);
@@ -386,12 +463,17 @@ static void tc__cuda_rows(tc__printer *p, const tc__cuda_plan *q) {
     tc__block_open(p);
     p->row_block = q->threads, p->acc_copies = q->width, p->in_row = 1;
     tc__cuda_all(p);
+    if (tc__cuda_has_row_buffer(p->g)) {
+        tc__line(p);
+        tc__put(p->out, "__syncthreads();\n"); // before the next row
+    }
     tc__block_close(p);
 }
 
 static void tc__cuda_lanes(tc__printer *p, const tc__cuda_plan *q) {
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 r = (tc_i64)blockIdx.x * %d + threadIdx.x; r < ", q->threads);
+    tc__put(p->out, "for (tc_i64 r = (tc_i64)blockIdx.x * %d + threadIdx.x; r < ",
+            q->threads);
     tc__put_ix(p, p->g->rows);
     tc__put(p->out, "; r += (tc_i64)gridDim.x * %d)", q->threads);
     tc__block_open(p);
@@ -431,7 +513,8 @@ static void tc__cuda_fill_tiles(tc__printer *p) {
 }
 
 static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
-    tc__ix across = tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
+    tc__ix across =
+        tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
         if (!tc__cuda_is_turned(p->g, n)) continue;
@@ -494,6 +577,14 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
         if (b->place != TC__BUF_ROW) continue;
         const char *type = p->d->memory[b->dtype];
         tc__line(p);
+        if (p->axis == TC__ROW) { // of one thread
+            tc__put(p->out, "%s ", type);
+            tc__put_buffer(p, (int64_t)i);
+            tc__put(p->out, "[");
+            tc__put_ix(p, b->numel);
+            tc__put(p->out, "];\n");
+            continue;
+        }
         tc__put(p->out, "%s *", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(shared + ", type);
@@ -505,43 +596,52 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
         char name[24];
         int seen = n->op != TC_OP_ARG;
         for (size_t j = 0; j < id && !seen; j++)
-            seen = p->g->body.node.at[j]->op == TC_OP_ARG && p->g->body.node.at[j]->attr[0] == n->attr[0];
+            seen = p->g->body.node.at[j]->op == TC_OP_ARG &&
+                   p->g->body.node.at[j]->attr[0] == n->attr[0];
         if (seen) continue;
         snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
         tc__line(p);
-        tc__put(p->out, "const %s %s = (%s)a.arg[%lld].%s;\n", p->d->reg[tc__class_of(n->dtype)], name,
-                p->d->reg[tc__class_of(n->dtype)], (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
+        tc__put(p->out, "const %s %s = (%s)a.arg[%lld].%s;\n",
+                p->d->reg[tc__class_of(n->dtype)], name, p->d->reg[tc__class_of(n->dtype)],
+                (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
     }
 }
 
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
-    static void (*const forms[])(tc__printer *, const tc__cuda_plan *) = {tc__cuda_flat, tc__cuda_rows,
-                                                                          tc__cuda_lanes, tc__cuda_tile};
+    static void (*const forms[])(tc__printer *, const tc__cuda_plan *) = {
+        tc__cuda_flat, tc__cuda_rows, tc__cuda_lanes, tc__cuda_tile};
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->acc_copies = 1;
     p->axis = q.form == TC__CUDA_LANES ? TC__ROW : TC__COL;
     forms[q.form](p, &q);
+    for (size_t i = 0; i < p->g->buffer.count && p->axis == TC__ROW; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (b->place != TC__BUF_ROW || tc__ix_is_const(b->numel)) continue;
+        out->failed =
+            !tc__fail(out->ctx, TC_E_UNSUPPORTED, "cuda: a row buffer of unknown size");
+    }
     p->out = out, p->indent = 0;
     tc__put(out, "// %d threads in a block, ", q.threads);
     tc__put_ix(p, q.blocks);
-    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s(", q.threads, symbol);
+    tc__put(out,
+            " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s(",
+            q.threads, symbol);
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    const char *shared = strstr(body.at, "extern __shared__");
-    if (shared) tc__put(out, "    extern __shared__ char shared[];\n");
+    if (tc__cuda_has_row_buffer(p->g))
+        tc__put(out, "    extern __shared__ char shared[];\n");
     tc__cuda_names(p, &body);
-    size_t skip = shared ? strlen("    extern __shared__ char shared[];\n") : 0;
-    tc__put_raw(out, body.at + skip, body.size - skip);
+    tc__put_raw(out, body.at, body.size);
     tc__block_close(p);
     out->failed |= body.failed;
     tc__text_free(&body);
 }
 
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__cuda_load},  // one access of 16 bytes, or each copy
+    {TC_OP_LOAD, TC__ONCE, tc__cuda_load}, // one access of 16 bytes, or each copy
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
     {TC_OP_INDEX, TC__PER_COPY, tc__cuda_index},
     {TC_OP_CHECK, TC__PER_COPY, tc__cuda_check},
@@ -596,13 +696,15 @@ static const char *const tc__text_cuda[] = {
     "TC_FN tc_i64 TC_N(floor_div)(tc_i64 a, tc_i64 b) { return a / b - (a % b < 0); }",
     "",
     "// fn: floor_mod",
-    "TC_FN tc_i64 TC_N(floor_mod)(tc_i64 a, tc_i64 b) { return a % b < 0 ? a % b + b : a % b; }",
+    "TC_FN tc_i64 TC_N(floor_mod)(tc_i64 a, tc_i64 b) { return a % b < 0 ? a % b + b : a "
+    "% b; }",
     "",
     "// fn: min",
     "TC_FN tc_i64 TC_N(min)(tc_i64 a, tc_i64 b) { return a < b ? a : b; }",
     "",
     "// fn: check",
-    "// Index v made safe: negative ones count from the end, others are clamped and flagged.",
+    "// Index v made safe: negative ones count from the end, others are clamped and "
+    "flagged.",
     "TC_FN tc_i64 TC_N(check)(const tc_kargs &a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
     "    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
     "    if ((tc_u64)w < (tc_u64)limit) return w;",
@@ -614,7 +716,8 @@ static const char *const tc__text_cuda[] = {
     "",
 };
 
-// Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps in.
+// Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps
+// in.
 static const char *const tc__text_cuda_class[] = {
     "#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
     "#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
@@ -631,22 +734,47 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_B_@(m) (m)",
 };
 
-// Functions of float and double: the name in ops.def and its body over x, y; # is the suffix of
-// the CUDA function (f or nothing), @ the class.
+// Functions of float and double: the name in ops.def and its body over x, y; # is the
+// suffix of the CUDA function (f or nothing), @ the class.
 static const char *const tc__cuda_functions[][2] = {
-    {"exp", "exp#(x)"}, {"exp2", "exp2#(x)"}, {"expm1", "expm1#(x)"}, {"log", "log#(x)"},
-    {"log2", "log2#(x)"}, {"log10", "log10#(x)"}, {"log1p", "log1p#(x)"}, {"sin", "sin#(x)"},
-    {"cos", "cos#(x)"}, {"tan", "tan#(x)"}, {"asin", "asin#(x)"}, {"acos", "acos#(x)"},
-    {"atan", "atan#(x)"}, {"sinh", "sinh#(x)"}, {"cosh", "cosh#(x)"}, {"tanh", "tanh#(x)"},
-    {"erf", "erf#(x)"}, {"floor", "floor#(x)"}, {"ceil", "ceil#(x)"}, {"trunc", "trunc#(x)"},
-    {"round", "rint#(x)"}, {"abs", "fabs#(x)"}, {"sqrt", "sqrt#(x)"}, {"rsqrt", "(T)1 / sqrt#(x)"},
-    {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x"}, {"sigmoid", "(T)1 / ((T)1 + exp#(-x))"},
-    {"silu", "x / ((T)1 + exp#(-x))"}, {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)"},
-    {"gelu_tanh", "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))"},
-    {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))"}, {"pow", "pow#(x, y)"},
-    {"atan2", "atan2#(x, y)"}, {"fmod", "fmod#(x, y)"},
-    {"remainder", "tc_wrap_@(fmod#(x, y), y)"}, {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)"},
-    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x"}, {"fma", "fma#(x, y, z)"}};
+    {"exp", "exp#(x)"},
+    {"exp2", "exp2#(x)"},
+    {"expm1", "expm1#(x)"},
+    {"log", "log#(x)"},
+    {"log2", "log2#(x)"},
+    {"log10", "log10#(x)"},
+    {"log1p", "log1p#(x)"},
+    {"sin", "sin#(x)"},
+    {"cos", "cos#(x)"},
+    {"tan", "tan#(x)"},
+    {"asin", "asin#(x)"},
+    {"acos", "acos#(x)"},
+    {"atan", "atan#(x)"},
+    {"sinh", "sinh#(x)"},
+    {"cosh", "cosh#(x)"},
+    {"tanh", "tanh#(x)"},
+    {"erf", "erf#(x)"},
+    {"floor", "floor#(x)"},
+    {"ceil", "ceil#(x)"},
+    {"trunc", "trunc#(x)"},
+    {"round", "rint#(x)"},
+    {"abs", "fabs#(x)"},
+    {"sqrt", "sqrt#(x)"},
+    {"rsqrt", "(T)1 / sqrt#(x)"},
+    {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x"},
+    {"sigmoid", "(T)1 / ((T)1 + exp#(-x))"},
+    {"silu", "x / ((T)1 + exp#(-x))"},
+    {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)"},
+    {"gelu_tanh",
+     "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))"},
+    {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))"},
+    {"pow", "pow#(x, y)"},
+    {"atan2", "atan2#(x, y)"},
+    {"fmod", "fmod#(x, y)"},
+    {"remainder", "tc_wrap_@(fmod#(x, y), y)"},
+    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)"},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x"},
+    {"fma", "fma#(x, y, z)"}};
 
 // Conversions saturate and take NaN to 0 already, but for 64 bits and bytes.
 static const char *tc__cuda_cast(int from, int to) {
@@ -657,18 +785,24 @@ static const char *tc__cuda_cast(int from, int to) {
     return "(T)x";
 }
 
-static void tc__put_pattern(tc__text *out, const char *s, const char *cls, const char *suffix) {
+static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
+                            const char *suffix) {
     for (; *s; s++) {
-        if (*s == '@') tc__put(out, "%s", cls);
-        else if (*s == '#') tc__put(out, "%s", suffix);
-        else tc__put_raw(out, s, 1);
+        if (*s == '@')
+            tc__put(out, "%s", cls);
+        else if (*s == '#')
+            tc__put(out, "%s", suffix);
+        else
+            tc__put_raw(out, s, 1);
     }
 }
 
 // Replaces T and U by types: done by typedefs around each function, for short text.
-static void tc__cuda_function(tc__text *out, const char *name, const char *body, const char *cls,
-                              const char *type, const char *argument, const char *suffix) {
-    int three = strstr(body, "z)") != NULL, two = three || strstr(body, "y)") || strstr(body, "y <");
+static void tc__cuda_function(tc__text *out, const char *name, const char *body,
+                              const char *cls, const char *type, const char *argument,
+                              const char *suffix) {
+    int three = strstr(body, "z)") != NULL,
+        two = three || strstr(body, "y)") || strstr(body, "y <");
     tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
     if (two) tc__put(out, ", %s y", type);
     if (three) tc__put(out, ", %s z", type);
@@ -684,22 +818,29 @@ static int tc__uses_word(const tc__text *kernels, const char *name) {
 }
 
 static void tc__cuda_macros(tc__text *out) {
-    static const char *const types[TC__CLASSES][2] = {{"float", "float"}, {"double", "double"},
-                                                      {"int", "unsigned"}, {"tc_i64", "tc_u64"}};
+    static const char *const types[TC__CLASSES][2] = {{"float", "float"},
+                                                      {"double", "double"},
+                                                      {"int", "unsigned"},
+                                                      {"tc_i64", "tc_u64"}};
     for (int cls = 0; cls < TC__CLASSES; cls++) {
         for (size_t i = 0; i < TC__COUNT(tc__text_cuda_class); i++) {
             for (const char *s = tc__text_cuda_class[i]; *s; s++) {
-                if (*s == '@') tc__put(out, "%s", tc__class_names[cls]);
+                if (*s == '@')
+                    tc__put(out, "%s", tc__class_names[cls]);
                 else if (s[0] == '(' && (s[1] == 'T' || s[1] == 'U') && s[2] == ')') {
                     tc__put(out, "(%s)", types[cls][s[1] == 'U']);
                     s += 2;
-                } else tc__put_raw(out, s, 1);
+                } else
+                    tc__put_raw(out, s, 1);
             }
             tc__put(out, "\n");
         }
     }
-    tc__put(out, "#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define TC_SQRT_f64(x) sqrt(x)\n"
-            "#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * (b) + (c))\n\n");
+    tc__put(out,
+            "#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define "
+            "TC_SQRT_f64(x) sqrt(x)\n"
+            "#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * "
+            "(b) + (c))\n\n");
 }
 
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
@@ -709,27 +850,34 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
         for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
             snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i][0], cls);
             int wrap = !strcmp(tc__cuda_functions[i][0], "wrap");
-            snprintf(name, sizeof name, "%s_%s", wrap ? "remainder" : tc__cuda_functions[i][0], cls);
+            snprintf(name, sizeof name, "%s_%s",
+                     wrap ? "remainder" : tc__cuda_functions[i][0], cls);
             int used = tc__uses_word(kernels, name);
             snprintf(name, sizeof name, "floor_divide_%s", cls);
             used |= wrap && tc__uses_word(kernels, name);
             snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i][0], cls);
-            if (used) tc__cuda_function(out, name, tc__cuda_functions[i][1], cls, type, type, wide ? "" : "f");
+            if (used)
+                tc__cuda_function(out, name, tc__cuda_functions[i][1], cls, type, type,
+                                  wide ? "" : "f");
         }
     }
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
-            snprintf(name, sizeof name, "cast_%s_%s", tc__dtypes[from].name, tc__dtypes[to].name);
+            snprintf(name, sizeof name, "cast_%s_%s", tc__dtypes[from].name,
+                     tc__dtypes[to].name);
             if (tc__uses_word(kernels, name))
-                tc__cuda_function(out, name, tc__cuda_cast(from, to), "", tc__dialect_cuda.reg[tc__class_of(to)],
+                tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
+                                  tc__dialect_cuda.reg[tc__class_of(to)],
                                   tc__dialect_cuda.reg[tc__class_of(from)], "");
         }
     }
 }
 
 // Appends the head of a CUDA file that holds the kernels of `groups`. 1, or 0 = reported.
-static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups, int count) {
-    static const tc__prelude_text texts[] = {{tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
+static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
+                                  int count) {
+    static const tc__prelude_text texts[] = {
+        {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;
     tc__text kernels;
     tc__text_init(&kernels, out->ctx);
@@ -737,7 +885,9 @@ static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
     int ok = tc__prelude_mark(&q, &tc__dialect_cuda, groups, count);
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
-    tc__put(out, "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
+    tc__put(
+        out,
+        "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
     tc__cuda_macros(out);
     tc__cuda_math(out, &kernels);

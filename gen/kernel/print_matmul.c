@@ -1,29 +1,29 @@
-// Contractions in C: a template with holes. The product of a block of rows and a block of columns
-// is made by a small function that keeps rows x width sums in registers and adds k in order, one
-// fma a step; its result lies in a tile, where the epilogue (the rest of the LOOP list) reads it
-// row by row while it is warm.
+// Contractions in C: a template with holes. The product of a block of rows and a block of
+// columns is made by a small function that keeps rows x width sums in registers and adds k
+// in order, one fma a step; its result lies in a tile, where the epilogue (the rest of the
+// LOOP list) reads it row by row while it is warm.
 //
-//   pack    the right operand, k-major in panels of `width` columns: the nodes of level RIGHT are
-//           evaluated there, so casts, predicates and any index cost nothing later
-//   left    rows of the left operand in place when k moves by a constant, else evaluated first
-//   flip    few rows and weights stored [columns, k]: the panel holds the rows instead, columns
-//           are read in place, and the tile is transposed at the end; fma(a, b) = fma(b, a)
+//   pack    the right operand, k-major in panels of `width` columns: the nodes of level
+//           RIGHT are evaluated there, so casts, predicates and any index cost nothing later
+//   left    rows of the left operand in place when k moves by a constant, else evaluated
+//   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
+//           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
 //
-// A work item is a block of `grain` rows and a block of `wide` columns of one batch; items of the
-// same columns follow each other, so a worker packs each panel once. tc__contract_items says so
-// to the group: it sets grain, items and scratch.
+// A work item is a block of `grain` rows and a block of `wide` columns of one batch; items
+// of the same columns follow each other, so a worker packs each panel once.
+// tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
-    TC__RIGHT_NODES,     // evaluated by their nodes, a vector of columns at a time
-    TC__RIGHT_COLUMNS,   // plain loads, k moves by a constant: pointers to columns
-    TC__RIGHT_IN_PLACE   // plain loads of adjacent columns, used too rarely to pack
+    TC__RIGHT_NODES,   // evaluated by their nodes, a vector of columns at a time
+    TC__RIGHT_COLUMNS, // plain loads, k moves by a constant: pointers to columns
+    TC__RIGHT_IN_PLACE // plain loads of adjacent columns, used too rarely to pack
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,     // rows of an item
-    TC__CONTRACT_FLIP = 32,      // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,  // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_GRAIN = 48,       // rows of an item
+    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
+    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
     TC__CONTRACT_WIDEST = 48
 };
 
@@ -33,23 +33,25 @@ typedef struct tc__contract {
     tc__class cls;
     int flip, left_nodes, phases;
     tc__right right;
-    int rows, width;              // of the block in registers
-    int64_t grain;                // rows of an item
-    tc__ix wide, wide_padded;     // columns of an item
+    int rows, width;          // of the block in registers
+    int64_t grain;            // rows of an item
+    tc__ix wide, wide_padded; // columns of an item
     tc__ix m, row_blocks, col_blocks, depth;
-    tc__ix pack_at, left_at, tile_at, flip_at, bytes;  // worker scratch
+    tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch
 } tc__contract;
 
 static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
     return tc__ix_mul(x, tc__ix_ceil_div(x, e, tc__ix_const(to)), tc__ix_const(to));
 }
 
-// Whether node `id` is a load of the product's own type that can be read through a pointer moving
-// by a constant along k.
+// Whether node `id` is a load of the product's own type that can be read through a pointer
+// moving by a constant along k.
 static int tc__is_plain(const tc__contract *q, uint32_t id) {
     const tc__node *n = q->g->body.node.at[id];
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->dtype != q->dtype) return 0;
-    if (n->dtype == TC_U8 || n->dtype == TC_BOOL || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
+    if (n->dtype == TC_U8 || n->dtype == TC_BOOL ||
+        tc__ix_has_val(q->g->body.ix, n->attr[1]))
+        return 0;
     tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
     return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
 }
@@ -78,7 +80,8 @@ static void tc__contract_block(tc__contract *q) {
     if (q->grain < q->rows) q->rows = (int)q->grain;
     int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
     for (int v = most_vectors; v >= 2 && cols; v--)
-        if (tc__padded(cols, v * TC__VECTOR) < tc__padded(cols, vectors * TC__VECTOR)) vectors = v;
+        if (tc__padded(cols, v * TC__VECTOR) < tc__padded(cols, vectors * TC__VECTOR))
+            vectors = v;
     q->width = vectors * TC__VECTOR;
 }
 
@@ -86,21 +89,25 @@ static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
-    int64_t unit = TC__CONTRACT_WIDEST;  // a multiple of every width
+    int64_t unit = TC__CONTRACT_WIDEST; // a multiple of every width
     int64_t wide = TC__CONTRACT_PANELS / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
-    if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide)) q->wide = q->g->cols;
-    q->wide_padded = tc__round_up(x, q->wide, q->flip ? TC__VECTOR * q->rows : q->width);
-    q->col_blocks = q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
+    if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
+        q->wide = q->g->cols;
+    q->wide_padded =
+        tc__round_up(x, q->wide, q->flip ? (int)TC__VECTOR * q->rows : q->width);
+    q->col_blocks =
+        q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
 }
 
 static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     tc__ix at = q->bytes, size = tc__ix_mul(x, elements, tc__ix_const(bytes));
-    q->bytes = tc__ix_add(x, at, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
+    q->bytes =
+        tc__ix_add(x, at, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
     return at;
 }
 
@@ -113,18 +120,23 @@ static void tc__contract_scratch(tc__contract *q) {
         const tc__kbuf *b = &q->g->buffer.at[i];
         if (b->place != TC__BUF_ROW) continue;
         tc__ix size = tc__ix_mul(x, b->numel, tc__ix_const(tc__dtypes[b->dtype].bytes));
-        q->bytes = tc__ix_add(x, b->offset, tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
+        q->bytes = tc__ix_add(x, b->offset,
+                              tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
     }
-    int64_t tall = tc__padded(q->grain, q->flip ? TC__VECTOR : q->rows);
-    q->pack_at = tc__contract_area(q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
-    q->left_at = tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, deep, tc__ix_const(q->grain)) : 0);
+    int64_t tall = tc__padded(q->grain, q->flip ? (int)TC__VECTOR : q->rows);
+    q->pack_at = tc__contract_area(
+        q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
+    q->left_at = tc__contract_area(
+        q, q->left_nodes ? tc__ix_mul(x, deep, tc__ix_const(q->grain)) : 0);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
-    q->flip_at = tc__contract_area(q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
+    q->flip_at = tc__contract_area(
+        q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
 }
 
 static int tc__contract_phases(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE) return 2;
+        if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE)
+            return 2;
     for (size_t i = 0; i < g->buffer.count; i++)
         if (g->buffer.at[i].place == TC__BUF_ROW) return 2;
     return 1;
@@ -139,13 +151,15 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
-    q.grain = m < TC__CONTRACT_GRAIN ? (m > 0 ? m : 1) : TC__CONTRACT_GRAIN;
+    q.grain = m < 1 ? 1 : m < TC__CONTRACT_GRAIN ? m : (int64_t)TC__CONTRACT_GRAIN;
     q.left_nodes = !tc__is_plain(&q, g->left);
     if (tc__is_plain(&q, g->right)) {
         int adjacent = tc__is_adjacent(&q, g->right);
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
-        if (!adjacent) q.right = TC__RIGHT_COLUMNS;
-        else if (m <= TC__CONTRACT_IN_PLACE) q.right = TC__RIGHT_IN_PLACE;
+        if (!adjacent)
+            q.right = TC__RIGHT_COLUMNS;
+        else if (m <= TC__CONTRACT_IN_PLACE)
+            q.right = TC__RIGHT_IN_PLACE;
     }
     q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
     tc__contract_block(&q);
@@ -154,11 +168,13 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     return q;
 }
 
-// Sets what the printed kernel of a contraction wants: rows of an item, items, worker scratch.
+// Sets what the printed kernel of a contraction wants: rows of an item, items, worker
+// scratch.
 static void tc__contract_items(tc__group *g) {
     tc__contract q = tc__contract_plan(g);
     g->grain = q.grain;
-    g->items = tc__ix_mul(g->body.ix, g->batch, tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
+    g->items = tc__ix_mul(g->body.ix, g->batch,
+                          tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
     g->scratch = q.bytes;
 }
 
@@ -167,23 +183,28 @@ static void tc__contract_items(tc__group *g) {
 // One line for each sum of row i, of the block's text.
 typedef enum tc__sum_line { TC__SUM_NEW, TC__SUM_ADD, TC__SUM_STORE } tc__sum_line;
 
-static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i, tc__sum_line what) {
+static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
+                              tc__sum_line what) {
     const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
     for (int j = 0; j < q->width / TC__VECTOR; j++) {
         tc__line(p);
-        if (what == TC__SUM_NEW) tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
+        if (what == TC__SUM_NEW)
+            tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
         else if (what == TC__SUM_STORE)
-            tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i, j * TC__VECTOR, i, j);
+            tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i,
+                    j * TC__VECTOR, i, j);
         else if (q->cls == TC__CLASS_f32)
             tc__put(p->out, "s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n", i, j, i, j, i, j);
         else
-            tc__put(p->out, "s%d_%d = TC_ADD_%s(s%d_%d, TC_MUL_%s(x%d, b%d));\n", i, j, cls, i, j, cls, i, j);
+            tc__put(p->out, "s%d_%d = TC_ADD_%s(s%d_%d, TC_MUL_%s(x%d, b%d));\n", i, j, cls,
+                    i, j, cls, i, j);
     }
 }
 
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
     if (evaluated) return 1;
-    return tc__ix_value(tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__DEPTH).stride);
+    return tc__ix_value(
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[1], TC__DEPTH).stride);
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
@@ -194,10 +215,14 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
 static void tc__print_contract_block(tc__printer *p, const char *symbol) {
     tc__contract q = tc__contract_plan(p->g);
-    const char *cls = tc__class_names[q.cls], *reg = p->d->reg[q.cls], *type = p->d->scalar[q.cls];
+    const char *cls = tc__class_names[q.cls], *reg = p->d->reg[q.cls],
+               *type = p->d->scalar[q.cls];
     long long stride = (long long)tc__contract_walk_stride(&q);
-    tc__put(p->out, "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s *panel,\n"
-            "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)", symbol, type, type, type);
+    tc__put(p->out,
+            "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
+            "*panel,\n"
+            "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
+            symbol, type, type, type);
     tc__block_open(p);
     for (int i = 0; i < q.rows; i++) {
         tc__line(p);
@@ -209,13 +234,14 @@ static void tc__print_contract_block(tc__printer *p, const char *symbol) {
     tc__block_open(p);
     for (int j = 0; j < q.width / TC__VECTOR; j++) {
         tc__line(p);
-        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * TC__VECTOR);
+        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls,
+                j * TC__VECTOR);
     }
     for (int i = 0; i < q.rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
         tc__put(p->out, stride == 1 ? "k]);\n" : "k * %lld]);\n", stride);
-        tc__contract_sums(p, &q, i, TC__SUM_ADD);  // at once: one register for all x
+        tc__contract_sums(p, &q, i, TC__SUM_ADD); // at once: one register for all x
     }
     tc__line(p);
     tc__put(p->out, "panel += next;\n");
@@ -234,10 +260,12 @@ static void tc__let_ix(tc__printer *p, const char *name, tc__ix e) {
     tc__put(p->out, ";\n");
 }
 
-static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name, tc__ix at) {
+static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
+                            tc__ix at) {
     const char *type = p->d->scalar[q->cls];
     tc__line(p);
-    tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name, type);
+    tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name,
+            type);
     tc__put_ix(p, at);
     tc__put(p->out, ");\n");
 }
@@ -274,8 +302,8 @@ static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
 }
 
 // Evaluates node `id` along `axis` at the present index, storing vector j at `to` + 8 * j.
-static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id, const uint8_t *mark,
-                              const char *to) {
+static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
+                              const uint8_t *mark, const char *to) {
     tc__print_needed(p, mark, 0);
     for (int j = 0; j < p->copies; j++) {
         tc__line(p);
@@ -285,7 +313,8 @@ static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id
     }
 }
 
-// `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from `from`.
+// `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from
+// `from`.
 static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
                                const char *from, const char *end) {
     const tc__node *n = tc__body(p, left ? p->g->left : p->g->right);
@@ -296,7 +325,8 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
     tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = tc_min(%s + j, %s - 1);\n", left ? "r" : "c", from, end);
+    tc__put(p->out, "const tc_i64 %s = tc_min(%s + j, %s - 1);\n", left ? "r" : "c", from,
+            end);
     tc__line(p);
     tc__put(p->out, "x[j] = ");
     if (left && q->left_nodes) {
@@ -313,26 +343,32 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
 }
 
 // Panel `to` [depth][width] from the pointers x.
-static void tc__print_interleave(tc__printer *p, const tc__contract *q, int64_t stride, const char *to) {
+static void tc__print_interleave(tc__printer *p, const tc__contract *q, int64_t stride,
+                                 const char *to) {
     if (q->cls == TC__CLASS_f32 && stride == 1) {
         tc__line(p);
         tc__put(p->out, "tc_interleave_f32(x, %d, depth, %s);\n", q->width, to);
         return;
     }
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++) for (int j = 0; j < %d; j++)\n", q->width);
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++) for (int j = 0; j < %d; j++)\n",
+            q->width);
     tc__line(p);
-    tc__put(p->out, "    %s[k * %d + j] = x[j][k * %lld];\n", to, q->width, (long long)stride);
+    tc__put(p->out, "    %s[k * %d + j] = x[j][k * %lld];\n", to, q->width,
+            (long long)stride);
 }
 
-static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q, const uint8_t *mark, int tail) {
+static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
+                                  const uint8_t *mark, int tail) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
     if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += 8)", q->width);
     tc__block_open(p);
     tc__line(p);
-    if (tail) tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, 8));\n");
-    else tc__put(p->out, "const tc_i64 c = p;\n");
+    if (tail)
+        tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, 8));\n");
+    else
+        tc__put(p->out, "const tc_i64 c = p;\n");
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / TC__VECTOR;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
@@ -348,13 +384,16 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q, const u
 // Panel by panel of the right operand.
 static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
     tc__ixpool *x = p->g->body.ix;
-    int whole = tc__ix_divisor(x, p->g->cols) % q->width == 0 && tc__ix_divisor(x, q->wide) % q->width == 0;
+    int whole = tc__ix_divisor(x, p->g->cols) % q->width == 0 &&
+                tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = ");
-    if (in_place) tc__put(p->out, "c0 + (c1 - c0) / %d * %d", q->width, q->width);
-    else tc__put(p->out, "c0");
+    if (in_place)
+        tc__put(p->out, "c0 + (c1 - c0) / %d * %d", q->width, q->width);
+    else
+        tc__put(p->out, "c0");
     tc__put(p->out, "; p < c1; p += %d)", q->width);
     tc__block_open(p);
     tc__line(p);
@@ -473,7 +512,9 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         tc__block_close(p);
     }
     tc__line(p);
-    tc__put(p->out, "%s_block(x, panel, next, depth, tile + (i - r0) * wide + (p - c0), wide);\n", symbol);
+    tc__put(p->out,
+            "%s_block(x, panel, next, depth, tile + (i - r0) * wide + (p - c0), wide);\n",
+            symbol);
     tc__block_close(p);
     tc__block_close(p);
 }
@@ -496,15 +537,16 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
     tc__put(p->out, "(void)r;\n");
     tc__print_pointers(p, q, 0, q->rows, "p", "c1");
     tc__line(p);
-    tc__put(p->out, "%s_block(x, pack, %d, depth, flip + (p - c0) * %d, %d);\n", symbol, q->width, q->width,
-            q->width);
+    tc__put(p->out, "%s_block(x, pack, %d, depth, flip + (p - c0) * %d, %d);\n", symbol,
+            q->width, q->width, q->width);
     tc__block_close(p);
     tc__line(p);
     if (q->cls == TC__CLASS_f32) {
         tc__put(p->out, "tc_flip_f32(flip, %d, c1 - c0, tile, wide);\n", q->width);
         return;
     }
-    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i++) for (tc_i64 j = 0; j < c1 - c0; j++)\n");
+    tc__put(p->out,
+            "for (tc_i64 i = 0; i < r1 - r0; i++) for (tc_i64 j = 0; j < c1 - c0; j++)\n");
     tc__line(p);
     tc__put(p->out, "    tile[i * wide + j] = flip[j * %d + i];\n", q->width);
 }
@@ -531,11 +573,14 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
+    tc__put(p->out,
+            "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
     tc__line(p);
     tc__put(p->out, "const tc_i64 first = panels / col_blocks * rows;\n");
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, first + rows);\n",
+    tc__put(p->out,
+            "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
+            "first + rows);\n",
             (long long)q->grain, (long long)q->grain);
     tc__line(p);
     tc__put(p->out, "const tc_i64 c0 = panels %% col_blocks * ");
@@ -553,8 +598,10 @@ static void tc__print_contract(tc__printer *p, const char *symbol) {
     tc__print_item_head(p, &q);
     if (!q.flip) tc__print_pack_once(p, &q);
     if (q.left_nodes) tc__print_left(p, &q);
-    if (q.flip) tc__print_flipped(p, &q, symbol);
-    else tc__print_blocks(p, &q, symbol);
+    if (q.flip)
+        tc__print_flipped(p, &q, symbol);
+    else
+        tc__print_blocks(p, &q, symbol);
     p->parts = !tc__ix_equals(q.col_blocks, 1);
     p->part_step = tc__ix_is_const(q.wide) ? tc__ix_value(q.wide) : 1;
     p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));

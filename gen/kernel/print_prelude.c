@@ -1,9 +1,10 @@
-// The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of cpu/math.h only
-// the functions that the kernels behind it use.
+// The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
+// cpu/math.h only the functions that the kernels behind it use.
 //
-// A function stands in the texts from its "// fn: name" line to the "}" that closes it. Which are
-// used is read off the printed kernels: every word tc_name there, then, from the last function to
-// the first, every TC_N(name) in the ones kept. Lines outside functions are always kept.
+// A function stands in the texts from its "// fn: name" line to the "}" that closes it.
+// Which are used is read off the printed kernels: every word tc_name there, then, from the
+// last function to the first, every TC_N(name) in the ones kept. Lines outside functions
+// are always kept.
 
 #include "out/text_cpu_vector.inc"
 
@@ -109,7 +110,8 @@ static const char *const tc__text_kernel[] = {
     "}",
 };
 
-// Steps of the transposition, inside and across halves of 4. gcc before 12 has another builtin.
+// Steps of the transposition, inside and across halves of 4. gcc before 12 has another
+// builtin.
 static const char *const tc__text_shuffles[] = {
     "#if defined(__clang__) || __GNUC__ >= 12",
     "#define TC_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
@@ -125,8 +127,8 @@ static const char *const tc__text_shuffles[] = {
 };
 
 typedef struct tc__text_section {
-    uint32_t text, begin, end;  // lines [begin, end) of texts[text]
-    int used;                   // 2 = not a function: always kept
+    uint32_t text, begin, end; // lines [begin, end) of texts[text]
+    int used;                  // 2 = not a function: always kept
 } tc__text_section;
 
 typedef struct tc__prelude_text {
@@ -145,10 +147,12 @@ typedef struct tc__prelude {
     const tc__prelude_text *texts;
     uint32_t count;
     TC__VEC(tc__text_section) section;
-    tc__map words;  // hash of a used name -> 1
+    tc__map words; // hash of a used name -> 1
 } tc__prelude;
 
-static int tc__begins(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
+static int tc__begins(const char *s, const char *with) {
+    return !strncmp(s, with, strlen(with));
+}
 
 static size_t tc__word_size(const char *s) {
     size_t n = 0;
@@ -207,7 +211,8 @@ static int tc__keep_section(tc__prelude *q, tc__text_section *s) {
     return 1;
 }
 
-// Text sections in order, runs of empty lines as one; a comment only with the function below it.
+// Text sections in order, runs of empty lines as one; a comment only with the function
+// below it.
 static void tc__put_sections(tc__text *out, const tc__prelude *q) {
     int blank = 1;
     for (size_t i = 0; i < q->section.count; i++) {
@@ -225,45 +230,55 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
 
 static void tc__put_abi(tc__text *out, int avx2) {
     static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
-    tc__put(out, "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
+    tc__put(out,
+            "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
             "-fno-unroll-loops):\n// gcc %s%s -fno-math-errno -fno-trapping-math\n"
-            "//     -ffp-contract=off -fwrapv -Wno-psabi -fPIC -shared -nostdlib FILE.c\n", flags,
-            avx2 ? " -mavx2 -mfma" : "");
-    tc__put(out, "#define TC_FN static inline __attribute__((always_inline, unused))\n"
+            "//     -ffp-contract=off -fwrapv -Wno-psabi -fPIC -shared -nostdlib FILE.c\n",
+            flags, avx2 ? " -mavx2 -mfma" : "");
+    tc__put(out,
+            "#define TC_FN static inline __attribute__((always_inline, unused))\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
-            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n", avx2);
-    tc__put(out, "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
-            "typedef __INT64_TYPE__ tc_i64;\ntypedef __UINT64_TYPE__ tc_u64;\n\n"
-            "typedef union tc_scalar {\n    double f;\n    tc_i64 i;\n} tc_scalar;\n\n"
-            "typedef struct tc_kargs {\n    void *const *buf;      // by buffer of the kernel\n"
-            "    const tc_i64 *size;    // run-time sizes\n"
-            "    const tc_scalar *arg;  // run-time scalars\n"
-            "    void *const *scratch;  // by worker\n"
-            "    tc_i64 *flag;          // an index out of range: site + 1, value, limit\n"
-            "    tc_u64 seed, draw;     // of the random numbers\n} tc_kargs;\n\n");
+            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n",
+            avx2);
+    tc__put(
+        out,
+        "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
+        "typedef __INT64_TYPE__ tc_i64;\ntypedef __UINT64_TYPE__ tc_u64;\n\n"
+        "typedef union tc_scalar {\n    double f;\n    tc_i64 i;\n} tc_scalar;\n\n"
+        "typedef struct tc_kargs {\n    void *const *buf;      // by buffer of the kernel\n"
+        "    const tc_i64 *size;    // run-time sizes\n"
+        "    const tc_scalar *arg;  // run-time scalars\n"
+        "    void *const *scratch;  // by worker\n"
+        "    tc_i64 *flag;          // an index out of range: site + 1, value, limit\n"
+        "    tc_u64 seed, draw;     // of the random numbers\n} tc_kargs;\n\n");
 }
 
 // `tc_acc_maximum_f32(a, b)`: one step of a reduction.
 static void tc__put_monoid(tc__printer *p, tc__op monoid, uint8_t dtype) {
-    const char *type = p->d->reg[tc__class_of(dtype)], *wrap = dtype == TC_U8 ? " & 255" : "";
-    tc__put(p->out, "\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return (", type,
-            tc__ops[monoid].name, dtype == TC_U8 ? "u8" : tc__suffix(dtype), type, type);
-    tc__put_expr(p, tc__op_expr(p, monoid), tc__class_of(dtype), NULL, 0);
-    tc__put(p->out, ")%s;\n}\n", wrap);
+    const char *type = p->d->reg[tc__class_of(dtype)];
+    int wrap = dtype == TC_U8;
+    tc__put(p->out, "\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return ", type,
+            tc__ops[monoid].name, wrap ? "u8" : tc__suffix(dtype), type, type);
+    if (wrap) tc__put(p->out, "(");
+    tc__put_expr(p, tc__op_expr(p, (int)monoid), tc__class_of(dtype), NULL, 0);
+    tc__put(p->out, wrap ? ") & 255;\n}\n" : ";\n}\n");
 }
 
-// `tc_win_max_f32(v, b, lower)`: the lanes where v replaces b; NaN wins, then the lower index.
+// `tc_win_max_f32(v, b, lower)`: the lanes where v replaces b; NaN wins, then the lower
+// index.
 static void tc__put_win(tc__printer *p, tc__op monoid, uint8_t dtype) {
     const char *cls = tc__suffix(dtype), *type = p->d->reg[tc__class_of(dtype)];
     const char *mask = p->d->cuda ? "int" : strstr(cls, "64") ? "tc_vl" : "tc_vi";
     const char *best = "max", *order = "GT", *no = p->d->cuda ? "!" : "~";
     if (monoid == TC_OP_ARGMIN) best = "min", order = "LT";
-    tc__put(p->out, "\nTC_FN %s tc_win_%s_%s(%s v, %s b, %s lower) {\n", mask, best, cls, type, type,
-            mask);
-    tc__put(p->out, "    const %s nan = TC_NE_%s(v, v), other = TC_NE_%s(b, b);\n", mask, cls, cls);
+    tc__put(p->out, "\nTC_FN %s tc_win_%s_%s(%s v, %s b, %s lower) {\n", mask, best, cls,
+            type, type, mask);
+    tc__put(p->out, "    const %s nan = TC_NE_%s(v, v), other = TC_NE_%s(b, b);\n", mask,
+            cls, cls);
     tc__put(p->out, "    const %s same = TC_EQ_%s(v, b) | (nan & other);\n", mask, cls);
-    tc__put(p->out, "    return TC_%s_%s(v, b) | (nan & %sother) | (same & lower);\n}\n", order, cls, no);
+    tc__put(p->out, "    return TC_%s_%s(v, b) | (nan & %sother) | (same & lower);\n}\n",
+            order, cls, no);
 }
 
 static int tc__monoid_key(const tc__acc *a) {
@@ -272,8 +287,8 @@ static int tc__monoid_key(const tc__acc *a) {
 }
 
 // The step functions of all kernels, each once.
-static int tc__put_monoids(tc__text *out, const tc__dialect *d, const tc__group *const *groups,
-                           int count) {
+static int tc__put_monoids(tc__text *out, const tc__dialect *d,
+                           const tc__group *const *groups, int count) {
     tc__map seen;
     tc__printer *p = TC__NEW(out->ctx, tc__printer);
     int ok = p != NULL;
@@ -286,8 +301,10 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d, const tc__group 
             const tc__acc *a = &p->acc[k];
             uint64_t key = (uint64_t)tc__monoid_key(a);
             if (!a->used || tc__map_get(&seen, key, &found)) continue;
-            if (tc__is_arg(a)) tc__put_win(p, a->monoid, a->dtype);
-            else tc__put_monoid(p, a->monoid, a->dtype);
+            if (tc__is_arg(a))
+                tc__put_win(p, a->monoid, a->dtype);
+            else
+                tc__put_monoid(p, a->monoid, a->dtype);
             if (d->monoid) d->monoid(p, a);
             ok = tc__map_set(&seen, key, 1);
         }
@@ -298,24 +315,26 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d, const tc__group 
 }
 
 // Reads the words of the kernels and of the step functions, and marks what they use.
-static int tc__prelude_mark(tc__prelude *q, const tc__dialect *d, const tc__group *const *groups,
-                            int count) {
+static int tc__prelude_mark(tc__prelude *q, const tc__dialect *d,
+                            const tc__group *const *groups, int count) {
     tc__text kernels;
     int ok = 1;
     tc__text_init(&kernels, q->ctx);
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], d, "kernel");
-    ok = ok && tc__put_monoids(&kernels, d, groups, count) && tc__use_words(q, kernels.at, "tc_");
+    ok = ok && tc__put_monoids(&kernels, d, groups, count) &&
+         tc__use_words(q, kernels.at, "tc_");
     tc__text_free(&kernels);
     for (uint32_t i = 0; i < q->count && ok; i++) ok = tc__cut_sections(q, i);
-    for (size_t i = 0; i < q->section.count && ok; i++)  // macros name functions below them
+    for (size_t i = 0; i < q->section.count && ok; i++) // macros name functions below them
         if (q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
     for (size_t i = q->section.count; i-- > 0 && ok;)
         if (!q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
     return ok;
 }
 
-static void tc__prelude_open(tc__prelude *q, tc_ctx *c, const tc__prelude_text *texts, size_t count) {
+static void tc__prelude_open(tc__prelude *q, tc_ctx *c, const tc__prelude_text *texts,
+                             size_t count) {
     memset(q, 0, sizeof *q);
     q->ctx = c, q->texts = texts, q->count = (uint32_t)count;
     tc__map_init(&q->words, c);
@@ -326,8 +345,10 @@ static void tc__prelude_close(tc__prelude *q) {
     tc__map_free(&q->words);
 }
 
-// Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 = reported.
-static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count, int avx2) {
+// Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
+// reported.
+static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
+                             int avx2) {
     tc__prelude q;
     uint64_t found;
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));

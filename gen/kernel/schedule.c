@@ -139,21 +139,21 @@ static void tc__space_of(const tc__schedule *s, const tc__node *n, tc__space *ou
 
 typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
 
-// Do the sizes (ones apart) of `dims` walk through all of the space, or exactly its kept dimensions?
-// `flat` gets the row-major position there.
+// Has a tensor of these sizes one element per point of the space (per row of it, if `skip` are the
+// reduced dimensions)? `flat` gets the row-major position of that element. Only the number of elements
+// is compared: that a load is at this very position is checked where it matters, so a reshape between
+// two nodes does not keep them apart.
 static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank, const tc__ix *dims,
                     tc__ix *flat) {
-    int d = 0;
-    tc__ix e = tc__ix_const(0);
-    for (int i = 0; i < rank; i++) {
-        if (tc__ix_equals(dims[i], 1)) continue;
-        while (d < s->rank && (skip >> d & 1)) d++;
-        if (d == s->rank || s->dims[d] != dims[i]) return 0;
-        e = tc__ix_add(p, tc__ix_mul(p, e, dims[i]), s->var[d++]);
+    tc__ix have = tc__ix_const(1), want = tc__ix_const(1), e = tc__ix_const(0);
+    for (int i = 0; i < rank; i++) have = tc__ix_mul(p, have, dims[i]);
+    for (int d = 0; d < s->rank; d++) {
+        if (skip >> d & 1) continue;
+        want = tc__ix_mul(p, want, s->dims[d]);
+        e = tc__ix_add(p, tc__ix_mul(p, e, s->dims[d]), s->var[d]);
     }
-    while (d < s->rank && (skip >> d & 1)) d++;
     *flat = e;
-    return d == s->rank;
+    return have == want;
 }
 
 static tc__fit tc__space_fit(tc__ixpool *p, const tc__space *s, uint32_t reduced, int rank,
@@ -194,17 +194,6 @@ static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int faile
     return failed ? NULL : w->k;
 }
 
-// The index tuple of `n` at the point of the space where its value is made.
-static void tc__own_index(const tc__weave *w, const tc__node *n, tc__fit fit, tc__ix *index) {
-    int d = 0;
-    for (int i = 0; i < n->rank; i++) {
-        index[i] = tc__ix_const(0);
-        if (tc__ix_equals(n->dims[i], 1)) continue;
-        while (fit == TC__FIT_ROW && (w->space.reduced >> d & 1)) d++;
-        index[i] = w->space.var[d++];
-    }
-}
-
 // Operands of a contraction: left at (rows, k), right at (batch, k, columns).
 static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
@@ -212,7 +201,7 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     int rank = n->rank;
     tc__ix depth = a->dims[rank - 1];
     tc__ix k = tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
-    tc__own_index(w, n, TC__FIT_FULL, index);
+    tc__own_index(w, n->rank, n->dims, 0, index);
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
     w->side = TC__AT_LEFT;
@@ -230,7 +219,7 @@ static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
     tc__ix index[TC_MAX_RANK], flat;
     tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
     if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
-    tc__own_index(w, n, fit, index);
+    tc__own_index(w, n->rank, n->dims, fit == TC__FIT_ROW ? w->space.reduced : 0, index);
     if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
     return tc__lower_at(w, n, index);
 }
@@ -320,20 +309,50 @@ static int tc__is_row_space(tc__ixpool *p, const tc__space *a, const tc__space *
     return a->reduced && !b->reduced && tc__fits(p, a, a->reduced, b->rank, b->dims, &flat);
 }
 
+static int tc__same_count(tc__ixpool *p, const tc__space *a, const tc__space *b) {
+    tc__ix flat;
+    return tc__fits(p, a, 0, b->rank, b->dims, &flat);
+}
+
+// Two reductions over equal columns: the same sizes and dimensions, or both over trailing dimensions
+// of the same total.
+static int tc__same_columns(tc__ixpool *p, const tc__space *a, const tc__space *b) {
+    if (tc__same_dims(a, b)) return a->reduced == b->reduced;
+    uint32_t x = a->reduced, y = b->reduced;
+    int trailing = !(((x & (0u - x)) + x) & ((1u << a->rank) - 1)) &&
+                   !(((y & (0u - y)) + y) & ((1u << b->rank) - 1));
+    return trailing && tc__same_count(p, a, b) && tc__space_size(p, a, x) == tc__space_size(p, b, y);
+}
+
 // The space both clusters would share; 0 = they cannot.
 static int tc__joint_space(const tc__schedule *s, const tc__cluster *a, const tc__cluster *b,
                            tc__space *out) {
     tc__ixpool *p = s->g->ix;
     if (a->kind == TC__CONTRACTION || b->kind == TC__CONTRACTION) {
         *out = a->space;
-        return b->kind == TC__POINTWISE && tc__same_dims(&a->space, &b->space);
-    }
-    if (tc__same_dims(&a->space, &b->space)) {
-        *out = a->space.reduced ? a->space : b->space;
-        return !a->space.reduced || !b->space.reduced || a->space.reduced == b->space.reduced;
+        return b->kind == TC__POINTWISE && tc__same_count(p, &a->space, &b->space);
     }
     *out = a->space.reduced ? a->space : b->space;
+    if (a->space.reduced && b->space.reduced) return tc__same_columns(p, &a->space, &b->space);
+    if (tc__same_count(p, &a->space, &b->space)) return 1;
     return tc__is_row_space(p, &a->space, &b->space) || tc__is_row_space(p, &b->space, &a->space);
+}
+
+// Where a reader of space `own` finds the element of root `n` that belongs to its point of the joint
+// space, in the reader's variables. 0 = the joint space has no such point.
+static int tc__expected_flat(tc__ixpool *p, const tc__space *own, const tc__space *joint,
+                             const tc__node *n, tc__ix *flat) {
+    tc__ix e, size = tc__space_size(p, joint, joint->reduced);
+    if (tc__fits(p, own, 0, n->rank, n->dims, &e)) {
+        *flat = e;
+        return 1;
+    }
+    if (!joint->reduced || !tc__same_count(p, own, joint)) return 0;
+    if (tc__same_dims(own, joint)) return tc__fits(p, own, joint->reduced, n->rank, n->dims, flat);
+    // Sizes differ: rows are the leading part only when the columns are trailing.
+    if ((((joint->reduced & (0u - joint->reduced)) + joint->reduced) & ((1u << joint->rank) - 1)) != 0) return 0;
+    *flat = tc__ix_div(p, e, size);
+    return tc__dims_size(p, n->rank, n->dims) == tc__space_size(p, joint, ~joint->reduced);
 }
 
 // Every load between the two clusters is at the point of the joint space where the value is made.
@@ -347,13 +366,7 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b, const 
         tc__space own;
         tc__ix flat;
         tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
-        uint32_t reduced = tc__same_dims(&own, joint) ? joint->reduced : 0;
-        if (u->guarded) return 0;
-        tc__fit fit = tc__space_fit(p, &own, reduced, n->rank, n->dims, &flat);
-        if (tc__is_kind(n, TC__KIND_REDUCE) && reduced &&
-            !tc__fits(p, &own, reduced, n->rank, n->dims, &flat))
-            return 0;
-        if (fit == TC__FIT_NOT || u->index != flat) return 0;
+        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat) return 0;
     }
     return 1;
 }
@@ -385,7 +398,7 @@ static int tc__would_cycle(const tc__schedule *s, uint32_t a, uint32_t b) {
 
 // With few long rows, a reduction and what follows it along the row would run on one thread.
 static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b, const tc__space *joint) {
-    if (!joint->reduced || !tc__same_dims(&b->space, joint)) return 0;
+    if (!joint->reduced || !tc__same_count(s->g->ix, &b->space, joint)) return 0;
     int64_t rows = tc__space_rows(s->g->ix, joint, joint->reduced);
     int64_t all = tc__space_rows(s->g->ix, joint, 0);
     return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;

@@ -79,6 +79,12 @@ static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t colum
     return e;
 }
 
+static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
+    tc__ix n = tc__ix_const(1);
+    for (int i = 0; i < rank; i++) n = tc__ix_mul(p, n, dims[i]);
+    return n;
+}
+
 // ---- group nodes ----
 
 static tc__node *tc__body_node(const tc__weave *w, uint32_t id) { return w->k->body.node.at[id]; }
@@ -405,6 +411,25 @@ static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *
     return n->dtype == TC_I64 ? v : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, attr, 1);
 }
 
+// The index tuple, for these sizes, of the element at the current point of the space; `skip` are the
+// dimensions that do not count (the reduced ones, for a row value).
+static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint32_t skip, tc__ix *index) {
+    tc__ix flat = tc__ix_const(0);
+    int d = 0, same = 1;
+    for (int i = 0; i < rank; i++) {
+        index[i] = tc__ix_const(0);
+        if (tc__ix_equals(dims[i], 1)) continue;
+        while (d < w->space.rank && (skip >> d & 1)) d++;
+        same &= d < w->space.rank && w->space.dims[d] == dims[i];
+        if (same) index[i] = w->space.var[d++];
+    }
+    if (same) return;
+    for (d = 0; d < w->space.rank; d++)
+        if (!(skip >> d & 1))
+            flat = tc__ix_add(w->ix, tc__ix_mul(w->ix, flat, w->space.dims[d]), w->space.var[d]);
+    tc__unflatten(w->ix, flat, rank, dims, index);
+}
+
 // A reduction of this group: one ACC per root, its operand at the space's own variables.
 static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
     uint32_t *slot = &w->accumulated[w->root_of[n->id]];
@@ -412,8 +437,7 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
     const tc__node *a = tc__operand(w->g, n, 0);
     tc__ix at[TC_MAX_RANK];
     int64_t attr = tc__ops[n->op].monoid;
-    for (int i = 0, d = 0; i < a->rank; i++)
-        at[i] = tc__ix_equals(a->dims[i], 1) ? tc__ix_const(0) : w->space.var[d++];
+    tc__own_index(w, a->rank, a->dims, 0, at);
     uint32_t v = tc__lower_at(w, a, at);
     v = tc__weave_node(w, TC_OP_ACC, n->dtype, &v, 1, &attr, 1);
     *slot = v + 1;

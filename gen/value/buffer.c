@@ -235,7 +235,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
 static tc__tensor *tc__slot_find(tc_ctx *c, tc_tensor h) {
     tc__values *v = tc__values_of(c);
     uint32_t slot = tc__handle_slot(h);
-    if (slot >= v->slot.count) return NULL;
+    if (slot >= v->slot.count || h.id >> 56 != v->slot_of_ctx) return NULL;
     tc__tensor *t = v->slot.at[slot];
     return t->epoch && t->epoch == tc__handle_epoch(h) ? t : NULL;
 }

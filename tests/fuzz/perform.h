@@ -180,26 +180,35 @@ static void print_dims(FILE *f, tc_dims d) {
 static const char *const dtype_names[] = {"TC_BOOL", "TC_U8", "TC_I32", "TC_I64", "TC_F32",
                                           "TC_F64"};
 
-// Values read at graph breaks go here, in order; they are results like others.
+// What a run gave: values read at graph breaks, then those read at its end.
+enum { MAX_READS = 400 };
 typedef struct reads {
     unsigned char *at;
     size_t count, capacity;
+    int n;
+    struct {
+        int value, dtype;
+        size_t offset, bytes;
+    } part[MAX_READS];
 } reads;
 
-static void reads_add(reads *r, const void *p, size_t n) {
-    if (r->count + n > r->capacity) {
-        r->capacity = 2 * (r->count + n);
+static void reads_add(reads *r, int value, int dtype, const void *p, size_t n) {
+    if (r->n == MAX_READS) return;
+    if (r->count + n + 1 > r->capacity) {
+        r->capacity = 2 * (r->count + n + 1);
         r->at = (unsigned char *)realloc(r->at, r->capacity);
     }
+    r->part[r->n].value = value, r->part[r->n].dtype = dtype;
+    r->part[r->n].offset = r->count, r->part[r->n++].bytes = n;
     if (n) memcpy(r->at + r->count, p, n);
     r->count += n;
 }
 
-static void reads_tensor(reads *r, tc_tensor t) {
+static void reads_tensor(reads *r, int value, tc_tensor t) {
     size_t n = tc_numel(t) > 0 ? (size_t)tc_numel(t) * tc_dtype_bytes(tc_dtype_of(t)) : 0;
     unsigned char *p = (unsigned char *)calloc(n + 1, 1);
-    if (tc_read_at(t, p, n, "read", 1)) memset(p, 0xee, n);
-    reads_add(r, p, n);
+    if (tc_read_at(t, p, n, "read", value)) memset(p, 0xee, n);
+    reads_add(r, value, (int)tc_dtype_of(t), p, n);
     free(p);
 }
 
@@ -298,9 +307,9 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
     case C_STACK:
         for (int i = 0; i < o->n_in; i++) list[i] = tc ? V(i) : tc_null();
         if (f) {
-            fprintf(f, "tc_%s((const tc_tensor[]){", o->kind == C_CAT ? "cat" : "stack");
+            fprintf(f, "tc_%s(((const tc_tensor[]){", o->kind == C_CAT ? "cat" : "stack");
             for (int i = 0; i < o->n_in; i++) fprintf(f, "%sv%d", i ? ", " : "", o->in[i]);
-            fprintf(f, "}, %d, %d)", o->n_in, (int)o->a[0]);
+            fprintf(f, "}), %d, %d)", o->n_in, (int)o->a[0]);
         }
         if (tc && o->kind == C_CAT) r = tc_cat_at(list, o->n_in, (int)o->a[0], SITE);
         if (tc && o->kind == C_STACK) r = tc_stack_at(list, o->n_in, (int)o->a[0], SITE);
@@ -402,13 +411,13 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         if (f) fprintf(f, "print_item(v%d)", in);
         if (tc) {
             item = tc_item_at(V(0), SITE);
-            reads_add(read, &item, sizeof item);
+            reads_add(read, in, TC_F64, &item, sizeof item);
             r = V(0);
         }
         break;
     case C_READ:
         if (f) fprintf(f, "show(\"v%d, read inside\", v%d)", in, in);
-        if (tc) reads_tensor(read, V(0)), r = V(0);
+        if (tc) reads_tensor(read, in, V(0)), r = V(0);
         break;
     case C_BRANCH:
         if (f) {
@@ -418,7 +427,7 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         }
         if (tc) {
             item = tc_item_at(V(0), SITE);
-            reads_add(read, &item, sizeof item);
+            reads_add(read, in, TC_F64, &item, sizeof item);
             r = item > o->s[0] ? tc_add_s_at(V(1), 1, SITE) : tc_mul_s_at(V(1), 2, SITE);
         }
         break;

@@ -1,12 +1,14 @@
-// Compiles CUDA source with NVRTC, found at run time: no GPU and no toolkit headers are needed.
+// Compiles CUDA source with NVRTC, found at run time: no GPU and no toolkit headers are
+// needed.
 //
 //     cc -O1 tests/tools/nvrtc_check.c -ldl -o nvrtc_check
-//     nvrtc_check FILE.cu [ARCH...]      default sm_80 sm_90a; prints the log, 0 = all compiled
+//     nvrtc_check FILE.cu [ARCH...]      default sm_80 sm_90a; prints the log, 0 =
+//         all compiled
 //
-// NVRTC_LIBRARY names the library; else the usual names and the toolkit's default place are tried.
-// Exit status 77: NVRTC is not installed.
+// NVRTC_LIBRARY names the library; else the usual names and the toolkit's default place are
+// tried. Exit status 77: NVRTC is not installed.
 #ifndef _GNU_SOURCE
-#  define _GNU_SOURCE 1
+#    define _GNU_SOURCE 1
 #endif
 #include <dlfcn.h>
 #include <stdio.h>
@@ -15,7 +17,8 @@
 
 typedef struct program *program;
 
-static int (*create)(program *, const char *, const char *, int, const char *const *, const char *const *);
+static int (*create)(program *, const char *, const char *, int, const char *const *,
+                     const char *const *);
 static int (*compile)(program, int, const char *const *);
 static int (*log_size)(program, size_t *);
 static int (*get_log)(program, char *);
@@ -29,21 +32,25 @@ static void find(void *so, const char *name, void *function) {
     memcpy(function, &symbol, sizeof symbol);
 }
 
-// The builtins must be loaded first, from the same folder and for everybody: NVRTC looks for them
-// by bare file name.
+// The builtins must be loaded first, from the same folder and for everybody: NVRTC looks
+// for them by bare file name.
 static void *open_library(const char *path) {
     const char *slash = strrchr(path, '/');
     char builtins[600];
     if (slash) {
-        snprintf(builtins, sizeof builtins, "%.*s/libnvrtc-builtins.so", (int)(slash - path), path);
+        snprintf(builtins, sizeof builtins, "%.*s/libnvrtc-builtins.so",
+                 (int)(slash - path), path);
         dlopen(builtins, RTLD_NOW | RTLD_GLOBAL);
     }
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 static void *open_nvrtc(void) {
-    const char *const names[] = {getenv("NVRTC_LIBRARY"), "/usr/local/cuda/lib64/libnvrtc.so",
-                                 "/usr/local/cuda/lib/libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
+    const char *const names[] = {getenv("NVRTC_LIBRARY"),
+                                 "/usr/local/cuda/lib64/libnvrtc.so",
+                                 "/usr/local/cuda/lib/libnvrtc.so",
+                                 "libnvrtc.so.13",
+                                 "libnvrtc.so.12",
                                  "libnvrtc.so"};
     void *so = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && !so; i++)
@@ -84,9 +91,11 @@ static int check(const char *source, const char *path, const char *arch) {
     int status = compile(p, 4, options);
     log_size(p, &size);
     char *text = (char *)calloc(size + 1, 1);
-    if (text && !get_log(p, text) && (status || strstr(text, "warning") || strstr(text, "C75")))
+    if (text && !get_log(p, text) &&
+        (status || strstr(text, "warning") || strstr(text, "C75")))
         printf("%s\n", text);
-    int spills = text && strstr(text, "bytes spill stores") && !strstr(text, " 0 bytes spill stores");
+    int spills = text && strstr(text, "bytes spill stores") &&
+                 !strstr(text, " 0 bytes spill stores");
     if (!status) cubin_size(p, &cubin);
     const char *out = getenv("NVRTC_CUBIN");
     if (!status && out) {
@@ -96,7 +105,8 @@ static int check(const char *source, const char *path, const char *arch) {
         if (f) fclose(f);
         free(bytes);
     }
-    printf("%s %s: %s, %zu bytes%s\n", path, arch, status ? "FAILED" : "ok", cubin, spills ? ", spills" : "");
+    printf("%s %s: %s, %zu bytes%s\n", path, arch, status ? "FAILED" : "ok", cubin,
+           spills ? ", spills" : "");
     free(text);
     destroy(&p);
     return !status;

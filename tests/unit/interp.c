@@ -840,7 +840,7 @@ static void test_random(void) {
 
 // A symbolic number of columns, rows around columns, vectors that a scalar loop runs
 // inside.
-static void test_symbols(void) {
+static void test_symbols(int rows_outside) {
     const int64_t rows = 6, cols = 300;
     kernel *q = new_kernel();
     uint32_t x = input(q, TC_F32, rows * cols, -1, 1), y = output(q, TC_F32, rows * cols);
@@ -848,11 +848,12 @@ static void test_symbols(void) {
     q->size[2] = cols;
     open_kernel(q, TC__POINTWISE, TC__COL, num(rows), s);
     tc__ix e = plus(q, tc__ix_mul(&q->ix, q->r, s), q->c);
-    loop(q, TC__COL, TC__BIND_WORKER, 0, s);
+    if (!rows_outside) loop(q, TC__COL, TC__BIND_WORKER, 0, s);
     loop(q, TC__ROW, TC__BIND_SERIAL, 0, num(rows));
+    if (rows_outside) loop(q, TC__COL, TC__BIND_WORKER, 0, s);
     store(q, y, e, op1(q, TC_OP_NEG, TC_F32, load(q, x, e)));
-    end(q, TC__ROW);
-    end(q, TC__COL);
+    end(q, rows_outside ? TC__COL : TC__ROW);
+    end(q, rows_outside ? TC__ROW : TC__COL);
     q->g.grain = 64;
     RUN(q, (cols + 63) / 64);
     int bad = 0;
@@ -1059,7 +1060,8 @@ int main(int count, char **args) {
     test_contract_row(20, 40, 700);
     test_contract_row(3, 5, 9);
     test_random();
-    test_symbols();
+    test_symbols(0);
+    test_symbols(1);
     test_loops();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

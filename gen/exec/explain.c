@@ -1,0 +1,1 @@
+// What regions became, as text.

@@ -1,0 +1,523 @@
+// Text of every IR, in the notation of gen/README.md, and dot.
+// Input: a visit (trace) or a graph of any stage. Output: one line per step or node, the same text
+// every time: ids are positions, and sums and products are put in an order of their own, which does
+// not depend on when an expression was made. A TENSOR dump reads back (graph/read.c).
+//
+// One idea: the ATTR column of ops.def names the words of a node, so one walk prints most ops; a row
+// of tc__dump_rows is needed only where the notation differs from `name=value`.
+
+enum { TC__DUMP_TYPE_COLUMN = 34 };
+
+// ---- index expressions: 768*r + c, (r/196)%32, min(s0, 8) ----
+
+static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e);
+
+// What stands around an expression decides whether it needs brackets.
+typedef enum tc__around { TC__AROUND_SUM, TC__AROUND_PRODUCT, TC__AROUND_QUOTIENT } tc__around;
+
+static void tc__dump_ix_in(tc__text *t, const tc__ixpool *p, tc__ix e, tc__around around) {
+    int poly = !tc__ix_is_const(e) && tc__ix_node(p, e)->kind == TC__IX_POLY;
+    int quotient = !tc__ix_is_const(e) && (tc__ix_node(p, e)->kind == TC__IX_DIV ||
+                                           tc__ix_node(p, e)->kind == TC__IX_MOD);
+    int negative = tc__ix_is_const(e) && tc__ix_value(e) < 0;
+    int bare = around == TC__AROUND_SUM || !(poly || quotient || negative);
+    if (!bare) tc__put(t, "(");
+    tc__dump_ix(t, p, e);
+    if (!bare) tc__put(t, ")");
+}
+
+// A term of a sum, a factor of a product or an operand of min, as text to be put in order.
+typedef struct tc__dump_piece {
+    int64_t coef;
+    const char *at;  // filled when all pieces are there
+    size_t first, size;
+} tc__dump_piece;
+
+static int tc__dump_before(const tc__dump_piece *x, const tc__dump_piece *y) {
+    uint64_t a = x->coef < 0 ? 0 - (uint64_t)x->coef : (uint64_t)x->coef;
+    uint64_t b = y->coef < 0 ? 0 - (uint64_t)y->coef : (uint64_t)y->coef;
+    if (a != b) return a > b;
+    if (x->coef != y->coef) return x->coef > y->coef;
+    if (x->size != y->size) return x->size > y->size;
+    return memcmp(x->at, y->at, x->size) < 0;
+}
+
+static void tc__dump_sort(const tc__text *from, tc__dump_piece *x, int n) {
+    for (int i = 0; i < n; i++) {
+        tc__dump_piece v = x[i];
+        int k = i;
+        v.at = from->at + v.first;
+        for (; k > 0 && tc__dump_before(&v, &x[k - 1]); k--) x[k] = x[k - 1];
+        x[k] = v;
+    }
+}
+
+static void tc__dump_joined(tc__text *t, const tc__ixpool *p, const tc__ix *e, int n,
+                            const char *joint, tc__around around) {
+    tc__dump_piece piece[TC__IX_ATOMS];
+    tc__text parts;
+    tc__text_init(&parts, t->ctx);
+    for (int i = 0; i < n; i++) {
+        piece[i].coef = 1, piece[i].first = parts.size;
+        tc__dump_ix_in(&parts, p, e[i], around);
+        piece[i].size = parts.size - piece[i].first;
+    }
+    if (!parts.failed) {
+        tc__dump_sort(&parts, piece, n);
+        for (int i = 0; i < n; i++) {
+            if (i) tc__put(t, "%s", joint);
+            tc__put_raw(t, piece[i].at, piece[i].size);
+        }
+    }
+    tc__text_free(&parts);
+}
+
+static int tc__dump_atoms(const tc__ixterm *m) {
+    int n = 0;
+    while (n < TC__IX_ATOMS && m->atom[n]) n++;
+    return n;
+}
+
+static void tc__dump_term(tc__text *t, const tc__dump_piece *x, int first) {
+    uint64_t coef = x->coef < 0 ? 0 - (uint64_t)x->coef : (uint64_t)x->coef;
+    if (first && x->coef < 0) tc__put(t, "-");
+    if (!first) tc__put(t, x->coef < 0 ? " - " : " + ");
+    if (coef != 1) tc__put(t, "%llu*", (unsigned long long)coef);
+    tc__put_raw(t, x->at, x->size);
+}
+
+static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) {
+    tc__dump_piece piece[TC__IX_TERMS];
+    tc__text parts;
+    int count = (int)n->count;
+    tc__text_init(&parts, t->ctx);
+    for (int i = 0; i < count; i++) {
+        const tc__ixterm *m = &p->term.at[n->first + (uint32_t)i];
+        int atoms = tc__dump_atoms(m), alone = atoms == 1 && (m->coef == 1 || m->coef == -1);
+        piece[i].coef = m->coef, piece[i].first = parts.size;
+        tc__dump_joined(&parts, p, m->atom, atoms, "*",
+                        alone ? TC__AROUND_SUM : TC__AROUND_PRODUCT);
+        piece[i].size = parts.size - piece[i].first;
+    }
+    if (!parts.failed) {
+        tc__dump_sort(&parts, piece, count);
+        for (int i = 0; i < count; i++) tc__dump_term(t, &piece[i], i == 0);
+        if (n->base)
+            tc__put(t, n->base < 0 ? " - %llu" : " + %llu",
+                    (unsigned long long)(n->base < 0 ? 0 - (uint64_t)n->base : (uint64_t)n->base));
+    }
+    tc__text_free(&parts);
+}
+
+static void tc__dump_var(tc__text *t, int64_t axis) {
+    static const char *const names[TC__AXES] = {"r", "c", "k"};
+    if (axis < (int64_t)TC__AXES) tc__put(t, "%s", names[axis]);
+    else tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
+}
+
+static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e) {
+    if (tc__ix_is_const(e)) {
+        tc__put(t, "%lld", (long long)tc__ix_value(e));
+        return;
+    }
+    const tc__ixnode *n = tc__ix_node(p, e);
+    tc__ix in[2];
+    in[0] = n->a, in[1] = n->b;
+    switch (n->kind) {
+    case TC__IX_SYM: tc__put(t, "s%lld", (long long)n->a); return;
+    case TC__IX_VAR: tc__dump_var(t, n->a); return;
+    case TC__IX_VAL: tc__put(t, "%%%lld", (long long)n->a); return;
+    case TC__IX_DIV:
+    case TC__IX_MOD:
+        tc__dump_ix_in(t, p, n->a, TC__AROUND_QUOTIENT);
+        tc__put(t, n->kind == TC__IX_DIV ? "/" : "%%");
+        tc__dump_ix_in(t, p, n->b, TC__AROUND_QUOTIENT);
+        return;
+    case TC__IX_MIN:
+    case TC__IX_MAX:
+        tc__put(t, n->kind == TC__IX_MIN ? "min(" : "max(");
+        tc__dump_joined(t, p, in, 2, ", ", TC__AROUND_SUM);
+        tc__put(t, ")");
+        return;
+    case TC__IX_POLY: break;
+    }
+    tc__dump_sum(t, p, n);
+}
+
+// ---- types, values, names ----
+
+// "[6272,768]"
+static void tc__dump_dims(tc__text *t, const tc__ixpool *p, int rank, const tc__ix *dims) {
+    tc__put(t, "[");
+    for (int i = 0; i < rank; i++) {
+        if (i) tc__put(t, ",");
+        tc__dump_ix(t, p, dims[i]);
+    }
+    tc__put(t, "]");
+}
+
+// The bits of a tc__value, an attribute word of kind v.
+static void tc__dump_value(tc__text *t, int dtype, int64_t bits) {
+    tc__value v;
+    memcpy(&v, &bits, sizeof v);
+    if (tc__is_float(dtype)) tc__put_double(t, v.f);
+    else tc__put(t, "%lld", (long long)v.i);
+}
+
+// The row's ID in lower case: "add", "input", "copy_".
+static const char *tc__dump_op(int op, char out[32]) {
+    size_t n = 0;
+    for (const char *s = tc__ops[op].id; *s && n < 31; s++)
+        out[n++] = (char)(*s >= 'A' && *s <= 'Z' ? *s - 'A' + 'a' : *s);
+    out[n] = 0;
+    return out;
+}
+
+// "sum", "max", ...: the monoid of an accumulator.
+static const char *tc__dump_monoid(int64_t op, char out[32]) {
+    static const struct {
+        tc__op op;
+        const char *name;
+    } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},        {TC_OP_MAXIMUM, "max"},
+                 {TC_OP_MINIMUM, "min"},    {TC_OP_LOGICAL_OR, "any"},  {TC_OP_LOGICAL_AND, "all"}};
+    for (size_t i = 0; i < TC__COUNT(names); i++)
+        if ((int64_t)names[i].op == op) return names[i].name;
+    return op >= 0 && op < TC_OP_COUNT ? tc__dump_op((int)op, out) : "?";
+}
+
+// ---- attribute words ----
+
+// One name of an ATTR column: "t dim, s start" walked by tc__attr_next.
+typedef struct tc__attr_name {
+    char kind;      // v, s or t
+    char name[24];
+    const char *rest;
+} tc__attr_name;
+
+// 0 = no more names.
+static int tc__attr_next(tc__attr_name *a) {
+    const char *s = a->rest;
+    size_t n = 0;
+    while (*s == ' ' || *s == ',') s++;
+    if (!*s) return 0;
+    a->kind = *s++;
+    while (*s == ' ') s++;
+    for (; *s && *s != ','; s++)
+        if (n < sizeof a->name - 1) a->name[n++] = *s;
+    a->name[n] = 0;
+    a->rest = s;
+    return 1;
+}
+
+static int tc__attr_is(const tc__attr_name *a, const char *name) { return !strcmp(a->name, name); }
+
+// Words that the type at the end of the line tells already.
+static int tc__attr_implied(const tc__attr_name *a) {
+    return tc__attr_is(a, "sizes") || tc__attr_is(a, "dtype");
+}
+
+// Of a name, the words it stands for: all the rest for a list, else one.
+static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
+    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
+    return list ? left : left ? 1 : 0;
+}
+
+static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype, int64_t word) {
+    if (kind == 's') tc__dump_ix(t, p, word);
+    else if (kind == 'v') tc__dump_value(t, dtype, word);
+    else tc__put(t, "%lld", (long long)word);
+}
+
+static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype, const int64_t *attr,
+                           uint32_t n_attr) {
+    tc__attr_name a;
+    uint32_t at = 0;
+    a.rest = tc__ops[op].attr;
+    while (tc__attr_next(&a)) {
+        uint32_t n = tc__attr_words(&a, n_attr - at);
+        if (tc__attr_is(&a, "external")) tc__put(t, " x");
+        else if (tc__attr_is(&a, "bits")) tc__put(t, " ");
+        else if (n && !tc__attr_implied(&a)) tc__put(t, " %s=", a.name);
+        for (uint32_t i = 0; i < n && !tc__attr_implied(&a); i++) {
+            if (i) tc__put(t, ",");
+            tc__dump_word(t, p, a.kind, dtype, attr[at + i]);
+        }
+        at += n;
+    }
+}
+
+// ---- trace ----
+
+static void tc__dump_pad(tc__text *t, size_t line, size_t column) {
+    size_t used = t->size - line;
+    tc__put(t, "%*s", (int)(used + 2 < column ? column - used : 2), "");
+}
+
+static void tc__dump_code(tc__text *t, uint32_t code) {
+    tc__put(t, code & TC__EXTERNAL ? " x%u" : " %%%u", (unsigned)(code & ~TC__EXTERNAL));
+}
+
+static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
+    double v;
+    memcpy(&v, &s->attr[0], sizeof v);
+    tc__put(t, " ");
+    tc__put_double(t, v);
+}
+
+static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
+    tc__kind kind = tc__ops[s->op].kind;
+    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+    int scalar = alu && s->n_attr == 2, left = scalar && s->attr[1] == TC__SCALAR_LEFT;
+    char name[32];
+    tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__dump_op(s->op, name));
+    if (left) tc__dump_step_scalar(t, s);
+    for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
+    if (scalar && !left) tc__dump_step_scalar(t, s);
+    if (!alu) tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
+}
+
+static void tc__dump_binding(tc__text *t, const tc__step *s, uint32_t i) {
+    const tc__layout *l = tc__layout_at(t->ctx, s->bind[i].layout);
+    uint32_t number = s->first_external + i;
+    tc__meta m;
+    tc__meta_of_layout(l, &m);
+    tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l->dtype)->name);
+    tc__dump_dims(t, NULL, m.rank, m.dims);
+    tc__put(t, l->contiguous ? " contiguous" : " strided");
+    if (s->bind[i].alias != number)
+        tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
+}
+
+// The path of a visit, one step per line: what it does, its result, the externals it binds.
+TC__UNUSED static void tc__dump_trace(tc__text *t, const tc__visit *v) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    if (v->region) tc__put(t, "region \"%s\"\n", v->region->name);
+    for (size_t i = 0; i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        size_t line = t->size;
+        tc__put(t, "%-3u ", (unsigned)i);
+        tc__dump_step(t, p, s);
+        if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+            tc__dump_pad(t, line, TC__DUMP_TYPE_COLUMN);
+            tc__put(t, "%s", tc__dtype(s->meta.dtype)->name);
+            tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
+        }
+        for (uint32_t k = 0; k < s->n_bind; k++) tc__dump_binding(t, s, k);
+        tc__put(t, "\n");
+    }
+}
+
+// ---- GROUP and LOOP nodes whose notation is their own ----
+
+typedef struct tc__dump {
+    tc__text *t;
+    const tc__graph *g;
+    int indent;
+} tc__dump;
+
+static void tc__dump_predicates(tc__dump *d, const tc__node *n, uint32_t first) {
+    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+        tc__put(d->t, i > first ? ", 0 <= " : "0 <= ");
+        tc__dump_ix(d->t, d->g->ix, n->attr[i]);
+        tc__put(d->t, " < ");
+        tc__dump_ix(d->t, d->g->ix, n->attr[i + 1]);
+    }
+}
+
+static void tc__dump_access(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "b%lld[", (long long)n->attr[0]);
+    tc__dump_ix(d->t, d->g->ix, n->attr[1]);
+    tc__put(d->t, "]");
+}
+
+static void tc__dump_load(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "%%%u = load ", (unsigned)n->id);
+    tc__dump_access(d, n);
+    if (n->n_attr <= 3) return;
+    tc__put(d->t, " if ");
+    tc__dump_predicates(d, n, 3);
+    tc__put(d->t, " else ");
+    tc__dump_value(d->t, n->dtype, n->attr[2]);
+}
+
+static void tc__dump_store(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "store ");
+    tc__dump_access(d, n);
+    tc__put(d->t, " %%%u%s", (unsigned)n->in[0], n->n_attr > 2 && n->attr[2] ? " streamed" : "");
+}
+
+static void tc__dump_valid(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "%%%u = valid ", (unsigned)n->id);
+    tc__dump_predicates(d, n, 0);
+}
+
+static void tc__dump_index(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "%%%u = index ", (unsigned)n->id);
+    tc__dump_ix(d->t, d->g->ix, n->attr[0]);
+}
+
+static void tc__dump_acc(tc__dump *d, const tc__node *n) {
+    char name[32];
+    const char *monoid = tc__dump_monoid(n->attr[0], name);
+    if (n->n_attr < 2) {
+        tc__put(d->t, "%%%u = acc %s %%%u", (unsigned)n->id, monoid, (unsigned)n->in[0]);
+        return;
+    }
+    tc__put(d->t, "acc%lld %s= %%%u", (long long)n->attr[1], monoid, (unsigned)n->in[0]);
+}
+
+static void tc__dump_new(tc__dump *d, const tc__node *n) {
+    char name[32];
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1], name));
+}
+
+static void tc__dump_combine(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "%%%u = combine acc%lld", (unsigned)n->id, (long long)n->attr[0]);
+}
+
+static void tc__dump_for(tc__dump *d, const tc__node *n) {
+    static const char *const bind[] = {"worker", "serial", "vector"};
+    tc__put(d->t, "for ");
+    tc__dump_var(d->t, n->attr[0]);
+    tc__put(d->t, " in ");
+    tc__dump_ix(d->t, d->g->ix, n->attr[4]);
+    tc__put(d->t, "..");
+    tc__dump_ix(d->t, d->g->ix, n->attr[5]);
+    tc__put(d->t, "  bind=%s", (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
+    if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
+    if (n->attr[2] == 0) tc__put(d->t, " rolled");
+    if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
+}
+
+static void tc__dump_end(tc__dump *d, const tc__node *n) {
+    (void)n;
+    tc__put(d->t, "end");
+}
+
+typedef struct tc__dump_row {
+    tc__op op;
+    int typed;  // its dtype ends the line
+    void (*put)(tc__dump *d, const tc__node *n);
+} tc__dump_row;
+
+static const tc__dump_row tc__dump_rows[] = {
+    {TC_OP_LOAD, 1, tc__dump_load},       // %4 = load b0[768*r + c] if 0 <= c < 8 else 0
+    {TC_OP_STORE, 0, tc__dump_store},     // store b1[c] %4
+    {TC_OP_VALID, 1, tc__dump_valid},     // %5 = valid 0 <= c < 8
+    {TC_OP_INDEX, 1, tc__dump_index},     // %6 = index 768*r + c
+    {TC_OP_ACC, 0, tc__dump_acc},         // GROUP: %7 = acc max %4; LOOP: acc0 max= %4
+    {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
+    {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
+    {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
+    {TC_OP_END, 0, tc__dump_end},
+};
+
+static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
+    for (size_t i = 0; i < TC__COUNT(tc__dump_rows); i++)
+        if (tc__dump_rows[i].op == (tc__op)n->op) return &tc__dump_rows[i];
+    return NULL;
+}
+
+// ---- graphs ----
+
+static void tc__dump_plain(tc__dump *d, const tc__node *n) {
+    char name[32];
+    tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__dump_op(n->op, name));
+    for (uint32_t i = 0; i < n->n_in; i++) tc__put(d->t, " %%%u", (unsigned)n->in[i]);
+    tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
+}
+
+// What stands at the end of the line: sizes, or the phase and level.
+static void tc__dump_type(tc__dump *d, const tc__node *n) {
+    static const char *const level[] = {"row", "col", "left", "right"};
+    const char *name = tc__dtype(n->dtype)->name;
+    if (n->stage == TC__TENSOR) {
+        tc__put(d->t, "%s", name);
+        tc__dump_dims(d->t, d->g->ix, n->rank, n->dims);
+        return;
+    }
+    tc__put(d->t, "%s %s", name, n->level < TC__COUNT(level) ? level[n->level] : "?");
+    if (n->stage == TC__GROUP) tc__put(d->t, " phase %u", (unsigned)n->phase);
+}
+
+static void tc__dump_node(tc__dump *d, const tc__node *n) {
+    const tc__dump_row *row = tc__dump_row_of(n);
+    size_t line = d->t->size;
+    d->indent -= n->op == TC_OP_END;
+    tc__put(d->t, "%*s", d->indent * 2, "");
+    if (row) row->put(d, n);
+    else tc__dump_plain(d, n);
+    d->indent += n->op == TC_OP_FOR;
+    if (!row || row->typed || n->stage == TC__GROUP) {
+        tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
+        tc__dump_type(d, n);
+    }
+    tc__put(d->t, "\n");
+}
+
+static void tc__dump_symbols(tc__text *t, const tc__ixpool *p) {
+    for (size_t i = 0; i < p->node.count; i++) {
+        const tc__ixnode *n = &p->node.at[i];
+        if (n->kind == TC__IX_SYM)
+            tc__put(t, "size s%lld in %lld..%lld\n", (long long)n->a, (long long)n->lo,
+                    (long long)n->hi);
+    }
+}
+
+// All nodes of a graph of any stage. A TENSOR graph tells its symbols first and, with `outputs`, what
+// it returns last.
+TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g, const uint32_t *outputs,
+                                      size_t n_outputs) {
+    tc__dump d;
+    d.t = t, d.g = g, d.indent = 0;
+    if (g->node.count && g->node.at[0]->stage == TC__TENSOR) tc__dump_symbols(t, g->ix);
+    for (size_t i = 0; i < g->node.count; i++) tc__dump_node(&d, g->node.at[i]);
+    if (!n_outputs) return;
+    tc__put(t, "return");
+    for (size_t i = 0; i < n_outputs; i++) tc__put(t, " %%%u", (unsigned)outputs[i]);
+    tc__put(t, "\n");
+}
+
+// ---- dot ----
+
+static void tc__dump_dot_node(tc__dump *d, const tc__node *n) {
+    char name[32];
+    tc__put(d->t, "    n%u [label=\"%%%u %s", (unsigned)n->id, (unsigned)n->id,
+            tc__dump_op(n->op, name));
+    tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
+    tc__put(d->t, "\\n");
+    tc__dump_type(d, n);
+    tc__put(d->t, "\"];\n");
+}
+
+// A TENSOR graph for graphviz. kernel[id] is the kernel that a node is computed in, UINT32_MAX for
+// none; nodes of one kernel stand in a box. kernel NULL = no boxes.
+TC__UNUSED static void tc__dump_dot(tc__text *t, const tc__graph *g, const uint32_t *kernel,
+                                    uint32_t kernels) {
+    tc__dump d;
+    d.t = t, d.g = g, d.indent = 0;
+    tc__put(t, "digraph tcompile {\n    node [shape=box, fontname=monospace];\n");
+    for (uint32_t k = 0; kernel && k < kernels; k++) {
+        tc__put(t, "    subgraph cluster_%u {\n    label=\"kernel %u\";\n", (unsigned)k, (unsigned)k);
+        for (size_t i = 0; i < g->node.count; i++)
+            if (kernel[i] == k) tc__dump_dot_node(&d, g->node.at[i]);
+        tc__put(t, "    }\n");
+    }
+    for (size_t i = 0; i < g->node.count; i++)
+        if (!kernel || kernel[i] >= kernels) tc__dump_dot_node(&d, g->node.at[i]);
+    for (size_t i = 0; i < g->node.count; i++)
+        for (uint32_t k = 0; k < g->node.at[i]->n_in; k++)
+            tc__put(t, "    n%u -> n%u;\n", (unsigned)g->node.at[i]->in[k], (unsigned)i);
+    tc__put(t, "}\n");
+}
+
+// The graph of a program about to be scheduled, on the log channel "graph".
+TC__UNUSED static void tc__log_graph(tc_ctx *c, const tc__graph *g, const uint32_t *outputs,
+                                     size_t n_outputs) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_GRAPH)) return;
+    tc__text_init(&t, c);
+    tc__dump_graph(&t, g, outputs, n_outputs);
+    if (!t.failed) tc__log_text(c, TC__LOG_GRAPH, t.at);
+    tc__text_free(&t);
+}

@@ -1,0 +1,361 @@
+// The verifier: is a graph what its stage promises? Between passes in builds with TC_ASSERT, and in
+// tests. Input: a graph of one stage. Output: 1, or 0 with an error that names the node and the rule.
+//
+//   all     ids are positions; operands are earlier nodes that are values; ops are legal at the stage;
+//           numbers of operands and words are those of ops.def
+//   TENSOR  the dtype and shape rules of the op, run again, give what the node says
+//   GROUP   nothing uses a value of a later phase; a row value never depends on a column value but
+//           through an ACC of an earlier phase; operands of a contraction stay on their side
+//   LOOP    loops nest; a value is used only inside the loop that computes it; an accumulator is made
+//           before its loop, stepped inside it, combined after it, with one monoid
+
+enum { TC__LEGAL_TENSOR = 1, TC__LEGAL_GROUP = 2, TC__LEGAL_LOOP = 4 };
+
+// Which kinds may stand at which stage.
+static const struct {
+    tc__kind kind;
+    int stages;
+} tc__legal_kinds[] = {
+    {TC__KIND_UNARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
+    {TC__KIND_BINARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
+    {TC__KIND_TERNARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
+    {TC__KIND_CAST, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
+    {TC__KIND_SOURCE, TC__LEGAL_TENSOR},  // but for those below
+    {TC__KIND_MOVE, TC__LEGAL_TENSOR},
+    {TC__KIND_JOIN, TC__LEGAL_TENSOR},
+    {TC__KIND_GATHER, TC__LEGAL_TENSOR},
+    {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
+    {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
+    {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
+    {TC__KIND_EFFECT, 0},  // trace only
+};
+
+// Kernel ops and sources: their own stages, operands, and least and most words.
+static const struct {
+    tc__op op;
+    int stages, n_in;
+    uint32_t least, most;
+} tc__legal_ops[] = {
+    {TC_OP_CONST, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 1, 1},
+    {TC_OP_ARG, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 1, 1},
+    {TC_OP_LOAD, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 3, 30},
+    {TC_OP_STORE, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 2, 3},
+    {TC_OP_INDEX, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 1, 1},
+    {TC_OP_CHECK, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 2, 2},
+    {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
+    {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
+    {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 0, 1},
+    {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 6},
+    {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
+    {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
+};
+
+typedef struct tc__verifier {
+    tc_ctx *ctx;
+    const tc__graph *g;
+    tc__stage stage;
+    uint32_t *scope;   // LOOP: by node, 1 + id of the innermost open FOR when it stood there
+    uint32_t *open;    // LOOP: ids of the open FORs
+    uint32_t depth;
+    const tc__node *node;  // being looked at
+} tc__verifier;
+
+TC__PRINTF(2, 3)
+static int tc__verify_fail(const tc__verifier *v, const char *fmt, ...) {
+    char text[200], name[32];
+    va_list args;
+    va_start(args, fmt);
+    tc__format_line(text, sizeof text, fmt, args);
+    va_end(args);
+    return tc__fail(v->ctx, TC_E_INTERNAL, "verify: %%%u = %s: %s", (unsigned)v->node->id,
+                    v->node->op < TC_OP_COUNT ? tc__dump_op(v->node->op, name) : "?", text);
+}
+
+// ---- all stages ----
+
+static int tc__verify_legal(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    int stages = 0, n_in = tc__ops[n->op].arity;
+    uint32_t least = 0, most = UINT32_MAX;
+    for (size_t i = 0; i < TC__COUNT(tc__legal_kinds); i++)
+        if (tc__legal_kinds[i].kind == tc__ops[n->op].kind) stages = tc__legal_kinds[i].stages;
+    for (size_t i = 0; i < TC__COUNT(tc__legal_ops); i++) {
+        if (tc__legal_ops[i].op != (tc__op)n->op) continue;
+        stages = tc__legal_ops[i].stages, n_in = tc__legal_ops[i].n_in;
+        least = tc__legal_ops[i].least, most = tc__legal_ops[i].most;
+    }
+    // A random number is drawn for an element: inside a kernel its index is an operand.
+    if (n->op == TC_OP_RANDOM && v->stage != TC__TENSOR) stages = 7, n_in = 1;
+    if (!(stages >> v->stage & 1)) return tc__verify_fail(v, "not legal at this stage");
+    if (n_in >= 0 && n->n_in != (uint32_t)n_in)
+        return tc__verify_fail(v, "%u operands, %d belong there", (unsigned)n->n_in, n_in);
+    if (n_in < 0 && !n->n_in) return tc__verify_fail(v, "no operands");
+    if (n->n_attr < least || n->n_attr > most)
+        return tc__verify_fail(v, "%u attribute words", (unsigned)n->n_attr);
+    return 1;
+}
+
+static int tc__has_value(const tc__node *n) {
+    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END && n->op != TC_OP_NEW &&
+           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+}
+
+static int tc__verify_common(const tc__verifier *v, uint32_t position) {
+    const tc__node *n = v->node;
+    if (n->op >= TC_OP_COUNT) return tc__verify_fail(v, "no op has the number %u", (unsigned)n->op);
+    if (n->id != position) return tc__verify_fail(v, "it stands at position %u", (unsigned)position);
+    if (n->stage != (uint8_t)v->stage) return tc__verify_fail(v, "a node of another stage");
+    if (!tc__dtype_valid(n->dtype)) return tc__verify_fail(v, "no dtype has the number %d", n->dtype);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        if (n->in[i] >= n->id) return tc__verify_fail(v, "operand %%%u is not earlier", (unsigned)n->in[i]);
+        if (!tc__has_value(tc__operand(v->g, n, i)))
+            return tc__verify_fail(v, "operand %%%u has no value", (unsigned)n->in[i]);
+    }
+    return tc__verify_legal(v);
+}
+
+// ---- TENSOR ----
+
+// Facts of an op's attribute words that its shape rule takes on trust.
+static int tc__verify_words(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    const tc__node *a = n->n_in ? tc__operand(v->g, n, 0) : n;
+    tc__ixpool *p = v->g->ix;
+    tc__attr_name name;
+    uint32_t want = 0;
+    name.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&name)) {
+        int sizes = tc__attr_is(&name, "sizes"), order = tc__attr_is(&name, "order");
+        want += sizes ? n->rank : order ? a->rank : 1u;
+    }
+    if (n->n_attr != want)
+        return tc__verify_fail(v, "%u attribute words, %u belong there", (unsigned)n->n_attr,
+                               (unsigned)want);
+    if (n->op == TC_OP_SLICE && (n->attr[0] < 0 || n->attr[0] >= a->rank))
+        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
+    if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[2]) > 0) {
+        tc__ix last = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
+        last = tc__ix_add(p, n->attr[1], last);
+        tc__ix past = tc__ix_sub(p, a->dims[n->attr[0]], tc__ix_const(1));
+        if (tc__ix_lo(p, n->attr[1]) < 0 || tc__ix_lo(p, last) < 0 ||
+            tc__ix_lo(p, tc__ix_sub(p, past, n->attr[1])) < 0 || tc__ix_lo(p, tc__ix_sub(p, past, last)) < 0)
+            return tc__verify_fail(v, "it reaches outside its operand");
+    }
+    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1) return tc__verify_fail(v, "dilation below 1");
+    if (n->op == TC_OP_WINDOW && (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
+                                  tc__ix_lo(p, n->attr[3]) < 1))
+        return tc__verify_fail(v, "size, stride and dilation are at least 1");
+    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0])) return tc__verify_fail(v, "no such dtype");
+    if (n->op == TC_OP_IOTA && (n->attr[0] < 0 || n->attr[0] >= n->rank))
+        return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
+    if (tc__ops[n->op].kind == TC__KIND_REDUCE && (n->attr[0] <= 0 || n->attr[0] >> a->rank))
+        return tc__verify_fail(v, "dims=%lld for rank %d", (long long)n->attr[0], a->rank);
+    return 1;
+}
+
+// Operands of arithmetic are cast and expanded before: equal sizes, one dtype.
+static int tc__verify_alu(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    uint32_t first = n->op == TC_OP_WHERE ? 1 : 0;
+    int class_rule = tc__ops[n->op].dtype != tc__dtype_compare;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const tc__node *a = tc__operand(v->g, n, i);
+        if (a->rank != n->rank || memcmp(a->dims, n->dims, n->rank * sizeof *n->dims))
+            return tc__verify_fail(v, "operand %%%u has other sizes", (unsigned)a->id);
+        if (i >= first && class_rule && a->dtype != n->dtype)
+            return tc__verify_fail(v, "operand %%%u is %s, the result %s", (unsigned)a->id,
+                                   tc__dtype(a->dtype)->name, tc__dtype(n->dtype)->name);
+        if (i > first && a->dtype != tc__operand(v->g, n, first)->dtype)
+            return tc__verify_fail(v, "operands differ in dtype");
+    }
+    return 1;
+}
+
+static int tc__verify_rules(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    const tc__op_info *o = &tc__ops[n->op];
+    tc__meta meta[TC__MAX_OPERANDS];
+    const tc__meta *in[TC__MAX_OPERANDS];
+    tc__infer q;
+    memset(&q, 0, sizeof q);
+    if (n->n_in > TC__MAX_OPERANDS) return tc__verify_fail(v, "too many operands");
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const tc__node *a = tc__operand(v->g, n, i);
+        memset(&meta[i], 0, sizeof meta[i]);
+        meta[i].dtype = a->dtype, meta[i].rank = a->rank, in[i] = &meta[i];
+        memcpy(meta[i].dims, a->dims, a->rank * sizeof *a->dims);
+    }
+    q.ctx = v->ctx, q.ix = v->g->ix, q.op = (tc__op)n->op, q.n_in = n->n_in, q.in = in;
+    q.n_attr = n->n_attr, q.attr = n->attr;
+    q.out.dtype = n->dtype, q.out.rank = n->rank;
+    memcpy(q.out.dims, n->dims, n->rank * sizeof *n->dims);
+    if (!o->dtype(&q) || !o->shape(&q)) return tc__verify_fail(v, "its rules refuse it");
+    if (q.out.dtype != n->dtype)
+        return tc__verify_fail(v, "it is %s, its rule gives %s", tc__dtype(n->dtype)->name,
+                               tc__dtype(q.out.dtype)->name);
+    if (q.out.rank != n->rank || memcmp(q.out.dims, n->dims, n->rank * sizeof *n->dims))
+        return tc__verify_fail(v, "its sizes are not those of its rule");
+    return !v->g->ix->failed || tc__verify_fail(v, "its sizes are too large an expression");
+}
+
+static int tc__verify_tensor(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    tc__kind k = tc__ops[n->op].kind;
+    int alu = k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY;
+    if (n->rank > TC_MAX_RANK) return tc__verify_fail(v, "rank %d", n->rank);
+    return tc__verify_words(v) && (!alu || tc__verify_alu(v)) && tc__verify_rules(v);
+}
+
+// ---- GROUP ----
+
+typedef struct tc__verify_use {
+    const tc__verifier *v;
+    int ok;
+} tc__verify_use;
+
+// What a node names, as an operand or in an index expression, is known where the node stands.
+static int tc__verify_known(const tc__verifier *v, uint32_t id) {
+    const tc__node *n = v->node, *a;
+    if (id >= n->id) return tc__verify_fail(v, "it names %%%u, which is not earlier", (unsigned)id);
+    a = v->g->node.at[id];
+    if (v->stage != TC__GROUP) return 1;
+    int finished = a->op == TC_OP_ACC;
+    if (a->phase + finished > n->phase)
+        return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase, (unsigned)id,
+                               (unsigned)(a->phase + finished));
+    uint32_t level = finished ? (uint32_t)TC__AT_ROW : a->level;
+    if (level == TC__AT_ROW || level == n->level) return 1;
+    // The right operand is at (r, c, k): it may use what the columns know.
+    if (level == TC__AT_COL && n->level == TC__AT_RIGHT) return 1;
+    return tc__verify_fail(v, "it uses %%%u of another level", (unsigned)id);
+}
+
+static void tc__verify_val(void *user, uint32_t id) {
+    tc__verify_use *u = (tc__verify_use *)user;
+    u->ok = u->ok && tc__verify_known(u->v, id);
+}
+
+// Which attribute words of a kernel op are index expressions, by the letter of its ATTR column.
+static int tc__verify_each_ix(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    tc__verify_use u;
+    tc__attr_name a;
+    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0;  // the fill word of a load is in no column
+    u.v = v, u.ok = 1;
+    a.rest = tc__ops[n->op].attr;
+    if (at) tc__ix_each_val(v->g->ix, n->attr[1], tc__verify_val, &u);
+    for (uint32_t i = 3; at && i < n->n_attr; i++) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
+    for (uint32_t i = 0; !at && tc__attr_next(&a); i++) {
+        uint32_t words = tc__attr_words(&a, n->n_attr - i);
+        for (uint32_t k = i; k < i + words && a.kind == 's'; k++)
+            tc__ix_each_val(v->g->ix, n->attr[k], tc__verify_val, &u);
+    }
+    return u.ok;
+}
+
+static int tc__verify_kernel_node(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    if (n->level > TC__AT_RIGHT) return tc__verify_fail(v, "level %d", n->level);
+    if (n->op == TC_OP_LOAD && n->n_attr % 2 == 0) return tc__verify_fail(v, "half a predicate");
+    if (n->op == TC_OP_VALID && n->n_attr % 2) return tc__verify_fail(v, "half a predicate");
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!tc__verify_known(v, n->in[i])) return 0;
+    return tc__verify_each_ix(v);
+}
+
+// ---- LOOP ----
+
+static int tc__is_open(const tc__verifier *v, uint32_t scope) {
+    if (!scope) return 1;
+    for (uint32_t i = 0; i < v->depth; i++)
+        if (v->open[i] + 1 == scope) return 1;
+    return 0;
+}
+
+static const tc__node *tc__innermost(const tc__verifier *v) {
+    return v->depth ? v->g->node.at[v->open[v->depth - 1]] : NULL;
+}
+
+// The newest NEW of accumulator `number` before the node.
+static const tc__node *tc__find_new(const tc__verifier *v, int64_t number) {
+    for (uint32_t i = v->node->id; i-- > 0;) {
+        const tc__node *n = v->g->node.at[i];
+        if (n->op == TC_OP_NEW && n->attr[0] == number) return n;
+    }
+    return NULL;
+}
+
+static int tc__verify_accumulator(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    int step = n->op == TC_OP_ACC;
+    int64_t number = n->attr[step], monoid = n->attr[!step];
+    const tc__node *made = tc__find_new(v, number);
+    uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
+    if (!made) return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
+    if (made->attr[1] != monoid) return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
+    uint32_t home = v->scope[made->id];
+    if (!step) return here == home || tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
+    uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
+    if (v->depth && around == home) return 1;
+    return tc__verify_fail(v, "accumulator %lld is not of the loop around", (long long)number);
+}
+
+static int tc__verify_for(tc__verifier *v) {
+    const tc__node *n = v->node;
+    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES) return tc__verify_fail(v, "no such axis");
+    for (uint32_t i = 0; i < v->depth; i++)
+        if (v->g->node.at[v->open[i]]->attr[0] == n->attr[0])
+            return tc__verify_fail(v, "a loop over the same axis is open");
+    v->open[v->depth++] = n->id;
+    return v->depth <= (uint32_t)TC__AXES || tc__verify_fail(v, "loops nest too deep");
+}
+
+static int tc__verify_end(tc__verifier *v) {
+    const tc__node *loop = tc__innermost(v);
+    if (!loop || loop->attr[0] != v->node->attr[0]) return tc__verify_fail(v, "no such loop is innermost");
+    v->depth--;
+    return 1;
+}
+
+static int tc__verify_loop(tc__verifier *v) {
+    const tc__node *n = v->node, *loop = tc__innermost(v);
+    int constant = n->op == TC_OP_CONST || n->op == TC_OP_ARG;
+    v->scope[n->id] = loop ? loop->id + 1 : 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!tc__is_open(v, v->scope[n->in[i]]))
+            return tc__verify_fail(v, "%%%u is computed inside a loop that is over", (unsigned)n->in[i]);
+    if (n->op == TC_OP_FOR) return tc__verify_for(v);
+    if (n->op == TC_OP_END) return tc__verify_end(v);
+    if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
+    if (n->op == TC_OP_ACC || n->op == TC_OP_COMBINE) return tc__verify_accumulator(v);
+    if (n->level == TC__AT_COL && !constant && (!loop || loop->attr[0] != TC__COL))
+        return tc__verify_fail(v, "a column value outside the loop over the columns");
+    return 1;
+}
+
+// ---- entry ----
+
+static int tc__verify_node(tc__verifier *v, uint32_t i) {
+    v->node = v->g->node.at[i];
+    if (!tc__verify_common(v, i)) return 0;
+    if (v->stage == TC__TENSOR) return tc__verify_tensor(v);
+    if (!tc__verify_kernel_node(v)) return 0;
+    return v->stage == TC__GROUP || tc__verify_loop(v);
+}
+
+// 1, or 0 with TC_E_INTERNAL that names the first node at fault.
+TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
+    tc__verifier v;
+    size_t n = g->node.count;
+    memset(&v, 0, sizeof v);
+    v.ctx = c, v.g = g, v.stage = stage;
+    v.scope = TC__NEW_ARRAY(c, uint32_t, n);
+    v.open = TC__NEW_ARRAY(c, uint32_t, TC__AXES + 1);
+    int ok = v.scope && v.open;
+    for (uint32_t i = 0; ok && i < n; i++) ok = tc__verify_node(&v, i);
+    if (ok && v.depth) ok = tc__verify_fail(&v, "a loop is not closed");
+    tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
+    tc__free(c, v.open, (TC__AXES + 1) * sizeof *v.open);
+    return ok;
+}

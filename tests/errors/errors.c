@@ -1,0 +1,555 @@
+// Every row of gen/tables/errors.def: a case that provokes it, or the reason why none can. A case
+// checks the item, the words of its text, that inputs are as before, and that work goes on.
+// Cases run eagerly and, unless marked, inside a region too.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+// ---- what a case has ----
+typedef struct world {
+    tc_ctx *tc, *other;
+    tc_tensor a, b, i; // f32 [3, 4] of 0..11, f32 [2, 5] of ones, i64 [3] = 0, 1, 2
+    tc_tensor q;       // f32 [2, 3, 4]
+    int region;        // a region is open
+    int fail_after;    // allocations until they fail; -1 = never
+    char folder[64];
+} world;
+
+static void *limited(void *user, void *p, size_t old, size_t size) {
+    world *w = (world *)user;
+    (void)old;
+    if (size && w->fail_after == 0) return NULL;
+    if (size && w->fail_after > 0) w->fail_after--;
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+}
+
+static void quiet(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)level, (void)channel, (void)text;
+}
+
+static tc_ctx *open_context(world *w) {
+    tc_config config = tc_config_default();
+    config.backend = "interp", config.threads = 1;
+    config.allocator.realloc = limited, config.allocator.user = w;
+    config.logger.log = quiet;
+    return tc_open(&config);
+}
+
+static void open_world(world *w) {
+    float a[24];
+    int64_t i[3] = {0, 1, 2};
+    memset(w, 0, sizeof *w);
+    w->fail_after = -1;
+    w->tc = open_context(w), w->other = open_context(w);
+    for (int k = 0; k < 24; k++) a[k] = (float)k;
+    w->a = tc_from_data(w->tc, a, TC_DIMS(3, 4), TC_F32);
+    w->q = tc_from_data(w->tc, a, TC_DIMS(2, 3, 4), TC_F32);
+    w->b = tc_ones(w->tc, TC_DIMS(2, 5), TC_F32);
+    w->i = tc_from_data(w->tc, i, TC_DIMS(3), TC_I64);
+}
+
+static void close_world(world *w) {
+    w->fail_after = -1;
+    tc_close(w->tc), tc_close(w->other);
+}
+
+// A file of these bytes, for the readers.
+static const char *file_of(world *w, const char *name, const void *p, size_t n) {
+    static char path[128];
+    snprintf(w->folder, sizeof w->folder, "/tmp/tc_errors_%d", (int)getpid());
+    mkdir(w->folder, 0700);
+    snprintf(path, sizeof path, "%s/%s", w->folder, name);
+    FILE *f = fopen(path, "wb");
+    if (f) fwrite(p, 1, n, f), fclose(f);
+    return path;
+}
+
+// ---- cases: each provokes one error; a tensor result must be null unless said ----
+typedef tc_tensor (*case_run)(world *w);
+#define CASE(name) static tc_tensor name(world *w)
+
+CASE(nomem_full) {
+    w->fail_after = 0;
+    tc_tensor t = tc_full(w->tc, TC_DIMS(1000, 1000), 1, TC_F32);
+    w->fail_after = -1;
+    return t;
+}
+CASE(nomem_op) {
+    w->fail_after = 1;
+    tc_tensor t = tc_softmax(tc_matmul(w->a, tc_t(w->a)), -1);
+    w->fail_after = -1;
+    return t;
+}
+// A region whose end finds no memory, at every allocation it makes.
+CASE(nomem_end) {
+    tc_status s = TC_E_NOMEM;
+    for (int k = 0; s && k < 400; k++) {
+        tc_trace_begin_at(w->tc, "poor", NULL, "errors.c", 3);
+        tc_tensor y = tc_softmax(tc_matmul(tc_add_s(w->a, k), tc_t(w->a)), -1);
+        tc_add_s_(w->i, 0);
+        w->fail_after = k;
+        s = tc_trace_end(w->tc);
+        w->fail_after = -1;
+        if (s && s != TC_E_NOMEM) FAIL("allocation %d fails: %s", k, tc_status_name(s));
+        float out[9];
+        if (!s && tc_read(y, out, sizeof out)) FAIL("no result without an error");
+    }
+    if (s) FAIL("still no memory after 400 allocations");
+    return tc_null();
+}
+CASE(null_data) { return tc_from_data(w->tc, NULL, TC_DIMS(3), TC_F32); }
+CASE(null_operand) { return tc_add(w->a, tc_null()); }
+CASE(null_strides) {
+    static float memory[4];
+    return tc_wrap_strided(w->tc, memory, TC_DIMS(4), NULL, TC_F32);
+}
+CASE(dead_operand) {
+    tc_tensor t = tc_from_data(w->tc, "1234", TC_DIMS(1), TC_F32);
+    tc_free(t);
+    return tc_add(w->a, t);
+}
+CASE(dead_free) {
+    tc_tensor t = tc_from_data(w->tc, "1234", TC_DIMS(1), TC_F32);
+    tc_free(t), tc_free(t);
+    return tc_null();
+}
+CASE(dead_scope) {
+    tc_scope_begin(w->tc);
+    tc_tensor t = tc_from_data(w->tc, "1234", TC_DIMS(1), TC_F32);
+    tc_scope_end(w->tc);
+    return tc_neg(t);
+}
+CASE(foreign) { return tc_mul(w->a, tc_ones(w->other, TC_DIMS(3, 4), TC_F32)); }
+CASE(slice_step) { return tc_slice(w->a, 0, 0, 2, 0); }
+CASE(arange_step) { return tc_arange(w->tc, 0, 5, 0, TC_F32); }
+CASE(randint_range) { return tc_randint(w->tc, 5, 5, TC_DIMS(3), TC_I32); }
+CASE(dropout_p) { return tc_dropout(w->a, 1.5); }
+CASE(split_zero) {
+    tc_tensor out[4];
+    out[0] = tc_null();
+    return tc_split(w->a, 0, 0, out, 4) ? w->a : out[0];
+}
+CASE(split_room) {
+    tc_tensor out[2];
+    out[0] = tc_null();
+    return tc_split(w->a, 1, 0, out, 2) ? w->a : out[0];
+}
+CASE(write_const) {
+    float x = 1;
+    tc_tensor t = tc_const(w->tc, &x, TC_DIMS(1), TC_F32);
+    return tc_add_s_(t, 1);
+}
+CASE(unaligned) {
+    static float memory[4];
+    return tc_wrap(w->tc, (char *)memory + 1, TC_DIMS(2), TC_F32);
+}
+CASE(read_size) {
+    float out[3];
+    CHECK_EQ(tc_read(w->a, out, sizeof out), TC_E_ARG);
+    return tc_null();
+}
+CASE(data_of_view) {
+    CHECK(tc_data(tc_t(w->a)) == NULL);
+    return tc_null();
+}
+CASE(conv_stride) {
+    tc_tensor x = tc_reshape(w->a, TC_DIMS(1, 1, 3, 4)), k = tc_reshape(w->i, TC_DIMS(1, 1, 1, 3));
+    return tc_conv2d(x, tc_to_f32(k), tc_null(), -1, 0, 1, 1);
+}
+CASE(pool_padding) { return tc_max_pool2d(w->q, 2, 1, 2); }
+CASE(dtype_bits) { return tc_bitwise_and(w->a, w->a); }
+CASE(dtype_bool) { return tc_add(tc_isnan(w->a), tc_isnan(w->a)); }
+CASE(dtype_where) { return tc_where(w->a, w->a, w->a); }
+CASE(dtype_index) { return tc_take(w->a, w->a, 0); }
+CASE(dtype_number) { return tc_full(w->tc, TC_DIMS(2), 1, (tc_dtype)77); }
+CASE(dtype_random) { return tc_randn(w->tc, TC_DIMS(2), TC_I32); }
+CASE(dtype_in_place) { return tc_mul_s_(w->i, 0.5); }
+CASE(shape_matmul) { return tc_matmul(w->a, w->b); }
+CASE(shape_linear) { return tc_linear(w->a, w->b, tc_null()); }
+CASE(shape_reshape) { return tc_reshape(w->a, TC_DIMS(5, 3)); }
+CASE(shape_two_open) { return tc_reshape(w->a, TC_DIMS(-1, -1)); }
+CASE(shape_negative) { return tc_full(w->tc, TC_DIMS(2, -3), 0, TC_F32); }
+CASE(shape_cat) {
+    tc_tensor list[2];
+    list[0] = w->a, list[1] = w->b;
+    return tc_cat(list, 2, 0);
+}
+CASE(shape_empty_max) { return tc_amax(tc_narrow(w->a, 1, 0, 0), 1); }
+CASE(shape_empty_argmin) { return tc_argmin_all(tc_narrow(w->a, 0, 0, 0)); }
+CASE(shape_unfold) { return tc_unfold(w->a, 1, 9, 1); }
+CASE(shape_weight) { return tc_layer_norm(w->a, w->b, tc_null(), 1e-5); }
+CASE(shape_groups) { return tc_group_norm(w->q, 2, tc_null(), tc_null(), 1e-5); }
+CASE(shape_entropy) { return tc_cross_entropy(w->b, w->i); }
+CASE(shape_item) {
+    CHECK_EQ(tc_item(w->a), 0);
+    return tc_null();
+}
+CASE(shape_pad) { return tc_pad(w->a, TC_DIMS(-2, 0), TC_DIMS(-2, 0), 0); }
+CASE(broadcast_add) { return tc_add(w->a, w->b); }
+CASE(broadcast_where) { return tc_where(tc_isnan(w->b), w->a, w->a); }
+CASE(broadcast_expand) { return tc_expand(w->a, TC_DIMS(3, 8)); }
+CASE(broadcast_in_place) { return tc_add_(w->a, w->q); }
+CASE(rank_t) { return tc_t(w->q); }
+CASE(rank_dims) { return tc_full(w->tc, TC_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1), 0, TC_F32); }
+CASE(rank_pad) { return tc_pad(w->a, TC_DIMS(1), TC_DIMS(1), 0); }
+CASE(rank_index_select) { return tc_index_select(w->a, 0, tc_reshape(w->i, TC_DIMS(3, 1))); }
+CASE(rank_take) {
+    tc_tensor deep = tc_reshape(w->i, TC_DIMS(1, 1, 1, 1, 1, 1, 1, 3));
+    return tc_take(w->a, deep, 0);
+}
+CASE(rank_select) { return tc_select(tc_sum_all(w->a), 0, 0); }
+CASE(rank_norm) { return tc_batch_norm(w->i, w->i, w->i, tc_null(), tc_null(), 1e-5); }
+CASE(dim_sum) { return tc_sum(w->a, 2); }
+CASE(dim_low) { return tc_softmax(w->a, -3); }
+CASE(dim_twice) { return tc_sum_dims(w->a, TC_DIMS(1, -1), 0); }
+CASE(dim_permute) { return tc_permute(w->a, TC_DIMS(0, 0)); }
+CASE(dim_size) {
+    CHECK_EQ(tc_size(w->a, 7), -1);
+    return tc_null();
+}
+CASE(dim_flatten) { return tc_flatten(w->a, 1, 0); }
+CASE(index_select_out) { return tc_select(w->a, 1, 4); }
+CASE(index_narrow) { return tc_narrow(w->a, 0, 2, 2); }
+CASE(index_take) {
+    int64_t bad = 5;
+    tc_tensor k = tc_from_data(w->tc, &bad, TC_DIMS(1), TC_I64), t = tc_take(w->a, k, 0);
+    if (w->region) CHECK_EQ(tc_trace_end(w->tc), TC_E_INDEX), w->region = 0;
+    (void)t;
+    return tc_null();
+}
+CASE(too_big) { return tc_full(w->tc, TC_DIMS(1LL << 40, 1LL << 40), 0, TC_F32); }
+CASE(too_big_strides) {
+    static float memory[4];
+    int64_t far[1] = {INT64_MAX / 2};
+    return tc_wrap_strided(w->tc, memory, TC_DIMS(4), far, TC_F32);
+}
+CASE(too_big_expand) { return tc_expand(tc_sum_all(w->a), TC_DIMS(1LL << 40, 1LL << 40)); }
+CASE(too_big_outer) {
+    tc_tensor x = tc_expand(tc_reshape(tc_sum_all(w->a), TC_DIMS(1)), TC_DIMS(1LL << 40));
+    return tc_outer(x, x);
+}
+CASE(state_scope) {
+    CHECK_EQ(tc_scope_end(w->tc), TC_E_STATE);
+    return tc_null();
+}
+CASE(state_seed) {
+    tc_trace_begin_at(w->tc, "seeded", NULL, "errors.c", 5);
+    CHECK_EQ(tc_manual_seed(w->tc, 1), TC_E_STATE);
+    tc_trace_end(w->tc);
+    return tc_null();
+}
+CASE(region_end) {
+    CHECK_EQ(tc_trace_end(w->tc), TC_E_REGION);
+    return tc_null();
+}
+CASE(region_twice) {
+    tc_trace_begin_at(w->tc, "twice", NULL, "errors.c", 6);
+    tc_add_s(w->a, 1);
+    tc_trace_begin_at(w->tc, "twice", NULL, "errors.c", 6);
+    tc_trace_end(w->tc);
+    return tc_null();
+}
+CASE(fullgraph) {
+    tc_options o = tc_options_default();
+    o.fullgraph = 1;
+    tc_trace_begin_at(w->tc, "whole", &o, "errors.c", 7);
+    CHECK_EQ(tc_item(tc_sum_all(w->a)), 0);
+    CHECK_EQ(tc_error_line(w->tc), __LINE__ - 1);
+    tc_trace_end(w->tc);
+    return tc_null();
+}
+CASE(touched) {
+    float out[24];
+    tc_tensor x = tc_full(w->tc, TC_DIMS(24), 2, TC_F32);
+    tc_trace_begin_at(w->tc, "touched", NULL, "errors.c", 8);
+    tc_tensor y = tc_square(x);
+    tc_neg(y);
+    tc_trace_end(w->tc);
+    tc_add_s_(x, 1);
+    CHECK_EQ(tc_read(y, out, sizeof out), TC_E_TOUCHED);
+    return tc_null();
+}
+CASE(alias_expanded) {
+    return tc_add_s_(tc_expand(tc_ones(w->tc, TC_DIMS(1, 4), TC_F32), TC_DIMS(3, 4)), 1);
+}
+CASE(alias_wrapped) {
+    static float memory[8];
+    int64_t strides[2] = {0, 1};
+    tc_tensor t = tc_wrap_strided(w->tc, memory, TC_DIMS(2, 4), strides, TC_F32);
+    return tc_fill_(t, 3);
+}
+CASE(io_missing) { return tc_load_npy(w->tc, "/nonexistent/folder/x.npy"); }
+CASE(io_save) {
+    CHECK_EQ(tc_save_npy(w->a, "/nonexistent/folder/x.npy"), TC_E_IO);
+    return tc_null();
+}
+CASE(format_magic) { return tc_load_npy(w->tc, file_of(w, "magic", "not a numpy file", 16)); }
+CASE(format_short) {
+    static const char head[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, "
+                               "'shape': (1000,), }           \n1234";
+    return tc_load_npy(w->tc, file_of(w, "short", head, sizeof head - 1));
+}
+CASE(unsupported_dtype) {
+    static const char head[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '<c8', 'fortran_order': False, "
+                               "'shape': (1,), }              \n12345678";
+    return tc_load_npy(w->tc, file_of(w, "complex", head, sizeof head - 1));
+}
+
+// ---- the table: words are separated by | and must all be in the text ----
+enum { EAGER_ONLY = 1 };
+static const struct {
+    tc_status item;
+    case_run run;
+    const char *name, *words;
+    int flags;
+} cases[] = {
+#define ROW(item, name, words, flags) {TC_E_##item, name, #name, words, flags}
+    ROW(NOMEM, nomem_full, "", EAGER_ONLY),
+    ROW(NOMEM, nomem_op, "", EAGER_ONLY),
+    ROW(NOMEM, nomem_end, "", EAGER_ONLY),
+    ROW(NULL, null_data, "from_data", 0),
+    ROW(NULL, null_operand, "add", 0),
+    ROW(NULL, null_strides, "strides", 0),
+    ROW(DEAD, dead_operand, "add|errors.c", 0),
+    ROW(DEAD, dead_free, "free", 0),
+    ROW(DEAD, dead_scope, "neg|scope", 0),
+    ROW(FOREIGN, foreign, "mul|context", 0),
+    ROW(ARG, slice_step, "slice|step|0", 0),
+    ROW(ARG, arange_step, "arange|step", 0),
+    ROW(ARG, randint_range, "randint|5", 0),
+    ROW(ARG, dropout_p, "dropout", 0),
+    ROW(ARG, split_zero, "split|0", 0),
+    ROW(ARG, split_room, "split|3|2", 0),
+    ROW(ARG, write_const, "add_s_|tc_const", 0),
+    ROW(ARG, unaligned, "wrap|4", 0),
+    ROW(ARG, read_size, "read|12|48", 0),
+    ROW(ARG, data_of_view, "data|tc_contiguous", EAGER_ONLY),
+    ROW(ARG, conv_stride, "conv2d|stride|-1", 0),
+    ROW(ARG, pool_padding, "max_pool2d|padding 2|kernel 2", 0),
+    ROW(DTYPE, dtype_bits, "bitwise_and|f32", 0),
+    ROW(DTYPE, dtype_bool, "add|bool", 0),
+    ROW(DTYPE, dtype_where, "where|f32", 0),
+    ROW(DTYPE, dtype_index, "take|f32", 0),
+    ROW(DTYPE, dtype_number, "full|77", 0),
+    ROW(DTYPE, dtype_random, "randn|i32", 0),
+    ROW(DTYPE, dtype_in_place, "mul_s_|i64|f32", 0),
+    ROW(SHAPE, shape_matmul, "matmul|[3, 4]|[2, 5]|4 != 2", 0),
+    ROW(SHAPE, shape_linear, "linear|[3, 4]|[2, 5]", 0),
+    ROW(SHAPE, shape_reshape, "reshape|12|[3, 4]|[5, 3]", 0),
+    ROW(SHAPE, shape_two_open, "reshape|-1", 0),
+    ROW(SHAPE, shape_negative, "full|-3", 0),
+    ROW(SHAPE, shape_cat, "cat|[3, 4]|[2, 5]", 0),
+    ROW(SHAPE, shape_empty_max, "amax|empty", 0),
+    ROW(SHAPE, shape_empty_argmin, "argmin|empty", 0),
+    ROW(SHAPE, shape_unfold, "unfold|9|4", 0),
+    ROW(SHAPE, shape_weight, "layer_norm|[2, 5]|4", 0),
+    ROW(SHAPE, shape_groups, "group_norm|2|3", 0),
+    ROW(SHAPE, shape_entropy, "cross_entropy|[2, 5]|[3]", 0),
+    ROW(SHAPE, shape_item, "item|[3, 4]", 0),
+    ROW(SHAPE, shape_pad, "pad|negative", 0),
+    ROW(BROADCAST, broadcast_add, "add|[3, 4]|[2, 5]", 0),
+    ROW(BROADCAST, broadcast_where, "where", 0),
+    ROW(BROADCAST, broadcast_expand, "expand|[3, 4]|[3, 8]", 0),
+    ROW(BROADCAST, broadcast_in_place, "add_|[2, 3, 4]|[3, 4]", 0),
+    ROW(RANK, rank_t, "t:|[2, 3, 4]", 0),
+    ROW(RANK, rank_dims, "full|9|8", 0),
+    ROW(RANK, rank_pad, "pad|1|2", 0),
+    ROW(RANK, rank_index_select, "index_select|2", 0),
+    ROW(RANK, rank_take, "take|9|8", 0),
+    ROW(RANK, rank_select, "select|scalar", 0),
+    ROW(RANK, rank_norm, "batch_norm|[3]", 0),
+    ROW(DIM, dim_sum, "sum|2|-2..1", 0),
+    ROW(DIM, dim_low, "softmax|-3", 0),
+    ROW(DIM, dim_twice, "sum|1|twice", 0),
+    ROW(DIM, dim_permute, "permute|0", 0),
+    ROW(DIM, dim_size, "size|7", 0),
+    ROW(DIM, dim_flatten, "flatten|1|0", 0),
+    ROW(INDEX, index_select_out, "select|4|1", 0),
+    ROW(INDEX, index_narrow, "narrow|2|0|3", 0),
+    ROW(INDEX, index_take, "take|5|3", 0),
+    ROW(TOO_BIG, too_big, "full", 0),
+    ROW(TOO_BIG, too_big_strides, "wrap_strided|stride", 0),
+    ROW(TOO_BIG, too_big_expand, "expand", 0),
+    ROW(TOO_BIG, too_big_outer, "", EAGER_ONLY),
+    ROW(STATE, state_scope, "tc_scope_end|tc_scope_begin", 0),
+    ROW(STATE, state_seed, "tc_manual_seed|region", EAGER_ONLY),
+    ROW(REGION, region_end, "tc_trace_end|tc_trace_begin", EAGER_ONLY),
+    ROW(REGION, region_twice, "twice|errors.c|6", EAGER_ONLY),
+    ROW(FULLGRAPH, fullgraph, "item|whole|fullgraph", EAGER_ONLY),
+    ROW(TOUCHED, touched, "touched|errors.c|tc_keep", EAGER_ONLY),
+    ROW(ALIAS, alias_expanded, "add_s_|expanded|tc_clone", 0),
+    ROW(ALIAS, alias_wrapped, "fill_|tc_clone", 0),
+    ROW(IO, io_missing, "load_npy|/nonexistent/folder/x.npy|No such file", 0),
+    ROW(IO, io_save, "save_npy|/nonexistent/folder/x.npy", EAGER_ONLY),
+    ROW(FORMAT, format_magic, "magic", 0),
+    ROW(FORMAT, format_short, "short", 0),
+    ROW(UNSUPPORTED, unsupported_dtype, "load_npy|complex|convert", 0),
+};
+
+// Rows that no public call can reach, and why.
+static const struct {
+    tc_status item;
+    const char *reason;
+} unreachable[] = {
+    {TC_E_THREAD, "no check of the calling thread yet"},
+    {TC_E_COMPILER, "a failing compiler is a log line and the interpreter (tests/fault)"},
+    {TC_E_CACHE, "an unusable cache is a log line and a rebuild (tests/fault)"},
+    {TC_E_VERSION, "no file format of ours is read yet"},
+    {TC_E_BACKEND, "no device backend in this header"},
+    {TC_E_INTERNAL, "bugs of the library"},
+};
+
+static int has_words(const char *text, const char *words) {
+    char word[64];
+    while (*words) {
+        size_t n = strcspn(words, "|");
+        snprintf(word, sizeof word, "%.*s", (int)n, words);
+        if (!strstr(text, word)) return 0;
+        words += n + (words[n] == '|');
+    }
+    return 1;
+}
+
+static void check_unharmed(world *w, const char *name) {
+    float a[12];
+    int64_t i[3];
+    tc_error_clear(w->tc);
+    int ok = tc_read(w->a, a, sizeof a) == TC_OK && tc_read(w->i, i, sizeof i) == TC_OK;
+    for (int k = 0; k < 12; k++) ok = ok && a[k] == (float)k;
+    for (int k = 0; k < 3; k++) ok = ok && i[k] == k;
+    if (!ok) FAIL("%s: an input changed or cannot be read: %s", name, tc_error_text(w->tc));
+    tc_tensor s = tc_sum_all(tc_add(w->a, w->a));
+    if (tc_item(s) != 132 || tc_error(w->tc))
+        FAIL("%s: eager work fails afterwards: %s", name, tc_error_text(w->tc));
+    tc_trace_begin_at(w->tc, "after", NULL, "errors.c", 99);
+    s = tc_sum_all(tc_mul_s(w->a, 2));
+    if (tc_trace_end(w->tc) || tc_item(s) != 132)
+        FAIL("%s: a region fails afterwards: %s", name, tc_error_text(w->tc));
+}
+
+static void run_case(int n, int region) {
+    world w;
+    const char *name = cases[n].name, *how = region ? "region" : "eager";
+    open_world(&w);
+    if (!CHECK(w.tc && w.other && w.a.id && !tc_error(w.tc))) return;
+    if (region) tc_trace_begin_at(w.tc, "case", NULL, "errors.c", 1);
+    w.region = region;
+    tc_tensor before = region ? tc_add_s(w.a, 1) : tc_null();
+    tc_tensor t = cases[n].run(&w);
+    w.fail_after = -1;
+    tc_status item = tc_error(w.tc);
+    if (item != cases[n].item)
+        FAIL("%s (%s): %s \"%s\", not %s", name, how, item ? tc_status_name(item) : "no error",
+             tc_error_text(w.tc), tc_status_name(cases[n].item));
+    else if (!has_words(tc_error_text(w.tc), cases[n].words))
+        FAIL("%s (%s): \"%s\" lacks one of \"%s\"", name, how, tc_error_text(w.tc),
+             cases[n].words);
+    if (t.id) FAIL("%s (%s): a tensor came back", name, how);
+    // The first error stays.
+    tc_reshape(w.b, TC_DIMS(7));
+    if (item && tc_error(w.tc) != item) FAIL("%s (%s): a later error took its place", name, how);
+    if (w.region) {
+        tc_trace_end(w.tc);
+        tc_error_clear(w.tc);
+        float out[12];
+        if (tc_read(before, out, sizeof out) || out[3] != 4)
+            FAIL("%s: valid work of the region is lost: %s", name, tc_error_text(w.tc));
+    }
+    check_unharmed(&w, name);
+    close_world(&w);
+    if (w.folder[0]) {
+        char path[128];
+        static const char *const files[] = {"magic", "short", "complex"};
+        for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+            snprintf(path, sizeof path, "%s/%s", w.folder, files[k]);
+            unlink(path);
+        }
+        rmdir(w.folder);
+    }
+}
+
+static int cases_named(const char *part, int region) {
+    int ran = 0;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        if (strcmp(tc_status_name(cases[n].item) + 5, part) != 0) continue;
+        if (region && cases[n].flags & EAGER_ONLY) continue;
+        run_case((int)n, region);
+        ran++;
+    }
+    return ran;
+}
+
+// One test per row and way, so that a crash is one row's.
+#define ERR(ID, doc)                                                                       \
+    TEST(eager_##ID) {                                                                     \
+        if (!cases_named(#ID, 0)) SKIP("not reachable, see the list");                     \
+    }                                                                                      \
+    TEST(region_##ID) {                                                                    \
+        if (!cases_named(#ID, 1)) SKIP("not reachable inside a region");                   \
+    }
+#include "tables/errors.def"
+#undef ERR
+
+static int listed(tc_status item) {
+    int n = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) n += cases[i].item == item;
+    for (size_t i = 0; i < sizeof unreachable / sizeof *unreachable; i++)
+        n += unreachable[i].item == item;
+    return n;
+}
+
+TEST(every_row_has_a_case_or_a_reason) {
+#define ERR(ID, doc)                                                                       \
+    if (!listed(TC_E_##ID)) FAIL("TC_E_" #ID " has neither a case nor a reason");
+#include "tables/errors.def"
+#undef ERR
+    for (size_t i = 0; i < sizeof unreachable / sizeof *unreachable; i++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+            if (cases[k].item == unreachable[i].item)
+                FAIL("%s has a case, so it is reachable", tc_status_name(unreachable[i].item));
+}
+
+TEST(every_row_has_a_name_and_a_doc) {
+#define ERR(ID, doc)                                                                       \
+    CHECK_STR(tc_status_name(TC_E_##ID), "TC_E_" #ID);                                     \
+    CHECK_STR(tc_status_doc(TC_E_##ID), doc);
+#include "tables/errors.def"
+#undef ERR
+    CHECK(tc_status_name(-1000) != NULL && tc_status_doc(-1000) != NULL);
+    CHECK(tc_error(NULL) == TC_E_NULL);
+    CHECK(tc_error_text(NULL) != NULL);
+}
+
+TEST(an_error_names_its_caller) {
+    world w;
+    open_world(&w);
+    tc_add(w.a, w.b);
+    int line = __LINE__ - 1;
+    CHECK_EQ(tc_error_line(w.tc), line);
+    CHECK(tc_error_file(w.tc) && strstr(tc_error_file(w.tc), "errors.c"));
+    tc_error_clear(w.tc);
+    CHECK_EQ(tc_error(w.tc), TC_OK);
+    CHECK_STR(tc_error_text(w.tc), "");
+    tc_softmax(w.a, 9); // a call made of several
+    CHECK_EQ(tc_error_line(w.tc), __LINE__ - 1);
+    close_world(&w);
+}
+
+// A null operand gives null all the way, and only the first error counts.
+TEST(null_goes_through) {
+    world w;
+    open_world(&w);
+    tc_tensor t = tc_matmul(w.a, w.b);
+    t = tc_softmax(tc_add(tc_t(t), tc_null()), -1);
+    t = tc_layer_norm(t, w.a, w.a, 1e-5);
+    CHECK(tc_is_null(tc_cross_entropy(t, w.i)));
+    CHECK_EQ(tc_error(w.tc), TC_E_SHAPE);
+    CHECK(strstr(tc_error_text(w.tc), "matmul") != NULL);
+    close_world(&w);
+}

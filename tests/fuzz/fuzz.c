@@ -1,0 +1,590 @@
+// Differential fuzzer: random programs over the public API, run eagerly, as regions in the
+// interpreter (plain, unfused, with two threads) and as regions compiled by cc; three times
+// each with fresh inputs. Every value read must be the same bits (any NaN equals any NaN).
+//
+//     fuzz [SECONDS] [SEED] [--graphs N] [--cpu PERCENT] [--jobs N] [--failures N]
+//          [--only SEED] [--out FOLDER] [--verbose]
+//
+// Program k of a run has the seed SEED * 1000003 + k; --only runs one by its own seed. A failing
+// program is shrunk, and written as FOLDER/fuzz_SEED.c, which needs only tcompile.h.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#define TEST_NO_MAIN
+#include "../harness.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "perform.h"
+#include "graph.h"
+
+// ---- variants ----
+enum { EAGER, INTERP, THREADED, UNFUSED, COMPILED, COMPILED_UNFUSED, VARIANTS };
+static const struct {
+    const char *name, *backend;
+    int threads, no_fusion;
+} variants[VARIANTS] = {
+    {"eager", "interp", 1, 0},          {"region, interpreted", "interp", 1, 0},
+    {"region, interpreted, 2 threads", "interp", 2, 0},
+    {"region, interpreted, no fusion", "interp", 1, 1},
+    {"region, compiled", "cpu", 2, 0},  {"region, compiled, no fusion", "cpu", 1, 1},
+};
+enum { USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED, USE_CPU = 1 << COMPILED,
+       USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED };
+
+static tc_ctx *contexts[VARIANTS];
+static size_t live_bytes; // of all contexts; must be 0 when they are closed
+
+static void *counting(void *user, void *p, size_t old, size_t size) {
+    (void)user;
+    live_bytes += size - old;
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+}
+
+static tc_ctx *context(int variant) {
+    tc_config config = tc_config_default();
+    if (contexts[variant]) return contexts[variant];
+    config.backend = variants[variant].backend;
+    config.threads = variants[variant].threads;
+    config.no_fusion = variants[variant].no_fusion;
+    config.no_disk_cache = 1;
+    config.allocator.realloc = counting;
+    return contexts[variant] = tc_open(&config);
+}
+
+static int close_contexts(void) {
+    for (int i = 0; i < VARIANTS; i++) tc_close(contexts[i]), contexts[i] = NULL;
+    int leaked = live_bytes != 0;
+    if (leaked) printf("%lu bytes leaked\n", (unsigned long)live_bytes);
+    live_bytes = 0;
+    return leaked;
+}
+
+// ---- running ----
+static void read_end(const graph *g, tc_tensor *v, reads *r) {
+    for (int i = 0; i < g->n_values; i++)
+        if (is_read(g, i)) reads_tensor(r, i, v[i]);
+}
+
+typedef struct run_state {
+    tc_tensor v[MAX_VALUES];
+} run_state;
+
+static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r) {
+    for (int i = 0; i < g->n_calls; i++) {
+        const call *o = &g->call[i];
+        tc_tensor t = perform(tc, o, v, r, NULL);
+        if (o->out >= g->p->n_inputs && o->kind < C_IN_TENSOR) v[o->out] = t;
+        if (o->kind == C_BRANCH) v[o->out] = t;
+    }
+}
+
+// Programs g[0..n) one after the other in one region (or eagerly); results to r[0..n).
+// "" or what went wrong.
+static const char *run(graph **g, int n, int variant, const char *name, int execution, reads *r) {
+    static char error[700];
+    tc_ctx *tc = context(variant);
+    run_state *s = (run_state *)calloc((size_t)n, sizeof *s);
+    int status = TC_OK;
+    error[0] = 0;
+    tc_error_clear(tc);
+    tc_scope_begin(tc);
+    tc_manual_seed(tc, g[0]->p->seed);
+    for (int i = 0; i < n; i++) {
+        fill_inputs(g[i], execution);
+        make_inputs(g[i], tc, s[i].v, NULL);
+    }
+    if (variant != EAGER) tc_trace_begin_at(tc, name, NULL, "fuzz.c", 1);
+    for (int i = 0; i < n; i++) replay(g[i], tc, s[i].v, &r[i]);
+    if (variant != EAGER) status = tc_trace_end(tc);
+    for (int i = 0; i < n; i++) read_end(g[i], s[i].v, &r[i]);
+    if (status || tc_error(tc))
+        snprintf(error, sizeof error, "%s: %s", tc_status_name(status ? status : tc_error(tc)),
+                 tc_error_text(tc));
+    if (variant != EAGER)
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < g[i]->n_values; k++)
+                if (g[i]->v[k].kept) tc_free(s[i].v[k]);
+    tc_error_clear(tc);
+    tc_scope_end(tc);
+    free(s);
+    return error;
+}
+
+// ---- comparing ----
+static int same_element(const unsigned char *a, const unsigned char *b, int dtype, size_t size) {
+    if (!memcmp(a, b, size)) return 1;
+    double x, y;
+    float u, w;
+    if (dtype == TC_F64) return memcpy(&x, a, 8), memcpy(&y, b, 8), x != x && y != y;
+    if (dtype == TC_F32) return memcpy(&u, a, 4), memcpy(&w, b, 4), u != u && w != w;
+    return 0;
+}
+
+// "" = equal. `what` names the first difference.
+static void compare(const reads *a, const reads *b, char what[400]) {
+    what[0] = 0;
+    if (a->n != b->n) snprintf(what, 400, "%d values read, not %d", b->n, a->n);
+    for (int i = 0; i < a->n && i < b->n && !what[0]; i++) {
+        size_t size = tc_dtype_bytes((tc_dtype)a->part[i].dtype);
+        if (a->part[i].bytes != b->part[i].bytes || a->part[i].dtype != b->part[i].dtype) {
+            snprintf(what, 400, "v%d: %lu bytes of %s, not %lu of %s", a->part[i].value,
+                     (unsigned long)b->part[i].bytes, tc_dtype_name((tc_dtype)b->part[i].dtype),
+                     (unsigned long)a->part[i].bytes, tc_dtype_name((tc_dtype)a->part[i].dtype));
+            return;
+        }
+        for (size_t k = 0; k * size < a->part[i].bytes; k++) {
+            const unsigned char *x = a->at + a->part[i].offset + k * size;
+            const unsigned char *y = b->at + b->part[i].offset + k * size;
+            if (same_element(x, y, a->part[i].dtype, size)) continue;
+            snprintf(what, 400, "v%d[%lu] (%s) is %.17g, eager %.17g", a->part[i].value,
+                     (unsigned long)k, tc_dtype_name((tc_dtype)a->part[i].dtype),
+                     fetch(y, a->part[i].dtype, 0), fetch(x, a->part[i].dtype, 0));
+            return;
+        }
+    }
+}
+
+static void reads_free(reads *r, int n) {
+    for (int i = 0; i < n; i++) free(r[i].at);
+    memset(r, 0, (size_t)n * sizeof *r);
+}
+
+enum { MAX_BATCH = 8 };
+typedef struct verdict {
+    int failed, variant, execution, which; // which program of the batch
+    char text[1200];
+} verdict;
+
+// Programs of one batch, in all variants of the mask.
+static void check(graph **g, int n, uint32_t mask, verdict *out) {
+    char what[400], name[64];
+    reads eager[MAX_BATCH], r[MAX_BATCH];
+    memset(out, 0, sizeof *out);
+    memset(eager, 0, sizeof eager), memset(r, 0, sizeof r);
+    snprintf(name, sizeof name, "g%llu x%d", (unsigned long long)g[0]->p->seed, n);
+    for (int e = 0; e < EXECUTIONS && !out->failed; e++) {
+        const char *error = run(g, n, EAGER, name, e, eager);
+        // Fresh inputs may run into an error the first ones did not; what matters is agreement.
+        int eager_failed = error[0] != 0;
+        for (int v = 1; v < VARIANTS && !out->failed && !eager_failed; v++) {
+            if (!(mask >> v & 1)) continue;
+            error = run(g, n, v, name, e, r);
+            if (error[0]) {
+                out->failed = 1, out->variant = v, out->execution = e;
+                snprintf(out->text, sizeof out->text, "%s, run %d: %s", variants[v].name, e,
+                         error);
+            }
+            for (int i = 0; i < n && !out->failed; i++) {
+                compare(&eager[i], &r[i], what);
+                if (!what[0]) continue;
+                out->failed = 1, out->variant = v, out->execution = e, out->which = i;
+                snprintf(out->text, sizeof out->text, "%s, run %d: %s", variants[v].name, e,
+                         what);
+            }
+            reads_free(r, n);
+        }
+        reads_free(eager, n);
+    }
+}
+
+static void check_program(const program *p, uint32_t mask, verdict *out) {
+    graph *g = (graph *)calloc(1, sizeof *g);
+    elaborate(g, p, context(EAGER), NULL);
+    check(&g, 1, mask, out);
+    graph_free(g);
+    free(g);
+}
+
+// ---- in a process of its own ----
+typedef struct shared {
+    uint64_t seed;      // of the program being run
+    uint64_t graphs, compiled, calls, refused, values, nan_values;
+    verdict verdict;
+    char refusal[600];
+} shared;
+static shared *state; // shared with children
+
+enum { FINE = 0, WRONG = 3 };
+
+// WRONG, FINE, or 256 + signal.
+static int wait_for(pid_t child, double limit) {
+    int status = 0;
+    double end = test_clock() + limit;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        struct timespec nap = {0, 1000000};
+        nanosleep(&nap, NULL);
+        if (test_clock() < end) continue;
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        return 256 + SIGALRM;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+static int fails(const program *p, uint32_t mask) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stderr);
+        check_program(p, mask, &state->verdict);
+        _exit(state->verdict.failed ? WRONG : FINE);
+    }
+    return wait_for(child, 20);
+}
+
+// ---- shrinking ----
+static int shrink_try(program *p, const program *candidate, uint32_t mask, int *budget) {
+    if (*budget <= 0 || !memcmp(p, candidate, sizeof *p)) return 0;
+    --*budget;
+    if (fails(candidate, mask) == FINE) return 0;
+    *p = *candidate;
+    return 1;
+}
+
+static int shrink_calls(program *p, uint32_t mask, int *budget) {
+    int changed = 0;
+    for (int cut = p->n / 2; cut > 0; cut /= 2)
+        while (p->n > cut) {
+            program q = *p;
+            q.n -= cut;
+            if (!shrink_try(p, &q, mask, budget)) break;
+            changed = 1;
+        }
+    for (int i = p->n - 1; i >= 0; i--) {
+        program q = *p;
+        if (!q.ins[i].live) continue;
+        q.ins[i].live = 0;
+        changed |= shrink_try(p, &q, mask, budget);
+    }
+    for (int i = 0; i < p->n; i++) {
+        program q = *p;
+        q.ins[i].keep = q.ins[i].read = 0;
+        if (q.ins[i].keep != p->ins[i].keep || q.ins[i].read != p->ins[i].read)
+            changed |= shrink_try(p, &q, mask, budget);
+    }
+    return changed;
+}
+
+static int shrink_inputs(program *p, uint32_t mask, int *budget) {
+    int changed = 0;
+    for (int i = 0; i < p->n_inputs; i++) {
+        program q = *p;
+        q.input[i].layout = PLAIN;
+        changed |= shrink_try(p, &q, mask, budget);
+        q = *p;
+        q.input[i].dtype = TC_F32, q.input[i].wide = 0;
+        changed |= shrink_try(p, &q, mask, budget);
+        for (int d = p->input[i].d.rank - 1; d >= 0; d--) {
+            q = *p;
+            for (int k = d; k < q.input[i].d.rank - 1; k++)
+                q.input[i].d.size[k] = q.input[i].d.size[k + 1];
+            q.input[i].d.size[--q.input[i].d.rank] = 0;
+            if (shrink_try(p, &q, mask, budget)) {
+                changed = 1;
+                continue;
+            }
+            for (int64_t to = 1; to < p->input[i].d.size[d]; to = to < 4 ? to + 1 : to * 2) {
+                q = *p;
+                q.input[i].d.size[d] = to;
+                if (!shrink_try(p, &q, mask, budget)) continue;
+                changed = 1;
+                break;
+            }
+        }
+    }
+    return changed;
+}
+
+static void shrink(program *p, uint32_t mask) {
+    int budget = 500;
+    program q = *p;
+    q.wild = q.spice = 0;
+    shrink_try(p, &q, mask, &budget);
+    while (shrink_calls(p, mask, &budget) | shrink_inputs(p, mask, &budget)) {}
+    fails(p, mask); // leaves the verdict of the smallest one
+}
+
+// ---- writing a reproducer ----
+static void write_element(FILE *f, int dtype, double x) {
+    if (x != x) fputs("NAN", f);
+    else if (x - x != 0) fputs(x > 0 ? "INFINITY" : "-INFINITY", f);
+    else if (dtype == TC_F32) fprintf(f, "%af", (double)(float)x);
+    else if (dtype == TC_F64) fprintf(f, "%a", x);
+    else if (x == -0x1p63) fputs("INT64_MIN", f);
+    else fprintf(f, "%lldLL", (long long)x);
+}
+
+static void write_data(FILE *f, const program *p, int number) {
+    static const char *const names[] = {"uint8_t", "uint8_t", "int32_t", "int64_t", "float",
+                                        "double"};
+    const input *in = &p->input[number];
+    tc_dims b = base_dims(in);
+    int64_t n = dims_count(&b);
+    if (in->same) return;
+    fprintf(f, "static %s d%d[%d][%lld] = {\n", names[in->dtype], number, EXECUTIONS,
+            (long long)(n ? n : 1));
+    for (int e = 0; e < EXECUTIONS; e++) {
+        fputs("    {", f);
+        if (!n) fputs("0", f);
+        for (int64_t i = 0; i < n; i++) {
+            write_element(f, in->dtype, input_element(p, number, e, i));
+            fputs(i % 6 == 5 ? ",\n     " : ", ", f);
+        }
+        fputs("},\n", f);
+    }
+    fputs("};\n", f);
+}
+
+static const char reproducer_head[] =
+    "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+    "// What was read in a run, as text; two runs must give the same.\n"
+    "static char *seen[2];\nstatic int side;\n\n"
+    "static void note(const char *text) {\n"
+    "    size_t n = seen[side] ? strlen(seen[side]) : 0;\n"
+    "    seen[side] = (char *)realloc(seen[side], n + strlen(text) + 1);\n"
+    "    strcpy(seen[side] + n, text);\n}\n\n"
+    "static double element(const void *p, tc_dtype t, size_t i) {\n"
+    "    if (t == TC_F64) return ((const double *)p)[i];\n"
+    "    if (t == TC_F32) return (double)((const float *)p)[i];\n"
+    "    if (t == TC_I64) return (double)((const int64_t *)p)[i];\n"
+    "    if (t == TC_I32) return (double)((const int32_t *)p)[i];\n"
+    "    return (double)((const unsigned char *)p)[i];\n}\n\n"
+    "static tc_tensor show(const char *name, tc_tensor t) {\n"
+    "    char line[200];\n"
+    "    size_t n = tc_numel(t) > 0 ? (size_t)tc_numel(t) : 0;\n"
+    "    void *p = calloc(n + 1, 8);\n"
+    "    tc_status s = tc_read(t, p, n * tc_dtype_bytes(tc_dtype_of(t)));\n"
+    "    snprintf(line, sizeof line, \"%s: %s\\n\", name, s ? tc_status_name(s) : \"\");\n"
+    "    note(line);\n"
+    "    for (size_t i = 0; i < n && !s; i++) {\n"
+    "        double x = element(p, tc_dtype_of(t), i);\n"
+    "        snprintf(line, sizeof line, x != x ? \"  [%d] nan\\n\" : \"  [%d] %.17g\\n\", "
+    "(int)i, x);\n"
+    "        note(line);\n    }\n    free(p);\n    return t;\n}\n\n"
+    "#define print_item(t) show(\"item\", t)\n\n"
+    "static void end(tc_ctx *tc) {\n"
+    "    tc_status s = tc_trace_end(tc);\n"
+    "    if (s) printf(\"tc_trace_end: %s: %s\\n\", tc_status_name(s), tc_error_text(tc));\n"
+    "    tc_error_clear(tc);\n}\n\n";
+
+static const char reproducer_main[] =
+    "// The first line that differs, and the last name before it.\n"
+    "static int differ(int k) {\n"
+    "    char *a = seen[0], *b = seen[1], *name = a;\n"
+    "    while (a && b && (*a || *b)) {\n"
+    "        size_t n = strcspn(a, \"\\n\"), m = strcspn(b, \"\\n\");\n"
+    "        if (*a != ' ') name = a;\n"
+    "        if (n != m || memcmp(a, b, n)) {\n"
+    "            printf(\"run %d, %.*s eager%.*s, region%.*s\\n\", k, (int)strcspn(name, "
+    "\"\\n\"), name,\n                   (int)n, a, (int)m, b);\n"
+    "            return 1;\n        }\n"
+    "        a += n + (a[n] == '\\n'), b += m + (b[m] == '\\n');\n    }\n    return 0;\n}\n\n"
+    "int main(void) {\n"
+    "    tc_config config = tc_config_default();\n    int wrong = 0;\n"
+    "    config.backend = \"interp\", config.threads = 1, config.no_disk_cache = 1;\n"
+    "    tc_ctx *eager = tc_open(&config);\n"
+    "    config.backend = BACKEND, config.threads = THREADS, config.no_fusion = NO_FUSION;\n"
+    "    tc_ctx *tc = tc_open(&config);\n"
+    "    for (int k = 0; k < 3 && !wrong; k++) {\n"
+    "        side = 0, program(eager, k, 0);\n"
+    "        side = 1, program(tc, k, 1);\n"
+    "        wrong = differ(k);\n"
+    "        free(seen[0]), free(seen[1]), seen[0] = seen[1] = NULL;\n    }\n"
+    "#ifdef EXPLAIN\n    puts(tc_explain(tc));\n#endif\n"
+    "    tc_close(eager), tc_close(tc);\n"
+    "    puts(wrong ? \"differs\" : \"same\");\n    return wrong;\n}\n";
+
+// The body is printed while it runs, so that a crash loses nothing but what would follow it.
+static void write_body(const program *p, const char *path) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *f = fopen(path, "a");
+        graph *g = (graph *)calloc(1, sizeof *g);
+        if (!f || !g) _exit(1);
+        elaborate(g, p, context(EAGER), f);
+        for (int i = 0; i < g->n_values; i++)
+            if (is_read(g, i)) fprintf(f, "    show(\"v%d\", v%d);\n", i, i);
+        for (int i = 0; i < g->n_values; i++)
+            if (g->v[i].kept) fprintf(f, "    if (region) tc_free(v%d);\n", i);
+        fclose(f);
+        _exit(0);
+    }
+    wait_for(child, 20);
+}
+
+static const char *out_folder = "build";
+
+static void write_reproducer(const program *p, const verdict *v, char path[300]) {
+    snprintf(path, 300, "%s/fuzz_%llu.c", out_folder, (unsigned long long)p->seed);
+    FILE *f = fopen(path, "w");
+    if (!f) return;
+    fprintf(f, "// Found by tests/fuzz. %s\n", v->text);
+    fprintf(f, "//     cc -g -I. %s -o repro -lpthread -ldl && ./repro\n", path);
+    fprintf(f, "#define TCOMPILE_IMPLEMENTATION\n#include \"tcompile.h\"\n%s", reproducer_head);
+    fprintf(f, "#ifndef BACKEND\n#    define BACKEND \"%s\"\n#    define THREADS %d\n",
+            variants[v->variant].backend, variants[v->variant].threads);
+    fprintf(f, "#    define NO_FUSION %d\n#endif\n\n", variants[v->variant].no_fusion);
+    for (int i = 0; i < p->n_inputs; i++) write_data(f, p, i);
+    fprintf(f, "\nstatic void program(tc_ctx *tc, int k, int region) {\n"
+               "    tc_scope_begin(tc);\n    tc_manual_seed(tc, %llullu);\n",
+            (unsigned long long)p->seed);
+    fclose(f);
+    write_body(p, path);
+    f = fopen(path, "a");
+    if (!f) return;
+    fprintf(f, "    tc_scope_end(tc);\n}\n\n%s", reproducer_main);
+    fclose(f);
+}
+
+// ---- the run ----
+typedef struct options {
+    double seconds;
+    uint64_t seed, graphs;
+    int cpu, jobs, failures, verbose;
+} options;
+
+static uint32_t mask_of(uint64_t k, int cpu, int single) {
+    uint32_t mask = USE_INTERP;
+    if ((int)(mix(k) % 100) < cpu) mask |= single ? USE_CPU | USE_CPU_UNFUSED : USE_CPU;
+    return mask;
+}
+
+static void count_nan(const graph *g) {
+    state->calls += (uint64_t)g->n_calls, state->refused += (uint64_t)g->refused;
+    if (g->refused) memcpy(state->refusal, g->refusal, sizeof g->refusal);
+    state->values += (uint64_t)g->n_values;
+}
+
+// Programs first, first + step, ... until the time is over; ends WRONG at the first failure.
+static void worker(const options *o, uint64_t first, uint64_t step, double end) {
+    graph *batch[MAX_BATCH];
+    program *p = (program *)calloc(MAX_BATCH, sizeof *p);
+    int waiting = 0;
+    for (uint64_t k = first, n = 0; k < o->graphs && test_clock() < end; k += step, n++) {
+        graph *g = (graph *)calloc(1, sizeof *g);
+        random_program(&p[waiting], o->seed * 1000003u + k);
+        state->seed = p[waiting].seed;
+        elaborate(g, &p[waiting], context(EAGER), NULL);
+        check(&g, 1, USE_INTERP, &state->verdict);
+        count_nan(g);
+        if (state->verdict.failed) _exit(WRONG);
+        state->graphs++;
+        if (mask_of(k, o->cpu, 1) == USE_INTERP) {
+            graph_free(g), free(g);
+        } else batch[waiting++] = g;
+        if (waiting == MAX_BATCH) {
+            check(batch, waiting, USE_CPU, &state->verdict);
+            state->compiled += (uint64_t)waiting;
+            if (state->verdict.failed) {
+                state->seed = batch[state->verdict.which]->p->seed;
+                _exit(WRONG);
+            }
+            for (int i = 0; i < waiting; i++) graph_free(batch[i]), free(batch[i]);
+            waiting = 0;
+        }
+        if (n % 64 == 63 && !waiting && close_contexts()) {
+            snprintf(state->verdict.text, sizeof state->verdict.text, "memory leaked");
+            _exit(WRONG);
+        }
+    }
+    for (int i = 0; i < waiting; i++) graph_free(batch[i]), free(batch[i]);
+    free(p);
+    close_contexts();
+    _exit(FINE);
+}
+
+static void report(uint64_t seed, int how) {
+    program p;
+    char path[300] = "", before[1200];
+    random_program(&p, seed);
+    memcpy(before, state->verdict.text, sizeof before);
+    uint32_t mask = USE_INTERP;
+    int r = fails(&p, mask);
+    if (r == FINE) r = fails(&p, mask = USE_CPU | USE_CPU_UNFUSED);
+    if (r == FINE) {
+        printf("seed %llu: %s%s; not by itself, only after others or in a batch\n",
+               (unsigned long long)seed, how > 256 ? strsignal(how - 256) : "",
+               how > 256 ? "" : before);
+        return;
+    }
+    shrink(&p, mask);
+    r = fails(&p, mask);
+    if (r > 256)
+        snprintf(state->verdict.text, sizeof state->verdict.text, "killed by %s",
+                 strsignal(r - 256));
+    write_reproducer(&p, &state->verdict, path);
+    int live = 0;
+    for (int i = 0; i < p.n; i++) live += p.ins[i].live;
+    printf("seed %llu: %s\n    %d instructions: %s\n", (unsigned long long)seed,
+           state->verdict.text, live, path);
+    fflush(stdout);
+}
+
+static int fuzz(const options *o) {
+    double end = test_clock() + o->seconds;
+    uint64_t next = 0;
+    int failures = 0;
+    uint64_t done = 0;
+    while (test_clock() < end && next < o->graphs && failures < o->failures) {
+        memset(&state->verdict, 0, sizeof state->verdict);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) worker(o, next, 1, end);
+        int how = wait_for(child, end - test_clock() + 60);
+        if (how == FINE) break;
+        failures++;
+        report(state->seed, how);
+        next = state->seed - o->seed * 1000003u + 1;
+        done = state->graphs;
+    }
+    (void)done;
+    printf("%llu graphs (%llu also compiled), %.1f calls each, %llu refused%s%s\n",
+           (unsigned long long)state->graphs, (unsigned long long)state->compiled,
+           state->graphs ? (double)state->calls / (double)state->graphs : 0.0,
+           (unsigned long long)state->refused, state->refused ? "; the last: " : "",
+           state->refused ? state->refusal : "");
+    printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);
+    return failures != 0;
+}
+
+static int only(uint64_t seed) {
+    program p;
+    random_program(&p, seed);
+    graph *g = (graph *)calloc(1, sizeof *g);
+    printf("void program(tc_ctx *tc, int k, int region) {\n");
+    fflush(stdout);
+    elaborate(g, &p, context(EAGER), stdout);
+    printf("}\n");
+    graph_free(g);
+    free(g);
+    check_program(&p, USE_INTERP | USE_CPU | USE_CPU_UNFUSED, &state->verdict);
+    int leaked = close_contexts();
+    printf("%s\n%d passed, %d failed\n", state->verdict.text, !state->verdict.failed,
+           state->verdict.failed || leaked);
+    return state->verdict.failed || leaked;
+}
+
+int main(int count, char **args) {
+    options o = {5, 1, UINT64_MAX, 25, 1, 5, 0};
+    int plain = 0;
+    uint64_t one = 0;
+    state = (shared *)mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int i = 1; i < count; i++) {
+        const char *a = args[i], *b = i + 1 < count ? args[i + 1] : "0";
+        if (!strcmp(a, "--graphs")) o.graphs = strtoull(b, NULL, 10), o.seconds = 1e6, i++;
+        else if (!strcmp(a, "--cpu")) o.cpu = atoi(b), i++;
+        else if (!strcmp(a, "--failures")) o.failures = atoi(b), i++;
+        else if (!strcmp(a, "--only")) one = strtoull(b, NULL, 10), i++;
+        else if (!strcmp(a, "--out")) out_folder = b, i++;
+        else if (a[0] != '-' && plain++ == 0) o.seconds = atof(a);
+        else if (a[0] != '-') o.seed = strtoull(a, NULL, 10);
+    }
+    return one ? only(one) : fuzz(&o);
+}
