@@ -32,6 +32,7 @@ CXX=${CXX:-$(first_of c++ g++ clang++)}
 CFLAGS=${CFLAGS:--O1 -g}
 JOBS=${JOBS:-2}
 LIBS='-lpthread -ldl'
+TEST_LIBS="$LIBS -lm" # oracles of tests and benches use libm
 [ -n "$CC" ] || { say "no C compiler: install gcc or clang, or set CC"; exit 2; }
 if [ "${SAN:-0}" = 1 ]; then
     CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -182,9 +183,9 @@ compile() {
     is_new "$source" "$program" && return 0
     case $source in
     # shellcheck disable=SC2086
-    *.cc) $CXX -std=c++11 "$@" -I. "$source" -o "$program" $LIBS ;;
+    *.cc) $CXX -std=c++11 "$@" -I. "$source" -o "$program" $TEST_LIBS ;;
     # shellcheck disable=SC2086
-    *) $CC -std=c99 "$@" -I. "$source" -o "$program" $LIBS ;;
+    *) $CC -std=c99 "$@" -I. "$source" -o "$program" $TEST_LIBS ;;
     esac
 }
 

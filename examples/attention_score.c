@@ -1,7 +1,7 @@
 // Attention scores softmax(q k^T / sqrt d) between words: which word does a misspelt one mean?
 // A word is embedded by hashing its letter trigrams, as subword embeddings do, without learning.
 //
-// Build: cc -O2 -I. examples/attention_score.c -o attention_score -lpthread -ldl
+// Build: cc -O2 -I. examples/attention_score.c -o attention_score -lm -lpthread -ldl
 // Run:   ./attention_score [word...]
 // Prints for each word the best match with its score. Exit status 1 if a row of scores does not
 // sum to 1 or, for the built-in words, a match is wrong.
@@ -18,11 +18,14 @@ enum { DEPTH = 256, MAX_WORDS = 64 };
 static const char *const known[] = {"attention", "compiler",  "entropy",  "gradient",
                                     "kernel",    "language",  "matrix",   "saliency",
                                     "softmax",   "transform", "variance", "weight"};
-static const char *const misspelt[] = {"atention", "compilr", "enthropy", "gradeint",
+static const char *const misspelt[] = {"atention", "compilr",  "enthropy", "gradeint",
                                        "kernal",   "langauge", "wieght"};
 static const int meant[] = {0, 1, 2, 3, 4, 5, 11};
 
-enum { KNOWN = sizeof known / sizeof known[0], MISSPELT = sizeof misspelt / sizeof misspelt[0] };
+enum {
+    KNOWN = sizeof known / sizeof known[0],
+    MISSPELT = sizeof misspelt / sizeof misspelt[0]
+};
 
 // Trigrams of "^word$" fall on +-1 in one of DEPTH places; shorter grams too.
 static void embed(float *out, const char *word) {

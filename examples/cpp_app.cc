@@ -61,7 +61,8 @@ Prices black_scholes(tc_tensor spot, tc_tensor strike, tc_tensor years, double r
     tc_tensor present = tc_mul(strike, tc_exp(tc_mul_s(years, -rate)));
     Prices p;
     p.call = tc_sub(tc_mul(spot, normal_cdf(d1)), tc_mul(present, normal_cdf(d2)));
-    p.put = tc_sub(tc_mul(present, normal_cdf(tc_neg(d2))), tc_mul(spot, normal_cdf(tc_neg(d1))));
+    p.put = tc_sub(tc_mul(present, normal_cdf(tc_neg(d2))),
+                   tc_mul(spot, normal_cdf(tc_neg(d1))));
     return p;
 }
 
@@ -80,7 +81,8 @@ bool run() {
     }
     Context tc(tc_open(nullptr));
     if (!tc) throw std::runtime_error("no context");
-    tc_tensor s = wrap(tc.get(), spot), k = wrap(tc.get(), strike), t = wrap(tc.get(), years);
+    tc_tensor s = wrap(tc.get(), spot), k = wrap(tc.get(), strike),
+              t = wrap(tc.get(), years);
 
     Prices p;
     {
@@ -99,10 +101,11 @@ bool run() {
                     static_cast<double>(put[i]));
     std::printf("%d kernels; largest violation of put-call parity %.1e\n",
                 tc_region_kernels(tc.get(), "black_scholes"), worst);
-    return worst < 5e-5 && std::fabs(call[0] - 4.76) < 0.005 && std::fabs(put[0] - 0.81) < 0.005;
+    return worst < 5e-5 && std::fabs(call[0] - 4.76) < 0.005 &&
+           std::fabs(put[0] - 0.81) < 0.005;
 }
 
-}  // namespace
+} // namespace
 
 int main() {
     try {

@@ -1,4 +1,4 @@
-// Reads handwritten digits by the nearest known one: 1348 examples, 449 to read, 64 pixels each.
+// Reads handwritten digits by the nearest known one: 1347 examples, 450 to read, 64 pixels each.
 //
 // Build: cc -O2 -I. examples/digits_nearest.c -o digits_nearest -lpthread -ldl
 // Run:   ./digits_nearest [digits.u8]     (default examples/data/digits.u8)
@@ -26,8 +26,10 @@ static int split(int64_t *known, int64_t *unknown, int *n_unknown) {
     int n = 0;
     *n_unknown = 0;
     for (int i = 0; i < DIGITS; i++) {
-        if (i % READ_EVERY) known[n++] = i;
-        else unknown[(*n_unknown)++] = i;
+        if (i % READ_EVERY)
+            known[n++] = i;
+        else
+            unknown[(*n_unknown)++] = i;
     }
     return n;
 }
@@ -52,7 +54,8 @@ int main(int argc, char **argv) {
     const char *path = argc > 1 ? argv[1] : "examples/data/digits.u8";
     int n_unknown, n_known = split(known_at, unknown_at, &n_unknown);
     if (!load(path)) {
-        fprintf(stderr, "%s: not %d digits; run from the root or name the file\n", path, DIGITS);
+        fprintf(stderr, "%s: not %d digits; run from the root or name the file\n", path,
+                DIGITS);
         return 1;
     }
     tc_ctx *tc = tc_open(NULL);
@@ -64,9 +67,11 @@ int main(int argc, char **argv) {
     tc_trace_begin(tc, "nearest");
     tc_tensor pixels = tc_to_f32(tc_narrow(all, 1, 0, PIXELS));
     tc_tensor labels = tc_to_i32(tc_select(all, 1, PIXELS));
-    tc_tensor a = tc_index_select(pixels, 0, unknown), b = tc_index_select(pixels, 0, known);
+    tc_tensor a = tc_index_select(pixels, 0, unknown),
+              b = tc_index_select(pixels, 0, known);
     tc_tensor nearest = tc_argmin(distances(a, b), 1);
-    tc_tensor said = tc_keep(tc_index_select(tc_index_select(labels, 0, known), 0, nearest));
+    tc_tensor said =
+        tc_keep(tc_index_select(tc_index_select(labels, 0, known), 0, nearest));
     tc_tensor right = tc_eq(said, tc_index_select(labels, 0, unknown));
     tc_tensor n_right = tc_sum_all(right);
     tc_tensor wrong = tc_argmin_all(tc_to_i32(right));
@@ -77,11 +82,11 @@ int main(int argc, char **argv) {
     if (label) {
         int64_t w = tc_item_i64(wrong);
         int digit = (int)unknown_at[w];
-        printf("%d of %d right (%.1f %%), %d kernels\n", good, n_unknown, 100.0 * good / n_unknown,
-               tc_region_kernels(tc, "nearest"));
+        printf("%d of %d right (%.1f %%), %d kernels\n", good, n_unknown,
+               100.0 * good / n_unknown, tc_region_kernels(tc, "nearest"));
         if (label[w] != records[digit * RECORD + PIXELS]) {
-            printf("the first wrong one, a %d read as %d:\n", records[digit * RECORD + PIXELS],
-                   (int)label[w]);
+            printf("the first wrong one, a %d read as %d:\n",
+                   records[digit * RECORD + PIXELS], (int)label[w]);
             draw(digit);
         }
     }

@@ -1,7 +1,7 @@
 // How sure is a classifier of each patch? Entropy of softmax over 768 logits for 32 images of
 // 196 patches: 0 = certain, log(768) = 6.64 = no idea.
 //
-// Build: cc -O2 -I. examples/entropy.c -o entropy -lpthread -ldl
+// Build: cc -O2 -I. examples/entropy.c -o entropy -lm -lpthread -ldl
 // Prints the mean entropy and the least and most certain patch, and the largest difference to
 // a reference in double. Exit status 1 if that is above 1e-4.
 #define TCOMPILE_IMPLEMENTATION
@@ -62,10 +62,10 @@ int main(void) {
     if (got) {
         int64_t a = tc_item_i64(most), b = tc_item_i64(least);
         printf("mean entropy %.4f nats\n", tc_item(mean));
-        printf("most certain:  image %d, patch %d, %.4f\n", (int)a / PATCHES, (int)a % PATCHES,
-               (double)got[a]);
-        printf("least certain: image %d, patch %d, %.4f\n", (int)b / PATCHES, (int)b % PATCHES,
-               (double)got[b]);
+        printf("most certain:  image %d, patch %d, %.4f\n", (int)a / PATCHES,
+               (int)a % PATCHES, (double)got[a]);
+        printf("least certain: image %d, patch %d, %.4f\n", (int)b / PATCHES,
+               (int)b % PATCHES, (double)got[b]);
         printf("largest difference to double %.1e\n", worst);
     }
     if (tc_error(tc)) fprintf(stderr, "error: %s\n", tc_error_text(tc));

@@ -71,10 +71,11 @@ static int compare(tc_ctx *tc, const char *name, formula f, tc_tensor x, size_t 
             compiled = smaller(compiled, run_compiled(tc, name, f, x, b, bytes));
         }
         ok = !tc_error(tc) && !memcmp(a, b, bytes);
-        printf("%-8s kernels %d   eager %.2f ms   compiled %.2f ms (%.1fx)   first call %.0f ms"
-               "   %s\n",
-               name, tc_region_kernels(tc, name), eager, compiled, eager / compiled, first,
-               ok ? "same bits" : "results DIFFER");
+        printf(
+            "%-8s kernels %d   eager %.2f ms   compiled %.2f ms (%.1fx)   first call %.0f ms"
+            "   %s\n",
+            name, tc_region_kernels(tc, name), eager, compiled, eager / compiled, first,
+            ok ? "same bits" : "results DIFFER");
     }
     free(a);
     free(b);

@@ -1,6 +1,6 @@
 // Saliency map of a photograph: edge strength plus local contrast, scaled to its largest value.
 //
-// Build: cc -O2 -I. examples/salience.c -o salience -lpthread -ldl
+// Build: cc -O2 -I. examples/salience.c -o salience -lm -lpthread -ldl
 // Run:   ./salience [photo.ppm]     (default examples/data/astronaut.ppm)
 // Prints the size, the number of kernels the whole pipeline became, and the places that stand
 // out most; writes the map to salience.pgm (in build/ if there is one). Checked against a plain
@@ -14,7 +14,7 @@
 
 typedef struct photo {
     int width, height;
-    float *rgb;  // [3, height, width], 0..1
+    float *rgb; // [3, height, width], 0..1
 } photo;
 
 static int photo_load(photo *p, const char *path) {
@@ -36,9 +36,9 @@ static tc_tensor channel(tc_tensor image, int i) { return tc_narrow(image, 1, i,
 
 // image[N, 3, H, W] -> [N, 1, H, W]
 static tc_tensor salience(tc_tensor image, tc_tensor sobel_x, tc_tensor sobel_y) {
-    tc_tensor gray = tc_add(tc_add(tc_mul_s(channel(image, 0), 0.299),
-                                   tc_mul_s(channel(image, 1), 0.587)),
-                            tc_mul_s(channel(image, 2), 0.114));
+    tc_tensor gray = tc_add(
+        tc_add(tc_mul_s(channel(image, 0), 0.299), tc_mul_s(channel(image, 1), 0.587)),
+        tc_mul_s(channel(image, 2), 0.114));
     tc_tensor gx = tc_conv2d(gray, sobel_x, tc_null(), 1, 1, 1, 1);
     tc_tensor gy = tc_conv2d(gray, sobel_y, tc_null(), 1, 1, 1, 1);
     tc_tensor edge = tc_sqrt(tc_add_s(tc_add(tc_square(gx), tc_square(gy)), 1e-12));
@@ -75,7 +75,8 @@ static double check(const photo *p, const float *map) {
         for (int x = 0; x < p->width; x++) most = fmax(most, salience_at(p, x, y));
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++)
-            worst = fmax(worst, fabs(map[y * p->width + x] - salience_at(p, x, y) / (most + 1e-6)));
+            worst = fmax(
+                worst, fabs(map[y * p->width + x] - salience_at(p, x, y) / (most + 1e-6)));
     return worst;
 }
 
@@ -96,7 +97,8 @@ int main(int argc, char **argv) {
     const char *path = argc > 1 ? argv[1] : "examples/data/astronaut.ppm";
     photo p = {0, 0, NULL};
     if (!photo_load(&p, path)) {
-        fprintf(stderr, "%s: not a binary 8-bit PPM; run from the root or name one\n", path);
+        fprintf(stderr, "%s: not a binary 8-bit PPM; run from the root or name one\n",
+                path);
         return 1;
     }
     tc_ctx *tc = tc_open(NULL);
@@ -115,7 +117,8 @@ int main(int argc, char **argv) {
     int at = (int)tc_item_i64(where), ok = map && !tc_error(tc);
     if (ok) {
         double worst = check(&p, map);
-        printf("%s: %dx%d, %d kernels\n", path, p.width, p.height, tc_region_kernels(tc, "salience"));
+        printf("%s: %dx%d, %d kernels\n", path, p.width, p.height,
+               tc_region_kernels(tc, "salience"));
         printf("most salient at (%d, %d); %.0f pixels above half of it\n", at % p.width,
                at / p.width, tc_item(strong));
         printf("largest difference to the double loop %.1e\n", worst);

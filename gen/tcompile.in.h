@@ -91,6 +91,8 @@
 #include "graph/product.c"
 #include "graph/build.c"
 #include "graph/dump.c"
+#include "graph/read.c"
+#include "graph/verify.c"
 
 #include "kernel/group.c"
 #include "kernel/space.c"

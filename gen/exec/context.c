@@ -202,6 +202,19 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
 
 // ---- reading ----
 
+// An external that the open region has written in place: its value now is that of a view recorded
+// here, not what its memory still holds.
+static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
+    int64_t dims[TC_MAX_RANK];
+    tc__meta meta;
+    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
+    tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
+    for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
+    return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
+}
+
 // A result of the open region: a graph break makes it readable. 0 = reported.
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
@@ -220,6 +233,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
     tc__unit_begin(c, &unit);
+    t = tc__written_external(c, t, site);
     tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
     tc_status status = tc__unit_end(c, &unit, m != NULL);
     if (!m) return status;

@@ -46,7 +46,11 @@ typedef struct tc__program {
     char *source;               // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
+    int overlaps;               // a written external shares memory with another one
 } tc__program;
+
+// Whether a program writes externals in place: only what ends a region or is eager does.
+typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
@@ -66,28 +70,48 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
     return o.layout && TC__PUSH(p->ctx, p->output, o);
 }
 
-static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position, size_t n) {
+static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position, size_t n,
+                               tc__effects effects) {
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
         const tc__step *step = b->visit->path.at[position[i]];
         if (!v || !tc__program_output(p, step, position[i], 0, v)) return 0;
     }
-    for (uint32_t i = 0; i < b->externals; i++) {
+    for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
         if (!tc__cell_at(b, i)->version) continue;
         if (!tc__program_output(p, NULL, UINT32_MAX, i, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
 }
 
-// Two externals on one storage, one of them written: order of access would matter.
-static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v) {
+// Position of the first in-place write to external `e`, UINT32_MAX if none.
+static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32_t count, uint32_t e) {
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op != TC_OP_COPY_) continue;
+        uint32_t cell = tc__code_cell(b, s->in[0]);
+        while (b->cell.at[cell].via) cell = b->cell.at[cell].parent;
+        if (cell == e) return i;
+    }
+    return UINT32_MAX;
+}
+
+// External i is written and external k, on the same storage, is used afterwards: it would have to see
+// the write.
+static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v, uint32_t count) {
     for (uint32_t i = 0; i < b->externals; i++) {
-        if (!tc__cell_at(b, i)->version) continue;
-        for (uint32_t k = 0; k < b->externals; k++)
-            if (k != i && v->external.at[k].alias == v->external.at[i].alias)
-                return tc__fail(p->ctx, TC_E_ALIAS, "region \"%s\": external %u is written in place "
-                                "and shares memory with external %u; tc_clone one of them",
-                                v->region ? v->region->name : "eager", (unsigned)i, (unsigned)k);
+        uint32_t at = tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
+        for (uint32_t k = 0; at != UINT32_MAX && k < b->externals; k++) {
+            if (k == i || v->external.at[k].alias != v->external.at[i].alias) continue;
+            p->overlaps = 1;
+            for (uint32_t s = at + 1; s < count; s++)
+                for (uint32_t j = 0; j < v->path.at[s]->n_in; j++)
+                    if (v->path.at[s]->in[j] == (TC__EXTERNAL | k))
+                        return tc__fail(p->ctx, TC_E_ALIAS, "region \"%s\": external %u is written in "
+                                        "place, and external %u, used after that, shares its memory; "
+                                        "tc_clone one of them", v->region ? v->region->name : "eager",
+                                        (unsigned)i, (unsigned)k);
+        }
     }
     return 1;
 }
@@ -138,7 +162,7 @@ static int tc__has_checks(const tc__program *p) {
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
-    if (tc__has_checks(p)) return;
+    if (tc__has_checks(p) || p->overlaps) return;
     const tc__layout *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
@@ -268,12 +292,12 @@ static int tc__program_schedule(tc__program *p) {
 }
 
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const uint32_t *position,
-                            size_t positions) {
+                            size_t positions, tc__effects effects) {
     tc__builder b;
     memset(&b, 0, sizeof b);
     int ok = tc__program_inputs(p, v, count) && tc__graph_open(&p->graph, p->ctx, &p->ix);
-    ok = ok && tc__build(&b, &p->graph, v, count) && tc__check_overlap(p, &b, v) &&
-         tc__program_targets(p, &b, position, positions);
+    ok = ok && tc__build(&b, &p->graph, v, count) && tc__check_overlap(p, &b, v, count) &&
+         tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
     ok = ok && tc__program_schedule(p);
     for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__launch_prepare(p, &p->launch.at[i]);
@@ -285,13 +309,13 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
 // what those steps write in place. Interpreted until compiled. NULL = reported.
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count, const uint32_t *position,
-                                     size_t positions) {
+                                     size_t positions, tc__effects effects) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     p->ctx = c;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
-    if (tc__program_fill(p, v, count, position, positions)) return p;
+    if (tc__program_fill(p, v, count, position, positions, effects)) return p;
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
     tc__program_free(p);
     return NULL;
@@ -408,10 +432,13 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
 
 static int tc__program_flagged(tc__program *p) {
     if (!p->flag[0]) return 1;
-    const tc__node *n = p->graph.node.at[p->flag[0] - 1];
-    (void)n;
-    return tc__fail(p->ctx, TC_E_INDEX, "index %lld is out of range for size %lld; it was clamped, "
-                    "results are not valid", (long long)p->flag[1], (long long)p->flag[2]);
+    const char *op = "index";
+    for (size_t i = 0; i < p->graph.node.count; i++) {
+        const tc__node *n = p->graph.node.at[i];
+        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1) op = tc__op_name((tc__op)n->op);
+    }
+    return tc__fail(p->ctx, TC_E_INDEX, "%s: index %lld is out of range for size %lld; it was clamped "
+                    "and the results are not valid", op, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.

@@ -95,13 +95,14 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
                                      size_t n) {
+    tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     if (p && s->generation == v->region->generation) return p;
     uint64_t start = tc__now_ns();
     tc__program_free(p);
     s->program = NULL;
     c->recorder.compiling++;
-    p = tc__program_make(c, v, s->position, position, n);
+    p = tc__program_make(c, v, s->position, position, n, effects);
     if (p && !c->interpret) tc__program_compile(p, v->region->name);
     c->recorder.compiling--;
     if (!p) return NULL;
@@ -201,7 +202,7 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
             s->site.line);
     v->path.at[position]->flags |= TC__STEP_WANTED;
     v->region->generation++;
-    tc__program *p = tc__program_make(c, v, position + 1, &position, 1);
+    tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
     int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
@@ -281,7 +282,7 @@ static int tc__eager_program(tc_ctx *c, tc__eager *e) {
     v->path.count = 0;
     v->result_of.count = 0;
     if (!TC__PUSH(c, v->path, &e->step)) return 0;
-    e->program = tc__program_make(c, v, 1, &position, effect ? 0 : 1);
+    e->program = tc__program_make(c, v, 1, &position, effect ? 0 : 1, TC__WRITE_BACK);
     return e->program != NULL;
 }
 

@@ -64,6 +64,7 @@ typedef struct tc__visit {
     TC__VEC(uint32_t) result_of;  // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
     uint32_t segment;             // first position after the last break
+    int writes;                   // some step writes in place
     tc__site begin;
     uint64_t draw;                // random stream position when it began
 } tc__visit;
@@ -359,6 +360,11 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
     }
     if (!s || !TC__PUSH(c, v->path, s)) return NULL;
     v->at = s;
+    if (k->op == TC_OP_COPY_) {
+        // What lies in memory may be the value before the write.
+        v->writes = 1;
+        for (size_t i = 0; i < v->result_of.count; i++) v->result_of.at[i] = 0;
+    }
     return s;
 }
 
@@ -392,21 +398,56 @@ static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int6
     return tc__record(c, &k);
 }
 
+// Is the call the first expected step `s`, all of whose operands are results of this visit or bound
+// already? The common case of a re-run body, in a few compares per operand.
+TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op op,
+                                         const tc_tensor *in, uint32_t n, const int64_t *attr,
+                                         uint32_t n_attr) {
+    uint64_t base = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
+    if (!s || s->op != op || s->n_in != n || s->n_attr != n_attr || op == TC_OP_COPY_) return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t code = s->in[i], e = code & ~TC__EXTERNAL;
+        if (!(code & TC__EXTERNAL)) {
+            if (in[i].id != (base | code)) return 0;
+        } else if (e >= v->external.count || v->external.at[e].handle.id != in[i].id) {
+            return 0;
+        }
+    }
+    for (uint32_t i = 0; i < n_attr; i++)
+        if (s->attr[i] != attr[i]) return 0;
+    return v->path.count < v->path.capacity;
+}
+
+// Follows a call without leaving this function, or takes the long way.
+TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t n,
+                                               const int64_t *attr, uint32_t n_attr,
+                                               const char *file, int line) {
+    tc_ctx *c = tc__ctx_of(in[0]);
+    tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
+    tc_tensor t;
+    if (!v || !tc__follows(v, v->at->next, op, in, n, attr, n_attr))
+        return tc__op_n(op, in, n, attr, n_attr, file, line);
+    v->at = v->at->next;
+    t.id = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)v->path.count;
+    v->path.at[v->path.count++] = v->at;
+    return t;
+}
+
 static tc_tensor tc__op1(tc__op op, tc_tensor a, const char *file, int line) {
-    return tc__op_n(op, &a, 1, NULL, 0, file, line);
+    return tc__op_fast(op, &a, 1, NULL, 0, file, line);
 }
 
 static tc_tensor tc__op2(tc__op op, tc_tensor a, tc_tensor b, const char *file, int line) {
     tc_tensor in[2];
     in[0] = a, in[1] = b;
-    return tc__op_n(op, in, 2, NULL, 0, file, line);
+    return tc__op_fast(op, in, 2, NULL, 0, file, line);
 }
 
 static tc_tensor tc__op3(tc__op op, tc_tensor a, tc_tensor b, tc_tensor d, const char *file,
                          int line) {
     tc_tensor in[3];
     in[0] = a, in[1] = b, in[2] = d;
-    return tc__op_n(op, in, 3, NULL, 0, file, line);
+    return tc__op_fast(op, in, 3, NULL, 0, file, line);
 }
 
 typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
@@ -417,7 +458,7 @@ static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side, 
     int64_t attr[2];
     memcpy(&attr[0], &s, sizeof s);
     attr[1] = side;
-    return tc__op_n(op, &a, 1, attr, 2, file, line);
+    return tc__op_fast(op, &a, 1, attr, 2, file, line);
 }
 
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,
@@ -536,7 +577,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
-    v->at = &r->root, v->begin = begin, v->segment = 0, v->draw = rec->draw;
+    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN;
     rec->visit = v;
     r->visits++;

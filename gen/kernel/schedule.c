@@ -507,6 +507,7 @@ static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
     if (fit == TC__FIT_NOT) w->failed = 1;
     attr[0] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
     attr[1] = flat;
+    if (w->failed) return;
     w->k->buffer.at[attr[0]].written = 1;
     tc__weave_node(w, TC_OP_STORE, n->dtype, &value, 1, attr, 2);
 }

@@ -175,7 +175,10 @@ static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source,
     for (uint32_t i = 0; i < w->k->buffer.count; i++)
         if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source) return i;
     b.place = place, b.source = source, b.dtype = (uint8_t)dtype, b.numel = numel;
-    if (!TC__PUSH(w->ctx, w->k->buffer, b)) w->failed = 1;
+    if (!TC__PUSH(w->ctx, w->k->buffer, b)) {
+        w->failed = 1;
+        return 0;
+    }
     return (uint32_t)w->k->buffer.count - 1;
 }
 

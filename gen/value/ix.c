@@ -409,6 +409,7 @@ static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient, tc
 
 static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     if (tc__ix_equals(d, 1)) return a;
+    if (tc__ix_equals(d, 0)) return tc__ix_const(0);  // an empty dimension: never evaluated
     if (tc__ix_is_const(a) && tc__ix_is_const(d))
         return tc__ix_const(tc__ix_floor_div(tc__ix_value(a), tc__ix_value(d)));
     tc__ix q, r;
@@ -418,7 +419,7 @@ static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
 }
 
 static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
-    if (tc__ix_equals(d, 1)) return tc__ix_const(0);
+    if (tc__ix_equals(d, 1) || tc__ix_equals(d, 0)) return tc__ix_const(0);
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return r;

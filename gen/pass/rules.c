@@ -1,0 +1,501 @@
+// TENSOR -> TENSOR passes: what can be said with fewer nodes, with the same bits.
+// Input: a graph and its outputs. Output: a new graph, over the same index pool, and the outputs in it.
+//
+// Every pass walks the old nodes in order and makes the new ones; operands are new already when a rule
+// looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0 are no rules (-0, NaN and
+// infinity tell them apart), and arithmetic is done here only where it gives the op's own bits.
+
+enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
+
+enum { TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
+
+typedef struct tc__rewrite {
+    tc_ctx *ctx;
+    const tc__graph *from;
+    tc__graph *to;
+    uint8_t *live;     // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
+    uint32_t *at;      // by old id: the new node that its users take
+    uint32_t *output;  // by old id: the new node that is it as an output
+} tc__rewrite;
+
+// The prototype of old node n in the new graph, operands already new; `in` has room for them.
+static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
+    tc__node m = *n;
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
+    m.in = in;
+    return m;
+}
+
+// What a node becomes; NULL = it stays what it is.
+typedef tc__node *(*tc__rule)(tc__graph *g, const tc__node *n);
+
+static int tc__rewrite_each(tc__rewrite *w, tc__rule rule) {
+    for (size_t i = 0; i < w->from->node.count; i++) {
+        uint32_t in[TC__MAX_OPERANDS];
+        if (!w->live[i]) continue;
+        tc__node m = tc__rewrite_proto(w, w->from->node.at[i], in);
+        tc__node *made = rule ? rule(w->to, &m) : NULL;
+        if (!made) made = tc__node_cons(w->to, &m);
+        if (!made) return 0;
+        w->at[i] = w->output[i] = made->id;
+    }
+    return 1;
+}
+
+// ---- constants ----
+
+// The one value of all elements of n, if it is a constant behind movement.
+static int tc__splat_value(const tc__graph *g, const tc__node *n, tc__value *v) {
+    while (n->op == TC_OP_RESHAPE || n->op == TC_OP_EXPAND || n->op == TC_OP_PERMUTE ||
+           n->op == TC_OP_SLICE)
+        n = tc__operand(g, n, 0);
+    if (n->op != TC_OP_CONST) return 0;
+    *v = tc__node_const(n);
+    return 1;
+}
+
+// v in the sizes and dtype of n.
+static tc__node *tc__make_splat(tc__graph *g, const tc__node *n, tc__value v) {
+    return tc__make_expand(g, tc__make_const(g, n->dtype, v), n->rank, n->dims);
+}
+
+// f32 is computed in double and rounded once more: exact for these, as 53 >= 2 * 24 + 2
+// (Figueroa, When is double rounding innocuous?, 1995). That is not so for fma.
+static double tc__fold_f_add(double a, double b) { return a + b; }
+static double tc__fold_f_sub(double a, double b) { return a - b; }
+static double tc__fold_f_mul(double a, double b) { return a * b; }
+static double tc__fold_f_div(double a, double b) { return a / b; }
+static double tc__fold_f_max(double a, double b) { return (a > b) | (a != a) ? a : b; }
+static double tc__fold_f_min(double a, double b) { return (a < b) | (a != a) ? a : b; }
+static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
+static double tc__fold_f_relu(double a, double b) { return (void)b, (a > 0) | (a != a) ? a : 0; }
+static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
+static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
+
+// Integers wrap: computed without sign in 64 bits, cut to the dtype afterwards.
+static int64_t tc__fold_i_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t tc__fold_i_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+static int64_t tc__fold_i_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static int64_t tc__fold_i_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t tc__fold_i_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t tc__fold_i_neg(int64_t a, int64_t b) { return (void)b, (int64_t)(0 - (uint64_t)a); }
+static int64_t tc__fold_i_relu(int64_t a, int64_t b) { return (void)b, a > 0 ? a : 0; }
+static int64_t tc__fold_i_square(int64_t a, int64_t b) { return (void)b, tc__fold_i_mul(a, a); }
+static int64_t tc__fold_i_and(int64_t a, int64_t b) { return a & b; }
+static int64_t tc__fold_i_or(int64_t a, int64_t b) { return a | b; }
+static int64_t tc__fold_i_xor(int64_t a, int64_t b) { return a ^ b; }
+static int64_t tc__fold_i_not(int64_t a, int64_t b) { return (void)b, !a; }
+
+typedef struct tc__fold_row {
+    tc__op op;
+    double (*f)(double a, double b);    // NULL = not folded on floats
+    int64_t (*i)(int64_t a, int64_t b); // NULL = not folded on integers and bool
+} tc__fold_row;
+
+static const tc__fold_row tc__fold_rows[] = {
+    {TC_OP_ADD, tc__fold_f_add, tc__fold_i_add},
+    {TC_OP_SUB, tc__fold_f_sub, tc__fold_i_sub},
+    {TC_OP_MUL, tc__fold_f_mul, tc__fold_i_mul},
+    {TC_OP_DIV, tc__fold_f_div, NULL},
+    {TC_OP_MAXIMUM, tc__fold_f_max, tc__fold_i_max},
+    {TC_OP_MINIMUM, tc__fold_f_min, tc__fold_i_min},
+    {TC_OP_NEG, tc__fold_f_neg, tc__fold_i_neg},
+    {TC_OP_RELU, tc__fold_f_relu, tc__fold_i_relu},
+    {TC_OP_SQUARE, tc__fold_f_square, tc__fold_i_square},
+    {TC_OP_RECIPROCAL, tc__fold_f_reciprocal, NULL},
+    {TC_OP_LOGICAL_AND, NULL, tc__fold_i_and},
+    {TC_OP_LOGICAL_OR, NULL, tc__fold_i_or},
+    {TC_OP_LOGICAL_XOR, NULL, tc__fold_i_xor},
+    {TC_OP_LOGICAL_NOT, NULL, tc__fold_i_not},
+    {TC_OP_BITWISE_AND, NULL, tc__fold_i_and},
+    {TC_OP_BITWISE_OR, NULL, tc__fold_i_or},
+    {TC_OP_BITWISE_XOR, NULL, tc__fold_i_xor},
+};
+
+static const tc__fold_row *tc__fold_row_of(int op) {
+    for (size_t i = 0; i < TC__COUNT(tc__fold_rows); i++)
+        if (tc__fold_rows[i].op == (tc__op)op) return &tc__fold_rows[i];
+    return NULL;
+}
+
+static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__value *v) {
+    tc__value r;
+    if (tc__is_float(dtype)) {
+        r.f = row->f(v[0].f, v[1].f);
+        return dtype == TC_F32 ? tc__value_cast(r, TC_F64, TC_F32) : r;
+    }
+    r.i = row->i(v[0].i, v[1].i);
+    return tc__value_cast(r, TC_I64, dtype);
+}
+
+// op c d -> the constant it gives        cast c -> the constant
+static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
+    const tc__fold_row *row = tc__fold_row_of(n->op);
+    tc__value v[2];
+    memset(v, 0, sizeof v);
+    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0]))
+        return tc__make_splat(g, n, tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
+    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return NULL;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return NULL;
+    return tc__make_splat(g, n, tc__fold_value(row, n->dtype, v));
+}
+
+static int tc__pass_fold(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_fold); }
+
+// ---- arithmetic ----
+
+// Operand i is the constant `whole` everywhere; for floats with a positive sign.
+static int tc__is_splat(const tc__graph *g, const tc__node *n, uint32_t i, int64_t whole) {
+    tc__value v, want;
+    const tc__node *a = tc__operand(g, n, i);
+    if (!tc__splat_value(g, a, &v)) return 0;
+    want.i = whole;
+    if (tc__is_float(a->dtype)) want.f = (double)whole;
+    return v.i == want.i;
+}
+
+// x * 1 -> x    1 * x -> x    x / 1 -> x    x - 0 -> x    integers: x + 0 -> x    0 + x -> x
+static tc__node *tc__rule_neutral(tc__graph *g, const tc__node *n) {
+    int whole = !tc__is_float(n->dtype);
+    if (n->op == TC_OP_MUL && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_MUL && tc__is_splat(g, n, 0, 1)) return tc__operand(g, n, 1);
+    if (n->op == TC_OP_DIV && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_SUB && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 0, 0)) return tc__operand(g, n, 1);
+    return NULL;
+}
+
+// INVOL: f(f(x)) -> x    IDEM: f(f(x)) -> f(x), f(x, x) -> x
+static tc__node *tc__rule_twice(tc__graph *g, const tc__node *n) {
+    uint32_t flags = tc__ops[n->op].flags;
+    tc__kind k = tc__ops[n->op].kind;
+    if (k == TC__KIND_BINARY && (flags & TC__AL_IDEM) && n->in[0] == n->in[1]) return tc__operand(g, n, 0);
+    if (k != TC__KIND_UNARY || tc__operand(g, n, 0)->op != n->op) return NULL;
+    if (flags & TC__AL_INVOL) return tc__operand(g, tc__operand(g, n, 0), 0);
+    return flags & TC__AL_IDEM ? tc__operand(g, n, 0) : NULL;
+}
+
+// where(true, x, y) -> x    where(false, x, y) -> y    where(c, x, x) -> x
+static tc__node *tc__rule_where(tc__graph *g, const tc__node *n) {
+    tc__value v;
+    if (n->op != TC_OP_WHERE) return NULL;
+    if (n->in[1] == n->in[2]) return tc__operand(g, n, 1);
+    if (!tc__splat_value(g, tc__operand(g, n, 0), &v)) return NULL;
+    return tc__operand(g, n, v.i ? 1 : 2);
+}
+
+// Bits of an integer's magnitude, or of a float's significand.
+static int tc__precision(int dtype) {
+    static const int bits[TC_DTYPE_COUNT] = {1, 8, 31, 63, 24, 53};
+    return bits[dtype];
+}
+
+TC__STATIC_ASSERT(precision_knows_dtypes, TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
+
+// Every value of dtype a is a value of dtype b.
+static int tc__holds(int a, int b) {
+    if (tc__is_float(a) && !tc__is_float(b)) return 0;
+    return tc__precision(a) <= tc__precision(b);
+}
+
+// cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer would
+// saturate on its way to a narrower one where it would wrap.
+static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
+    if (n->op != TC_OP_CAST || tc__operand(g, n, 0)->op != TC_OP_CAST) return NULL;
+    tc__node *middle = tc__operand(g, n, 0), *x = tc__operand(g, middle, 0);
+    int detour = !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
+    if (!tc__holds(x->dtype, middle->dtype)) return NULL;
+    if (detour && n->dtype != TC_BOOL && !tc__holds(x->dtype, n->dtype)) return NULL;
+    return tc__make_cast(g, x, n->dtype);
+}
+
+// ---- movement ----
+
+// reshape, permute, expand, slice of a constant -> the constant in the new sizes
+static tc__node *tc__rule_move_splat(tc__graph *g, const tc__node *n) {
+    tc__value v;
+    if (tc__ops[n->op].kind != TC__KIND_MOVE || n->op == TC_OP_PAD || n->op == TC_OP_WINDOW) return NULL;
+    return tc__splat_value(g, tc__operand(g, n, 0), &v) ? tc__make_splat(g, n, v) : NULL;
+}
+
+// reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)    expand(expand(x)) -> expand(x)
+// movement that moves nothing -> x
+static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
+    if (tc__ops[n->op].kind != TC__KIND_MOVE) return NULL;
+    tc__node *a = tc__operand(g, n, 0);
+    if (n->op == TC_OP_RESHAPE) return tc__make_reshape(g, a, n->rank, n->dims);
+    if (n->op == TC_OP_PERMUTE) return tc__make_permute(g, a, n->attr);
+    if (n->op != TC_OP_EXPAND) return NULL;
+    if (a->op == TC_OP_EXPAND) a = tc__operand(g, a, 0);
+    return tc__make_expand(g, a, n->rank, n->dims);
+}
+
+// slice(slice(x)) of one dimension -> slice(x)
+static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc__node *a) {
+    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
+    if (a->op != TC_OP_SLICE || a->attr[0] != n->attr[0]) return NULL;
+    return tc__make_slice(g, tc__operand(g, a, 0), n->attr[0], start, n->attr[2],
+                          tc__ix_mul(g->ix, n->attr[3], a->attr[3]));
+}
+
+// slice(pad(x)) inside x -> slice(x)
+static tc__node *tc__rule_slice_pad(tc__graph *g, const tc__node *n, const tc__node *a) {
+    tc__ixpool *p = g->ix;
+    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1)) return NULL;
+    tc__node *x = tc__operand(g, a, 0);
+    tc__ix first = tc__ix_sub(p, n->attr[1], a->attr[1]);
+    tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
+    tc__ix last = tc__ix_add(p, first, reach);
+    tc__ix end = tc__ix_sub(p, x->dims[n->attr[0]], tc__ix_const(1));
+    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0) return NULL;
+    if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 || tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0) return NULL;
+    return tc__make_slice(g, x, n->attr[0], first, n->attr[2], n->attr[3]);
+}
+
+// slice(expand(x)) of a repeated dimension -> expand(x)
+static tc__node *tc__rule_slice_expand(tc__graph *g, const tc__node *n, const tc__node *a) {
+    if (a->op != TC_OP_EXPAND) return NULL;
+    tc__node *x = tc__operand(g, a, 0);
+    int64_t dim = n->attr[0] - (a->rank - x->rank);
+    if (dim >= 0 && !tc__ix_equals(x->dims[dim], 1)) return NULL;
+    return tc__make_expand(g, x, n->rank, n->dims);
+}
+
+static tc__node *tc__rule_slice(tc__graph *g, const tc__node *n) {
+    if (n->op != TC_OP_SLICE) return NULL;
+    tc__node *a = tc__operand(g, n, 0), *made = NULL;
+    if (a->op == TC_OP_SLICE) made = tc__rule_slice_slice(g, n, a);
+    if (a->op == TC_OP_PAD) made = tc__rule_slice_pad(g, n, a);
+    if (a->op == TC_OP_EXPAND) made = tc__rule_slice_expand(g, n, a);
+    return made ? made : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
+}
+
+static const tc__rule tc__rules[] = {
+    tc__rule_neutral, tc__rule_twice, tc__rule_where, tc__rule_cast,
+    tc__rule_move_splat, tc__rule_move, tc__rule_slice,
+};
+
+static tc__node *tc__rule_any(tc__graph *g, const tc__node *n) {
+    tc__node *made = NULL;
+    for (size_t i = 0; i < TC__COUNT(tc__rules) && !made; i++) made = tc__rules[i](g, n);
+    return made;
+}
+
+static int tc__pass_rules(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_any); }
+
+// ---- widen ----
+
+// Pads of one node with the same fill, chained or not: the widest image holds them all, each is a slice
+// of it. So an image that several stencils read is stored once; and where a stencil reads it, so does
+// everything else that reads the node.
+typedef struct tc__image {
+    int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
+    int64_t fill;
+    uint32_t tops;   // pads of it that something but a pad reads
+    uint32_t taps;   // most slices of one of them: 3 or more make a stencil
+    int refused;     // pads that do not fit one image
+    uint32_t made;   // 1 + new node, 0 = not yet
+} tc__image;
+
+typedef struct tc__widen {
+    tc__rewrite *w;
+    uint32_t *base;   // by old id: PAD: the first node below that is none; else itself
+    uint32_t *slices; // by old id: slices and windows of it
+    uint8_t *read;    // by old id: something but a pad reads it
+    tc__image *image; // by old id of a base
+} tc__widen;
+
+static int tc__pad_is_plain(const tc__node *n) {
+    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) || !tc__ix_is_const(n->attr[2])) return 0;
+    int64_t low = tc__ix_value(n->attr[1]), high = tc__ix_value(n->attr[2]);
+    return low >= 0 && high >= 0 && low <= TC__WIDEN_MOST && high <= TC__WIDEN_MOST;
+}
+
+// What the chain of pads from n down to its base adds to every dimension.
+static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low, int64_t *high) {
+    memset(low, 0, TC_MAX_RANK * sizeof *low);
+    memset(high, 0, TC_MAX_RANK * sizeof *high);
+    for (; n->id != x->base[n->id]; n = tc__operand(x->w->from, n, 0)) {
+        low[n->attr[0]] += tc__ix_value(n->attr[1]);
+        high[n->attr[0]] += tc__ix_value(n->attr[2]);
+    }
+}
+
+static void tc__widen_count(tc__widen *x) {
+    const tc__graph *g = x->w->from;
+    for (uint32_t i = 0; i < g->node.count; i++) {
+        const tc__node *n = g->node.at[i];
+        x->base[i] = i;
+        if (!x->w->live[i]) continue;
+        x->read[i] |= x->w->live[i] & TC__LIVE_OUTPUT;
+        if (n->op == TC_OP_PAD && tc__pad_is_plain(n)) x->base[i] = x->base[n->in[0]];
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            x->read[n->in[k]] |= x->base[i] == i;
+            x->slices[n->in[k]] += n->op == TC_OP_SLICE || n->op == TC_OP_WINDOW;
+        }
+    }
+}
+
+static void tc__widen_note(tc__widen *x, const tc__node *n) {
+    tc__image *m = &x->image[x->base[n->id]];
+    int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
+    int first = !m->tops && !m->refused;
+    tc__pad_amounts(x, n, low, high);
+    for (int d = 0; d < n->rank; d++) {
+        if (low[d] > m->low[d]) m->low[d] = low[d];
+        if (high[d] > m->high[d]) m->high[d] = high[d];
+    }
+    if (first) m->fill = n->attr[4];
+    for (const tc__node *p = n; p->id != x->base[p->id]; p = tc__operand(x->w->from, p, 0))
+        m->refused |= p->attr[4] != m->fill;
+    m->tops++;
+    if (x->slices[n->id] > m->taps) m->taps = x->slices[n->id];
+}
+
+// Several pads become one; or one that is a stencil's image takes the node's other readers too.
+static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
+    const tc__image *m = &x->image[id];
+    if (m->refused || !m->tops) return 0;
+    return m->tops > 1 || (m->taps >= 3 && x->read[id]);
+}
+
+// The slice of the image that lies `low` before and ends `high` behind the node.
+static tc__node *tc__widen_part(tc__graph *g, const tc__image *m, const tc__node *base, const int64_t *low,
+                                const int64_t *high) {
+    tc__node *part = g->node.at[m->made - 1];
+    for (int d = 0; d < base->rank && part; d++)
+        part = tc__make_slice(g, part, d, tc__ix_const(m->low[d] - low[d]),
+                              tc__ix_add(g->ix, base->dims[d], tc__ix_const(low[d] + high[d])),
+                              tc__ix_const(1));
+    return part;
+}
+
+static tc__node *tc__widen_image(tc__graph *g, tc__image *m, tc__node *base) {
+    static const int64_t none[TC_MAX_RANK] = {0};
+    tc__node *n = base;
+    for (int d = 0; d < base->rank; d++)
+        n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]), tc__ix_const(1), m->fill);
+    if (!n) return NULL;
+    m->made = n->id + 1;
+    int inside = m->taps >= 3 && tc__ops[base->op].kind != TC__KIND_SOURCE;
+    return inside ? tc__widen_part(g, m, base, none, none) : base;
+}
+
+static tc__node *tc__widen_node(tc__widen *x, const tc__node *n, tc__node *copy) {
+    tc__graph *g = x->w->to;
+    int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
+    uint32_t base = x->base[n->id];
+    if (base == n->id) return tc__widen_wanted(x, base) ? tc__widen_image(g, &x->image[base], copy) : copy;
+    if (!x->image[base].made) return copy;
+    tc__pad_amounts(x, n, low, high);
+    return tc__widen_part(g, &x->image[base], g->node.at[x->w->output[base]], low, high);
+}
+
+static int tc__widen_run(tc__widen *x) {
+    tc__rewrite *w = x->w;
+    tc__widen_count(x);
+    for (uint32_t i = 0; i < w->from->node.count; i++)
+        if (w->live[i] && x->base[i] != i && x->read[i]) tc__widen_note(x, w->from->node.at[i]);
+    for (uint32_t i = 0; i < w->from->node.count; i++) {
+        uint32_t in[TC__MAX_OPERANDS];
+        if (!w->live[i]) continue;
+        tc__node m = tc__rewrite_proto(w, w->from->node.at[i], in);
+        if (x->base[i] != i && w->from->node.at[i]->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
+        tc__node *made = tc__node_cons(w->to, &m);
+        if (!made) return 0;
+        w->output[i] = made->id;
+        made = tc__widen_node(x, w->from->node.at[i], made);
+        if (!made) return 0;
+        w->at[i] = made->id;
+        if (x->base[i] != i) w->output[i] = made->id;
+    }
+    return 1;
+}
+
+static int tc__pass_widen(tc__rewrite *w) {
+    tc__widen x;
+    size_t n = w->from->node.count, some = n ? n : 1;
+    memset(&x, 0, sizeof x);
+    x.w = w;
+    x.base = TC__NEW_ARRAY(w->ctx, uint32_t, some), x.slices = TC__NEW_ARRAY(w->ctx, uint32_t, some);
+    x.read = TC__NEW_ARRAY(w->ctx, uint8_t, some), x.image = TC__NEW_ARRAY(w->ctx, tc__image, some);
+    int ok = x.base && x.slices && x.read && x.image && tc__widen_run(&x);
+    tc__free(w->ctx, x.base, some * sizeof *x.base);
+    tc__free(w->ctx, x.slices, some * sizeof *x.slices);
+    tc__free(w->ctx, x.read, some);
+    tc__free(w->ctx, x.image, some * sizeof *x.image);
+    return ok;
+}
+
+// ---- dead code ----
+
+// What no output needs is not copied, by any pass; this one does nothing else.
+static int tc__pass_dce(tc__rewrite *w) { return tc__rewrite_each(w, NULL); }
+
+// ---- the list ----
+
+typedef struct tc__pass {
+    const char *name;
+    int (*run)(tc__rewrite *w);
+} tc__pass;
+
+// In order; bit i of the mask switches pass i off.
+static const tc__pass tc__passes[] = {
+    {"fold", tc__pass_fold},    // arithmetic and casts of constants
+    {"rules", tc__pass_rules},  // neutral operands, double negation, chains of movement
+    {"widen", tc__pass_widen},  // one padded image for several stencils
+    {"dce", tc__pass_dce},      // what the passes before left behind
+};
+
+static void tc__rewrite_close(tc__rewrite *w, size_t n) {
+    tc__free(w->ctx, w->live, n);
+    tc__free(w->ctx, w->at, n * sizeof *w->at);
+    tc__free(w->ctx, w->output, n * sizeof *w->output);
+}
+
+static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from, tc__graph *to,
+                           uint32_t *outputs, size_t n_outputs) {
+    tc__rewrite w;
+    size_t n = from->node.count ? from->node.count : 1;
+    memset(&w, 0, sizeof w);
+    w.ctx = c, w.from = from, w.to = to;
+    w.live = TC__NEW_ARRAY(c, uint8_t, n);
+    w.at = TC__NEW_ARRAY(c, uint32_t, n), w.output = TC__NEW_ARRAY(c, uint32_t, n);
+    int ok = w.live && w.at && w.output;
+    for (size_t i = 0; ok && i < n_outputs; i++) w.live[outputs[i]] = TC__LIVE_OUTPUT;
+    for (size_t i = from->node.count; ok && i-- > 0;)
+        for (uint32_t k = 0; w.live[i] && k < from->node.at[i]->n_in; k++)
+            w.live[from->node.at[i]->in[k]] |= TC__LIVE;
+    ok = ok && run(&w) && !from->ix->failed;
+    for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
+    tc__rewrite_close(&w, n);
+    return ok;
+}
+
+// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool of `from`;
+// `outputs` are nodes of `from` before and of `to` after. 0 = reported.
+TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32_t *outputs,
+                                     size_t n_outputs, uint32_t off_mask) {
+    tc__graph between[2];
+    const tc__graph *at = from;
+    tc__fp_state host = tc__fp_enter();
+    int ok = 1, last = -1;
+    memset(between, 0, sizeof between);
+    for (int i = 0; i < (int)TC__COUNT(tc__passes); i++)
+        if (!(off_mask >> i & 1)) last = i;
+    for (int i = 0; ok && i <= last; i++) {
+        tc__graph *next = i == last ? to : &between[i & 1];
+        if (off_mask >> i & 1) continue;
+        if (next == at) next = &between[!(i & 1)];
+        if (next != to) tc__graph_close(next), tc__graph_open(next, c, from->ix);
+        ok = tc__rewrite_run(c, tc__passes[i].run, at, next, outputs, n_outputs);
+        at = next;
+    }
+    if (last < 0) ok = tc__rewrite_run(c, tc__pass_dce, from, to, outputs, n_outputs);
+    tc__graph_close(&between[0]);
+    tc__graph_close(&between[1]);
+    tc__fp_leave(host);
+    return ok;
+}
