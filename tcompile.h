@@ -1226,6 +1226,7 @@ typedef struct tc_config {
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
+    unsigned passes_off;     // bit i switches pass i of gen/pass/rules.c off (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
 } tc_config;
 
@@ -1345,7 +1346,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xac888069b51d8244u
+#define TC__BUILD_ID 0xa2af2bc99f2706cau
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -10294,6 +10295,509 @@ TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage)
     return ok;
 }
 
+// ---- gen/pass/rules.c ---------------------------------------------------
+// TENSOR -> TENSOR passes: what can be said with fewer nodes, with the same bits.
+// Input: a graph and its outputs. Output: a new graph, over the same index pool, and the outputs in it.
+//
+// Every pass walks the old nodes in order and makes the new ones; operands are new already when a rule
+// looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0 are no rules (-0, NaN and
+// infinity tell them apart), and arithmetic is done here only where it gives the op's own bits.
+
+enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
+
+enum { TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
+
+typedef struct tc__rewrite {
+    tc_ctx *ctx;
+    const tc__graph *from;
+    tc__graph *to;
+    uint8_t *live;     // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
+    uint32_t *at;      // by old id: the new node that its users take
+    uint32_t *output;  // by old id: the new node that is it as an output
+} tc__rewrite;
+
+// The prototype of old node n in the new graph, operands already new; `in` has room for them.
+static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
+    tc__node m = *n;
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
+    m.in = in;
+    return m;
+}
+
+// What a node becomes; NULL = it stays what it is.
+typedef tc__node *(*tc__rule)(tc__graph *g, const tc__node *n);
+
+static int tc__rewrite_each(tc__rewrite *w, tc__rule rule) {
+    for (size_t i = 0; i < w->from->node.count; i++) {
+        uint32_t in[TC__MAX_OPERANDS];
+        if (!w->live[i]) continue;
+        tc__node m = tc__rewrite_proto(w, w->from->node.at[i], in);
+        tc__node *made = rule ? rule(w->to, &m) : NULL;
+        if (!made) made = tc__node_cons(w->to, &m);
+        if (!made) return 0;
+        w->at[i] = w->output[i] = made->id;
+    }
+    return 1;
+}
+
+// ---- constants ----
+
+// The one value of all elements of n, if it is a constant behind movement.
+static int tc__splat_value(const tc__graph *g, const tc__node *n, tc__value *v) {
+    while (n->op == TC_OP_RESHAPE || n->op == TC_OP_EXPAND || n->op == TC_OP_PERMUTE ||
+           n->op == TC_OP_SLICE)
+        n = tc__operand(g, n, 0);
+    if (n->op != TC_OP_CONST) return 0;
+    *v = tc__node_const(n);
+    return 1;
+}
+
+// v in the sizes and dtype of n.
+static tc__node *tc__make_splat(tc__graph *g, const tc__node *n, tc__value v) {
+    return tc__make_expand(g, tc__make_const(g, n->dtype, v), n->rank, n->dims);
+}
+
+// f32 is computed in double and rounded once more: exact for these, as 53 >= 2 * 24 + 2
+// (Figueroa, When is double rounding innocuous?, 1995). That is not so for fma.
+static double tc__fold_f_add(double a, double b) { return a + b; }
+static double tc__fold_f_sub(double a, double b) { return a - b; }
+static double tc__fold_f_mul(double a, double b) { return a * b; }
+static double tc__fold_f_div(double a, double b) { return a / b; }
+static double tc__fold_f_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
+static double tc__fold_f_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
+static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
+static double tc__fold_f_relu(double a, double b) { return (void)b, ((a > 0) | (a != a)) ? a : 0; }
+static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
+static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
+
+// Integers wrap: computed without sign in 64 bits, cut to the dtype afterwards.
+static int64_t tc__fold_i_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t tc__fold_i_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+static int64_t tc__fold_i_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static int64_t tc__fold_i_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t tc__fold_i_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t tc__fold_i_neg(int64_t a, int64_t b) { return (void)b, (int64_t)(0 - (uint64_t)a); }
+static int64_t tc__fold_i_relu(int64_t a, int64_t b) { return (void)b, a > 0 ? a : 0; }
+static int64_t tc__fold_i_square(int64_t a, int64_t b) { return (void)b, tc__fold_i_mul(a, a); }
+static int64_t tc__fold_i_and(int64_t a, int64_t b) { return a & b; }
+static int64_t tc__fold_i_or(int64_t a, int64_t b) { return a | b; }
+static int64_t tc__fold_i_xor(int64_t a, int64_t b) { return a ^ b; }
+static int64_t tc__fold_i_not(int64_t a, int64_t b) { return (void)b, !a; }
+
+typedef struct tc__fold_row {
+    tc__op op;
+    double (*f)(double a, double b);    // NULL = not folded on floats
+    int64_t (*i)(int64_t a, int64_t b); // NULL = not folded on integers and bool
+} tc__fold_row;
+
+static const tc__fold_row tc__fold_rows[] = {
+    {TC_OP_ADD, tc__fold_f_add, tc__fold_i_add},
+    {TC_OP_SUB, tc__fold_f_sub, tc__fold_i_sub},
+    {TC_OP_MUL, tc__fold_f_mul, tc__fold_i_mul},
+    {TC_OP_DIV, tc__fold_f_div, NULL},
+    {TC_OP_MAXIMUM, tc__fold_f_max, tc__fold_i_max},
+    {TC_OP_MINIMUM, tc__fold_f_min, tc__fold_i_min},
+    {TC_OP_NEG, tc__fold_f_neg, tc__fold_i_neg},
+    {TC_OP_RELU, tc__fold_f_relu, tc__fold_i_relu},
+    {TC_OP_SQUARE, tc__fold_f_square, tc__fold_i_square},
+    {TC_OP_RECIPROCAL, tc__fold_f_reciprocal, NULL},
+    {TC_OP_LOGICAL_AND, NULL, tc__fold_i_and},
+    {TC_OP_LOGICAL_OR, NULL, tc__fold_i_or},
+    {TC_OP_LOGICAL_XOR, NULL, tc__fold_i_xor},
+    {TC_OP_LOGICAL_NOT, NULL, tc__fold_i_not},
+    {TC_OP_BITWISE_AND, NULL, tc__fold_i_and},
+    {TC_OP_BITWISE_OR, NULL, tc__fold_i_or},
+    {TC_OP_BITWISE_XOR, NULL, tc__fold_i_xor},
+};
+
+static const tc__fold_row *tc__fold_row_of(int op) {
+    for (size_t i = 0; i < TC__COUNT(tc__fold_rows); i++)
+        if (tc__fold_rows[i].op == (tc__op)op) return &tc__fold_rows[i];
+    return NULL;
+}
+
+static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__value *v) {
+    tc__value r;
+    if (tc__is_float(dtype)) {
+        r.f = row->f(v[0].f, v[1].f);
+        return dtype == TC_F32 ? tc__value_cast(r, TC_F64, TC_F32) : r;
+    }
+    r.i = row->i(v[0].i, v[1].i);
+    return tc__value_cast(r, TC_I64, dtype);
+}
+
+// op c d -> the constant it gives        cast c -> the constant
+static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
+    const tc__fold_row *row = tc__fold_row_of(n->op);
+    tc__value v[2];
+    memset(v, 0, sizeof v);
+    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0]))
+        return tc__make_splat(g, n, tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
+    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return NULL;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return NULL;
+    return tc__make_splat(g, n, tc__fold_value(row, n->dtype, v));
+}
+
+static int tc__pass_fold(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_fold); }
+
+// ---- arithmetic ----
+
+// Operand i is the constant `whole` everywhere; for floats with a positive sign.
+static int tc__is_splat(const tc__graph *g, const tc__node *n, uint32_t i, int64_t whole) {
+    tc__value v, want;
+    const tc__node *a = tc__operand(g, n, i);
+    if (!tc__splat_value(g, a, &v)) return 0;
+    want.i = whole;
+    if (tc__is_float(a->dtype)) want.f = (double)whole;
+    return v.i == want.i;
+}
+
+// x * 1 -> x    1 * x -> x    x / 1 -> x    x - 0 -> x    integers: x + 0 -> x    0 + x -> x
+static tc__node *tc__rule_neutral(tc__graph *g, const tc__node *n) {
+    int whole = !tc__is_float(n->dtype);
+    if (n->op == TC_OP_MUL && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_MUL && tc__is_splat(g, n, 0, 1)) return tc__operand(g, n, 1);
+    if (n->op == TC_OP_DIV && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_SUB && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 0, 0)) return tc__operand(g, n, 1);
+    return NULL;
+}
+
+// INVOL: f(f(x)) -> x    IDEM: f(f(x)) -> f(x), f(x, x) -> x
+static tc__node *tc__rule_twice(tc__graph *g, const tc__node *n) {
+    uint32_t flags = tc__ops[n->op].flags;
+    tc__kind k = tc__ops[n->op].kind;
+    if (k == TC__KIND_BINARY && (flags & TC__AL_IDEM) && n->in[0] == n->in[1]) return tc__operand(g, n, 0);
+    if (k != TC__KIND_UNARY || tc__operand(g, n, 0)->op != n->op) return NULL;
+    if (flags & TC__AL_INVOL) return tc__operand(g, tc__operand(g, n, 0), 0);
+    return flags & TC__AL_IDEM ? tc__operand(g, n, 0) : NULL;
+}
+
+// where(true, x, y) -> x    where(false, x, y) -> y    where(c, x, x) -> x
+static tc__node *tc__rule_where(tc__graph *g, const tc__node *n) {
+    tc__value v;
+    if (n->op != TC_OP_WHERE) return NULL;
+    if (n->in[1] == n->in[2]) return tc__operand(g, n, 1);
+    if (!tc__splat_value(g, tc__operand(g, n, 0), &v)) return NULL;
+    return tc__operand(g, n, v.i ? 1 : 2);
+}
+
+// Bits of an integer's magnitude, or of a float's significand.
+static int tc__precision(int dtype) {
+    static const int bits[TC_DTYPE_COUNT] = {1, 8, 31, 63, 24, 53};
+    return bits[dtype];
+}
+
+TC__STATIC_ASSERT(precision_knows_dtypes, TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
+
+// Every value of dtype a is a value of dtype b.
+static int tc__holds(int a, int b) {
+    if (tc__is_float(a) && !tc__is_float(b)) return 0;
+    return tc__precision(a) <= tc__precision(b);
+}
+
+// cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer would
+// saturate on its way to a narrower one where it would wrap.
+static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
+    if (n->op != TC_OP_CAST || tc__operand(g, n, 0)->op != TC_OP_CAST) return NULL;
+    tc__node *middle = tc__operand(g, n, 0), *x = tc__operand(g, middle, 0);
+    int detour = !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
+    if (!tc__holds(x->dtype, middle->dtype)) return NULL;
+    if (detour && n->dtype != TC_BOOL && !tc__holds(x->dtype, n->dtype)) return NULL;
+    return tc__make_cast(g, x, n->dtype);
+}
+
+// ---- movement ----
+
+// reshape, permute, expand, slice of a constant -> the constant in the new sizes
+static tc__node *tc__rule_move_splat(tc__graph *g, const tc__node *n) {
+    tc__value v;
+    if (tc__ops[n->op].kind != TC__KIND_MOVE || n->op == TC_OP_PAD || n->op == TC_OP_WINDOW) return NULL;
+    return tc__splat_value(g, tc__operand(g, n, 0), &v) ? tc__make_splat(g, n, v) : NULL;
+}
+
+// reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)    expand(expand(x)) -> expand(x)
+// movement that moves nothing -> x
+static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
+    if (tc__ops[n->op].kind != TC__KIND_MOVE) return NULL;
+    tc__node *a = tc__operand(g, n, 0);
+    if (n->op == TC_OP_RESHAPE) return tc__make_reshape(g, a, n->rank, n->dims);
+    if (n->op == TC_OP_PERMUTE) return tc__make_permute(g, a, n->attr);
+    if (n->op != TC_OP_EXPAND) return NULL;
+    if (a->op == TC_OP_EXPAND) a = tc__operand(g, a, 0);
+    return tc__make_expand(g, a, n->rank, n->dims);
+}
+
+// slice(slice(x)) of one dimension -> slice(x)
+static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc__node *a) {
+    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
+    if (a->op != TC_OP_SLICE || a->attr[0] != n->attr[0]) return NULL;
+    return tc__make_slice(g, tc__operand(g, a, 0), n->attr[0], start, n->attr[2],
+                          tc__ix_mul(g->ix, n->attr[3], a->attr[3]));
+}
+
+// slice(pad(x)) inside x -> slice(x)
+static tc__node *tc__rule_slice_pad(tc__graph *g, const tc__node *n, const tc__node *a) {
+    tc__ixpool *p = g->ix;
+    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1)) return NULL;
+    tc__node *x = tc__operand(g, a, 0);
+    tc__ix first = tc__ix_sub(p, n->attr[1], a->attr[1]);
+    tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
+    tc__ix last = tc__ix_add(p, first, reach);
+    tc__ix end = tc__ix_sub(p, x->dims[n->attr[0]], tc__ix_const(1));
+    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0) return NULL;
+    if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 || tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0) return NULL;
+    return tc__make_slice(g, x, n->attr[0], first, n->attr[2], n->attr[3]);
+}
+
+// slice(expand(x)) of a repeated dimension -> expand(x)
+static tc__node *tc__rule_slice_expand(tc__graph *g, const tc__node *n, const tc__node *a) {
+    if (a->op != TC_OP_EXPAND) return NULL;
+    tc__node *x = tc__operand(g, a, 0);
+    int64_t dim = n->attr[0] - (a->rank - x->rank);
+    if (dim >= 0 && !tc__ix_equals(x->dims[dim], 1)) return NULL;
+    return tc__make_expand(g, x, n->rank, n->dims);
+}
+
+static tc__node *tc__rule_slice(tc__graph *g, const tc__node *n) {
+    if (n->op != TC_OP_SLICE) return NULL;
+    tc__node *a = tc__operand(g, n, 0), *made = NULL;
+    if (a->op == TC_OP_SLICE) made = tc__rule_slice_slice(g, n, a);
+    if (a->op == TC_OP_PAD) made = tc__rule_slice_pad(g, n, a);
+    if (a->op == TC_OP_EXPAND) made = tc__rule_slice_expand(g, n, a);
+    return made ? made : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
+}
+
+static const tc__rule tc__rules[] = {
+    tc__rule_neutral, tc__rule_twice, tc__rule_where, tc__rule_cast,
+    tc__rule_move_splat, tc__rule_move, tc__rule_slice,
+};
+
+static tc__node *tc__rule_any(tc__graph *g, const tc__node *n) {
+    tc__node *made = NULL;
+    for (size_t i = 0; i < TC__COUNT(tc__rules) && !made; i++) made = tc__rules[i](g, n);
+    return made;
+}
+
+static int tc__pass_rules(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_any); }
+
+// ---- widen ----
+
+// Pads of one node with the same fill, chained or not: the widest image holds them all, each is a slice
+// of it. So an image that several stencils read is stored once; and where a stencil reads it, so does
+// everything else that reads the node.
+typedef struct tc__image {
+    int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
+    int64_t fill;
+    uint32_t tops;   // pads of it that something but a pad reads
+    uint32_t taps;   // most slices of one of them: 3 or more make a stencil
+    int refused;     // pads that do not fit one image
+    uint32_t made;   // 1 + new node, 0 = not yet
+} tc__image;
+
+typedef struct tc__widen {
+    tc__rewrite *w;
+    uint32_t *base;   // by old id: PAD: the first node below that is none; else itself
+    uint32_t *slices; // by old id: slices and windows of it
+    uint8_t *read;    // by old id: something but a pad reads it
+    tc__image *image; // by old id of a base
+} tc__widen;
+
+static int tc__pad_is_plain(const tc__node *n) {
+    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) || !tc__ix_is_const(n->attr[2])) return 0;
+    int64_t low = tc__ix_value(n->attr[1]), high = tc__ix_value(n->attr[2]);
+    return low >= 0 && high >= 0 && low <= TC__WIDEN_MOST && high <= TC__WIDEN_MOST;
+}
+
+// What the chain of pads from n down to its base adds to every dimension.
+static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low, int64_t *high) {
+    memset(low, 0, TC_MAX_RANK * sizeof *low);
+    memset(high, 0, TC_MAX_RANK * sizeof *high);
+    for (; n->id != x->base[n->id]; n = tc__operand(x->w->from, n, 0)) {
+        low[n->attr[0]] += tc__ix_value(n->attr[1]);
+        high[n->attr[0]] += tc__ix_value(n->attr[2]);
+    }
+}
+
+static void tc__widen_count(tc__widen *x) {
+    const tc__graph *g = x->w->from;
+    for (uint32_t i = 0; i < g->node.count; i++) {
+        const tc__node *n = g->node.at[i];
+        x->base[i] = i;
+        if (!x->w->live[i]) continue;
+        x->read[i] |= x->w->live[i] & TC__LIVE_OUTPUT;
+        if (n->op == TC_OP_PAD && tc__pad_is_plain(n)) x->base[i] = x->base[n->in[0]];
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            x->read[n->in[k]] |= x->base[i] == i;
+            x->slices[n->in[k]] += n->op == TC_OP_SLICE || n->op == TC_OP_WINDOW;
+        }
+    }
+}
+
+static void tc__widen_note(tc__widen *x, const tc__node *n) {
+    tc__image *m = &x->image[x->base[n->id]];
+    int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
+    int first = !m->tops && !m->refused;
+    tc__pad_amounts(x, n, low, high);
+    for (int d = 0; d < n->rank; d++) {
+        if (low[d] > m->low[d]) m->low[d] = low[d];
+        if (high[d] > m->high[d]) m->high[d] = high[d];
+    }
+    if (first) m->fill = n->attr[4];
+    for (const tc__node *p = n; p->id != x->base[p->id]; p = tc__operand(x->w->from, p, 0))
+        m->refused |= p->attr[4] != m->fill;
+    m->tops++;
+    if (x->slices[n->id] > m->taps) m->taps = x->slices[n->id];
+}
+
+// Several pads become one; or one that is a stencil's image takes the node's other readers too.
+static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
+    const tc__image *m = &x->image[id];
+    if (m->refused || !m->tops) return 0;
+    return m->tops > 1 || (m->taps >= 3 && x->read[id]);
+}
+
+// The slice of the image that lies `low` before and ends `high` behind the node.
+static tc__node *tc__widen_part(tc__graph *g, const tc__image *m, const tc__node *base, const int64_t *low,
+                                const int64_t *high) {
+    tc__node *part = g->node.at[m->made - 1];
+    for (int d = 0; d < base->rank && part; d++)
+        part = tc__make_slice(g, part, d, tc__ix_const(m->low[d] - low[d]),
+                              tc__ix_add(g->ix, base->dims[d], tc__ix_const(low[d] + high[d])),
+                              tc__ix_const(1));
+    return part;
+}
+
+static tc__node *tc__widen_image(tc__graph *g, tc__image *m, tc__node *base) {
+    static const int64_t none[TC_MAX_RANK] = {0};
+    tc__node *n = base;
+    for (int d = 0; d < base->rank; d++)
+        n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]), tc__ix_const(1), m->fill);
+    if (!n) return NULL;
+    m->made = n->id + 1;
+    int inside = m->taps >= 3 && tc__ops[base->op].kind != TC__KIND_SOURCE;
+    return inside ? tc__widen_part(g, m, base, none, none) : base;
+}
+
+static tc__node *tc__widen_node(tc__widen *x, const tc__node *n, tc__node *copy) {
+    tc__graph *g = x->w->to;
+    int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
+    uint32_t base = x->base[n->id];
+    if (base == n->id) return tc__widen_wanted(x, base) ? tc__widen_image(g, &x->image[base], copy) : copy;
+    if (!x->image[base].made) return copy;
+    tc__pad_amounts(x, n, low, high);
+    return tc__widen_part(g, &x->image[base], g->node.at[x->w->output[base]], low, high);
+}
+
+static int tc__widen_run(tc__widen *x) {
+    tc__rewrite *w = x->w;
+    tc__widen_count(x);
+    for (uint32_t i = 0; i < w->from->node.count; i++)
+        if (w->live[i] && x->base[i] != i && x->read[i]) tc__widen_note(x, w->from->node.at[i]);
+    for (uint32_t i = 0; i < w->from->node.count; i++) {
+        uint32_t in[TC__MAX_OPERANDS];
+        if (!w->live[i]) continue;
+        tc__node m = tc__rewrite_proto(w, w->from->node.at[i], in);
+        if (x->base[i] != i && w->from->node.at[i]->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
+        tc__node *made = tc__node_cons(w->to, &m);
+        if (!made) return 0;
+        w->output[i] = made->id;
+        made = tc__widen_node(x, w->from->node.at[i], made);
+        if (!made) return 0;
+        w->at[i] = made->id;
+        if (x->base[i] != i) w->output[i] = made->id;
+    }
+    return 1;
+}
+
+static int tc__pass_widen(tc__rewrite *w) {
+    tc__widen x;
+    size_t n = w->from->node.count, some = n ? n : 1;
+    memset(&x, 0, sizeof x);
+    x.w = w;
+    x.base = TC__NEW_ARRAY(w->ctx, uint32_t, some), x.slices = TC__NEW_ARRAY(w->ctx, uint32_t, some);
+    x.read = TC__NEW_ARRAY(w->ctx, uint8_t, some), x.image = TC__NEW_ARRAY(w->ctx, tc__image, some);
+    int ok = x.base && x.slices && x.read && x.image && tc__widen_run(&x);
+    tc__free(w->ctx, x.base, some * sizeof *x.base);
+    tc__free(w->ctx, x.slices, some * sizeof *x.slices);
+    tc__free(w->ctx, x.read, some);
+    tc__free(w->ctx, x.image, some * sizeof *x.image);
+    return ok;
+}
+
+// ---- dead code ----
+
+// What no output needs is not copied, by any pass; this one does nothing else.
+static int tc__pass_dce(tc__rewrite *w) { return tc__rewrite_each(w, NULL); }
+
+// ---- the list ----
+
+typedef struct tc__pass {
+    const char *name;
+    int (*run)(tc__rewrite *w);
+} tc__pass;
+
+// In order; bit i of the mask switches pass i off.
+static const tc__pass tc__passes[] = {
+    {"fold", tc__pass_fold},    // arithmetic and casts of constants
+    {"rules", tc__pass_rules},  // neutral operands, double negation, chains of movement
+    {"widen", tc__pass_widen},  // one padded image for several stencils
+    {"dce", tc__pass_dce},      // what the passes before left behind
+};
+
+static void tc__rewrite_close(tc__rewrite *w, size_t n) {
+    tc__free(w->ctx, w->live, n);
+    tc__free(w->ctx, w->at, n * sizeof *w->at);
+    tc__free(w->ctx, w->output, n * sizeof *w->output);
+}
+
+static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from, tc__graph *to,
+                           uint32_t *outputs, size_t n_outputs) {
+    tc__rewrite w;
+    size_t n = from->node.count ? from->node.count : 1;
+    memset(&w, 0, sizeof w);
+    w.ctx = c, w.from = from, w.to = to;
+    w.live = TC__NEW_ARRAY(c, uint8_t, n);
+    w.at = TC__NEW_ARRAY(c, uint32_t, n), w.output = TC__NEW_ARRAY(c, uint32_t, n);
+    int ok = w.live && w.at && w.output;
+    for (size_t i = 0; ok && i < n_outputs; i++) w.live[outputs[i]] = TC__LIVE_OUTPUT;
+    for (size_t i = from->node.count; ok && i-- > 0;)
+        for (uint32_t k = 0; w.live[i] && k < from->node.at[i]->n_in; k++)
+            w.live[from->node.at[i]->in[k]] |= TC__LIVE;
+    ok = ok && run(&w) && !from->ix->failed;
+    for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
+    tc__rewrite_close(&w, n);
+    return ok;
+}
+
+// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool of `from`;
+// `outputs` are nodes of `from` before and of `to` after. 0 = reported.
+TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32_t *outputs,
+                                     size_t n_outputs, uint32_t off_mask) {
+    tc__graph between[2];
+    const tc__graph *at = from;
+    tc__fp_state host = tc__fp_enter();
+    int ok = 1, last = -1;
+    memset(between, 0, sizeof between);
+    for (int i = 0; i < (int)TC__COUNT(tc__passes); i++)
+        if (!(off_mask >> i & 1)) last = i;
+    for (int i = 0; ok && i <= last; i++) {
+        tc__graph *next = i == last ? to : &between[i & 1];
+        if (off_mask >> i & 1) continue;
+        if (next == at) next = &between[!(i & 1)];
+        if (next != to) tc__graph_close(next), tc__graph_open(next, c, from->ix);
+        ok = tc__rewrite_run(c, tc__passes[i].run, at, next, outputs, n_outputs);
+        at = next;
+    }
+    if (last < 0) ok = tc__rewrite_run(c, tc__pass_dce, from, to, outputs, n_outputs);
+    tc__graph_close(&between[0]);
+    tc__graph_close(&between[1]);
+    tc__fp_leave(host);
+    return ok;
+}
+
 // ---- gen/kernel/group.c -------------------------------------------------
 // GROUP and LOOP: one kernel, before and after its loops are bound. See gen/README.md 3.
 // The same struct carries both: `node` holds GROUP nodes until lower.c replaces it by a LOOP list.
@@ -10374,9 +10878,17 @@ typedef struct tc__root {
     uint8_t forced;    // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
 
+// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
+// pairs. Every load below them carries them: it must not touch memory where they fail.
+typedef struct tc__bounds {
+    uint32_t count;
+    tc__ix pair[24];
+} tc__bounds;
+
 typedef struct tc__visited {
     uint32_t node, level;   // TENSOR node; side it was lowered for
     uint32_t rank;
+    uint64_t guard;         // hash of the predicates around it
     tc__ix index[TC_MAX_RANK];
     uint32_t result;        // GROUP node
 } tc__visited;
@@ -10392,6 +10904,8 @@ typedef struct tc__weave {
     uint32_t group;          // the group being built; roots of other groups are loads
     tc__space space;
     tc__level side;          // contraction operand being lowered, TC__AT_COL otherwise
+    tc__bounds guard;        // predicates around the node being lowered
+    uint64_t guard_hash;     // of them; 0 = none
     TC__VEC(tc__visited) seen;
     tc__map seen_ids;
     uint32_t *accumulated;   // per root: GROUP node of its reduction, 0 = not yet (id + 1)
@@ -10513,12 +11027,6 @@ static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
     return tc__weave_node(w, TC_OP_CONST, dtype, NULL, 0, &bits, 1);
 }
 
-static int64_t tc__value_bits(tc__value v) {
-    int64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
 // ---- buffers ----
 
 static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype, tc__ix numel) {
@@ -10541,17 +11049,11 @@ static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix
     return e;
 }
 
-// The predicates that the index tuple met on its way down (PAD, CAT), as LOAD attribute pairs.
-typedef struct tc__bounds {
-    uint32_t count;
-    tc__ix pair[24];
-    int64_t fill;
-} tc__bounds;
-
 static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
-    int64_t attr[TC__LOAD_FIXED];
+    int64_t attr[TC__LOAD_FIXED + 24];
     attr[0] = buffer, attr[1] = at, attr[2] = 0;
-    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED);
+    memcpy(attr + TC__LOAD_FIXED, w->guard.pair, w->guard.count * sizeof *attr);
+    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED + w->guard.count);
 }
 
 // ---- lowering ----
@@ -10616,27 +11118,10 @@ static void tc__reshape_index(tc__weave *w, const tc__node *from, const tc__node
     }
 }
 
-// value where every pair holds, else fill. A bare load takes the predicates itself.
-static uint32_t tc__lower_guarded(tc__weave *w, uint32_t value, const tc__bounds *b) {
-    const tc__node *v = tc__body_node(w, value);
-    if (!b->count || w->failed) return value;
-    if (v->op == TC_OP_LOAD && (v->n_attr == TC__LOAD_FIXED || v->attr[2] == b->fill) &&
-        v->n_attr + b->count <= 28) {
-        int64_t attr[30];
-        memcpy(attr, v->attr, v->n_attr * sizeof *attr);
-        attr[2] = b->fill;
-        memcpy(attr + v->n_attr, b->pair, b->count * sizeof *b->pair);
-        return tc__weave_node(w, TC_OP_LOAD, v->dtype, NULL, 0, attr, v->n_attr + b->count);
-    }
-    uint32_t in[3];
-    in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, b->pair, b->count);
-    in[1] = value;
-    in[2] = tc__weave_const(w, v->dtype, b->fill);
-    return tc__weave_node(w, TC_OP_WHERE, v->dtype, in, 3, NULL, 0);
-}
-
 static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) {
     if (tc__ix_within(w->ix, e, limit)) return;
+    for (uint32_t i = 0; i < b->count; i += 2)
+        if (b->pair[i] == e && b->pair[i + 1] == limit) return;
     if (b->count + 2 > TC__COUNT(b->pair)) {
         w->failed = 1;
         return;
@@ -10645,21 +11130,56 @@ static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) 
     b->pair[b->count++] = limit;
 }
 
+static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
+    w->guard = *b;
+    w->guard_hash = b->count ? tc__hash64(b->pair, b->count * sizeof *b->pair, 1) : 0;
+}
+
+// Node `a` at `at`, evaluated only where the pairs of `own` hold as well.
+static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at, const tc__bounds *own) {
+    tc__bounds outer = w->guard, all = w->guard;
+    for (uint32_t i = 0; i < own->count; i += 2)
+        tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
+    tc__guard_set(w, &all);
+    uint32_t v = tc__lower_at(w, a, at);
+    tc__guard_set(w, &outer);
+    return v;
+}
+
+// `value`, lowered under `own`, where its pairs hold, else `other`.
+static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value, uint32_t other) {
+    uint32_t in[3];
+    in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, own->pair, own->count);
+    in[1] = value, in[2] = other;
+    if (w->failed) return 0;
+    return tc__weave_node(w, TC_OP_WHERE, tc__body_node(w, value)->dtype, in, 3, NULL, 0);
+}
+
 static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0);
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[0], attr[30];
     tc__ix at[TC_MAX_RANK];
-    tc__bounds b;
-    b.count = 0, b.fill = n->attr[4];
+    tc__bounds own;
+    own.count = 0;
     memcpy(at, index, n->rank * sizeof *at);
     tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
     if (!tc__ix_equals(n->attr[3], 1)) {
-        tc__bounds_add(w, &b, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
+        tc__bounds_add(w, &own, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
         e = tc__ix_div(w->ix, e, n->attr[3]);
     }
-    tc__bounds_add(w, &b, e, a->dims[dim]);
+    tc__bounds_add(w, &own, e, a->dims[dim]);
     at[dim] = e;
-    return tc__lower_guarded(w, tc__lower_at(w, a, at), &b);
+    uint32_t v = tc__lower_under(w, a, at, &own);
+    if (!own.count || w->failed) return v;
+    const tc__node *load = tc__body_node(w, v);
+    // A load with these predicates and no others can give the fill itself.
+    if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
+        (n->attr[4] == load->attr[2] || (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
+        memcpy(attr, load->attr, load->n_attr * sizeof *attr);
+        attr[2] = n->attr[4];
+        return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
+    }
+    return tc__weave_select(w, &own, v, tc__weave_const(w, n->dtype, n->attr[4]));
 }
 
 static uint32_t tc__lower_window(tc__weave *w, const tc__node *n, const tc__ix *index) {
@@ -10676,24 +11196,19 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
     int64_t dim = n->attr[0];
     tc__ix start = tc__ix_const(0), at[TC_MAX_RANK];
     uint32_t value = 0;
+    int found = 0;
     memcpy(at, index, n->rank * sizeof *at);
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__operand(w->g, n, i);
-        tc__bounds b;
-        b.count = 0, b.fill = 0;
+        tc__bounds own;
+        own.count = 0;
         at[dim] = tc__ix_sub(w->ix, index[dim], start);
         start = tc__ix_add(w->ix, start, a->dims[dim]);
         if (tc__ix_equals(a->dims[dim], 0)) continue;
-        tc__bounds_add(w, &b, at[dim], a->dims[dim]);
-        uint32_t v = tc__lower_guarded(w, tc__lower_at(w, a, at), &b);
-        if (!value || !b.count) {
-            value = v;
-            continue;
-        }
-        uint32_t in[3];
-        in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, b.pair, b.count);
-        in[1] = v, in[2] = value;
-        value = tc__weave_node(w, TC_OP_WHERE, n->dtype, in, 3, NULL, 0);
+        tc__bounds_add(w, &own, at[dim], a->dims[dim]);
+        uint32_t v = tc__lower_under(w, a, at, &own);
+        value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
+        found = 1;
     }
     return value;
 }
@@ -10824,16 +11339,16 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
 // The GROUP node of TENSOR node `n` at `index`.
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
     tc__visited v;
-    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, w->side));
+    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
     if (w->failed || w->ix->failed) return 0;
     for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
         const tc__visited *s = &w->seen.at[at];
-        if (s->node == n->id && s->level == (uint32_t)w->side &&
+        if (s->node == n->id && s->level == (uint32_t)w->side && s->guard == w->guard_hash &&
             !memcmp(s->index, index, n->rank * sizeof *index))
             return s->result;
     }
     memset(&v, 0, sizeof v);
-    v.node = n->id, v.level = w->side, v.rank = n->rank;
+    v.node = n->id, v.level = w->side, v.rank = n->rank, v.guard = w->guard_hash;
     memcpy(v.index, index, n->rank * sizeof *index);
     v.result = tc__lower_fresh(w, n, index);
     // The hash chain may have grown meanwhile: find its end again.
@@ -12058,6 +12573,75 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n, 
         tc__plan_place(p, i);
     }
     return 1;
+}
+// ---- gen/kernel/report.c ------------------------------------------------
+// Kernels as text for people: what a kernel computes, why its parts are together, what it moves.
+// Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in graph/dump.c.
+
+static uint32_t tc__count_op(const tc__group *k, tc__op op) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) n += k->body.node.at[i]->op == (uint16_t)op;
+    return n;
+}
+
+static uint32_t tc__count_alu(const tc__group *k) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) n += (uint32_t)tc__is_alu(k->body.node.at[i]);
+    return n;
+}
+
+// One line: the reason why these nodes share a kernel.
+static void tc__report_why(tc__text *t, const tc__group *k) {
+    uint32_t accs = tc__count_op(k, TC_OP_NEW), alu = tc__count_alu(k), stores = tc__count_op(k, TC_OP_STORE);
+    if (k->kind == TC__CONTRACTION) tc__put(t, "a product with %u element-wise ops on its operands and result", (unsigned)alu);
+    if (k->kind == TC__REDUCTION)
+        tc__put(t, "%u reduction%s over the same rows in %u phase%s, with %u element-wise ops", (unsigned)accs,
+                accs == 1 ? "" : "s", (unsigned)k->phases, k->phases == 1 ? "" : "s", (unsigned)alu);
+    if (k->kind == TC__POINTWISE)
+        tc__put(t, "%u element-wise ops over one space", (unsigned)alu);
+    tc__put(t, ", %u store%s", (unsigned)stores, stores == 1 ? "" : "s");
+}
+
+static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
+    static const char *const names[] = {"x", "%", "row of %", "tile of %"};
+    const tc__kbuf *b = &k->buffer.at[i];
+    int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
+    tc__put(t, "    %s b%u = %s%u, %s[", private_to_worker ? "holds " : b->written ? "writes" : "reads ",
+            (unsigned)i, names[b->place], (unsigned)b->source, tc__dtype(b->dtype)->name);
+    tc__dump_ix(t, k->body.ix, b->numel);
+    tc__put(t, "]");
+    if (tc__ix_is_const(b->numel))
+        tc__put(t, ", %lld bytes", (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
+    tc__put(t, "\n");
+}
+
+// Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
+static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
+    tc__dump_ix(t, k->body.ix, k->rows);
+    tc__put(t, " x columns ");
+    tc__dump_ix(t, k->body.ix, k->cols);
+    if (k->kind == TC__CONTRACTION) {
+        tc__put(t, " x depth ");
+        tc__dump_ix(t, k->body.ix, k->depth);
+    }
+    tc__put(t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
+    tc__report_why(t, k);
+    tc__put(t, "\n    computes:");
+    for (size_t i = 0; i < k->covers.count; i++) tc__put(t, " %%%u", (unsigned)k->covers.at[i]);
+    tc__put(t, "\n");
+    for (size_t i = 0; i < k->buffer.count; i++) tc__report_buffer(t, k, i);
+}
+
+// The kernels of a program just scheduled, on the log channel "fusion".
+TC__UNUSED static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_FUSION)) return;
+    tc__text_init(&t, c);
+    for (size_t i = 0; i < n; i++) tc__report_kernel(&t, k[i], (uint32_t)i);
+    if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
+    tc__text_free(&t);
 }
 // ---- gen/kernel/print.c -------------------------------------------------
 // Kernels as text: the walker over a LOOP list, and what all dialects share. A dialect is
@@ -33262,6 +33846,7 @@ struct tc_ctx {
     int threads;
     int interpret;           // 1 = never compile
     int no_fusion;
+    uint32_t passes_off;     // bit i: pass i of tc__passes is off
     tc__kernels *kernels;    // compiled code; exec/kernels.c
     tc__map eager_ids;       // hash of a call -> tc__eager
     tc__visit eager_visit;   // stands in for a region while one op runs
@@ -33271,6 +33856,7 @@ struct tc_ctx {
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
+static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
@@ -33575,14 +34161,30 @@ static int tc__program_schedule(tc__program *p) {
     return ok;
 }
 
+// p->graph = the recorded graph after all passes; outputs follow.
+static int tc__program_canon(tc__program *p, const tc__graph *recorded) {
+    size_t n = p->output.count;
+    uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
+    if (!node) return 0;
+    for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
+    tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
+    return ok;
+}
+
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const uint32_t *position,
                             size_t positions, tc__effects effects) {
     tc__builder b;
+    tc__graph recorded;
     memset(&b, 0, sizeof b);
+    tc__graph_open(&recorded, p->ctx, &p->ix);
     int ok = tc__program_inputs(p, v, count) && tc__graph_open(&p->graph, p->ctx, &p->ix);
-    ok = ok && tc__build(&b, &p->graph, v, count) && tc__check_overlap(p, &b, v, count) &&
+    ok = ok && tc__build(&b, &recorded, v, count) && tc__check_overlap(p, &b, v, count) &&
          tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
+    ok = ok && tc__program_canon(p, &recorded);
+    tc__graph_close(&recorded);
     ok = ok && tc__program_schedule(p);
     for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
@@ -34118,8 +34720,8 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             continue;
         }
-        if ((s->flags & TC__STEP_WANTED) || tc__meta_count(&s->meta) <= TC__SMALL_RESULT)
-            if (!used[i]) used[i] = 1;
+        int small = tc__ops[s->op].kind != TC__KIND_SOURCE && tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+        if (!used[i] && (small || (s->flags & TC__STEP_WANTED))) used[i] = 1;
     }
 }
 
@@ -34739,6 +35341,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
     c->no_fusion = config->no_fusion;
+    c->passes_off = config->passes_off;
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
     if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
         tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp", backend);
@@ -35075,7 +35678,123 @@ TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
     return s;
 }
 // ---- gen/exec/explain.c -------------------------------------------------
-// What regions became, as text.
+// What the regions of a context became: tc_explain, tc_region_source, tc_region_kernels.
+// Everything is read from the last finished visit of a region: its path owns the programs.
+
+// The visit that ended last, NULL = none did.
+static const tc__visit *tc__last_visit(const tc__region *r) {
+    for (int i = 0; i < 2; i++) {
+        const tc__visit *v = &r->visit[i ? !r->current : r->current];
+        size_t n = v->path.count;
+        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH) return v;
+    }
+    return NULL;
+}
+
+static tc__program *tc__last_program(const tc__region *r) {
+    const tc__visit *v = tc__last_visit(r);
+    return v ? (tc__program *)v->path.at[v->path.count - 1]->program : NULL;
+}
+
+// The youngest region of this name that has run.
+static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
+    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name; r = r->next)
+        if (!strcmp(r->name, name) && tc__last_program(r)) return r;
+    return NULL;
+}
+
+// ---- report ----
+
+static void tc__explain_site(tc__text *t, tc__site s) {
+    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+}
+
+static void tc__explain_graph(tc__text *t, const tc__program *p) {
+    uint32_t *at = TC__NEW_ARRAY(p->ctx, uint32_t, p->output.count);
+    size_t n = 0;
+    for (size_t i = 0; at && i < p->output.count; i++) at[n++] = p->output.at[i].node;
+    if (at) tc__dump_graph(t, &p->graph, at, n);
+    tc__free(p->ctx, at, (p->output.count ? p->output.count : 1) * sizeof *at);
+}
+
+static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__program *p) {
+    static const char *const how[] = {"", ", is the external", ", written by the kernel itself"};
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        const char *note = how[o->direct ? 2 : o->alias ? 1 : 0];
+        if (o->position == UINT32_MAX) {
+            tc__put(t, "    %%%u written back to x%u%s\n", (unsigned)o->node, (unsigned)o->external, note);
+            continue;
+        }
+        tc__put(t, "    %%%u result %u of ", (unsigned)o->node, (unsigned)o->position);
+        tc__explain_site(t, v->path.at[o->position]->site);
+        tc__put(t, "%s\n", note);
+    }
+}
+
+static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
+    tc__program *p = (tc__program *)s->program;
+    tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
+            s->op == TC_OP_BREAK ? "a graph break: a value is read at " : "the end of the region");
+    if (s->op == TC_OP_BREAK) tc__explain_site(t, s->site);
+    tc__put(t, "\n\n");
+    tc__explain_graph(t, p);
+    tc__put(t, "\noutputs\n");
+    tc__explain_outputs(t, v, p);
+    tc__put(t, "\n");
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
+        tc__put(t, "    runs %s\n", p->launch.at[i].run ? "compiled" : "in the interpreter");
+    }
+    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes, p->plan.unplanned);
+}
+
+static void tc__explain_region(tc__text *t, const tc__region *r) {
+    const tc__visit *v = tc__last_visit(r);
+    uint32_t programs = 0, breaks = 0;
+    for (size_t i = 0; v && i < v->path.count; i++) {
+        programs += v->path.at[i]->program != NULL;
+        breaks += v->path.at[i]->op == TC_OP_BREAK;
+    }
+    tc__put(t, "region \"%s\" at ", r->name);
+    tc__explain_site(t, r->begin);
+    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n", (unsigned)r->visits,
+            (unsigned)(v ? v->path.count : 0), (unsigned)programs, programs == 1 ? "" : "s", (unsigned)breaks,
+            breaks == 1 ? "" : "s");
+    for (size_t i = 0; v && i < v->path.count; i++)
+        if (v->path.at[i]->program) tc__explain_program(t, v, v->path.at[i]);
+    tc__put(t, "\n");
+}
+
+TCDEF const char *tc_explain(tc_ctx *c) {
+    if (!c) return "";
+    tc__text *t = &c->report;
+    tc__text_clear(t);
+    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next) tc__explain_region(t, r);
+    if (!t->size) tc__put(t, "no region has run\n");
+    return t->at;
+}
+
+// ---- one region ----
+
+TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
+    const tc__region *r = tc__region_named(c, name);
+    tc__program *p = r ? tc__last_program(r) : NULL;
+    tc__text t;
+    if (!p || p->source) return p ? p->source : NULL;
+    tc__text_init(&t, c);
+    if (!tc__program_print(p, &t) || !t.capacity) {
+        tc__text_free(&t);
+        return NULL;
+    }
+    p->source = t.at, p->source_size = t.capacity;  // freed with the program
+    return p->source;
+}
+
+TCDEF int tc_region_kernels(tc_ctx *c, const char *name) {
+    const tc__region *r = tc__region_named(c, name);
+    return r ? (int)tc__last_program(r)->launch.count : 0;
+}
 // ---- gen/io/npy.c -------------------------------------------------------
 // NumPy's .npy files: a magic string, a version, the text of a Python dict, then the
 // elements. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html A file
@@ -35467,3 +36186,25 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 }
 
 #endif  // TCOMPILE_IMPLEMENTATION
+
+// LICENCE: choose one.
+//
+// A. MIT. Copyright (c) 2026 the tcompile authors.
+// Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+// associated documentation files (the "Software"), to deal in the Software without restriction,
+// including without limitation the rights to use, copy, modify, merge, publish, distribute,
+// sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions: The above copyright notice and this
+// permission notice shall be included in all copies or substantial portions of the Software.
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+// NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+// NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+// DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
+// OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+//
+// B. Public domain (www.unlicense.org). This is free and unencumbered software released into the
+// public domain. Anyone is free to copy, modify, publish, use, compile, sell, or distribute this
+// software, either in source code form or as a compiled binary, for any purpose, commercial or
+// non-commercial, and by any means. In jurisdictions that recognize copyright laws, the authors
+// dedicate any and all copyright interest in the software to the public domain. THE SOFTWARE IS
+// PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, AS ABOVE.

@@ -94,12 +94,15 @@
 #include "graph/read.c"
 #include "graph/verify.c"
 
+#include "pass/rules.c"
+
 #include "kernel/group.c"
 #include "kernel/space.c"
 #include "kernel/lower.c"
 #include "kernel/schedule.c"
 #include "kernel/access.c"
 #include "kernel/plan.c"
+#include "kernel/report.c"
 #include "kernel/print.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_c_acc.c"
@@ -125,3 +128,25 @@
 #include "io/npy.c"
 
 #endif  // TCOMPILE_IMPLEMENTATION
+
+// LICENCE: choose one.
+//
+// A. MIT. Copyright (c) 2026 the tcompile authors.
+// Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+// associated documentation files (the "Software"), to deal in the Software without restriction,
+// including without limitation the rights to use, copy, modify, merge, publish, distribute,
+// sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions: The above copyright notice and this
+// permission notice shall be included in all copies or substantial portions of the Software.
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+// NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+// NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+// DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
+// OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+//
+// B. Public domain (www.unlicense.org). This is free and unencumbered software released into the
+// public domain. Anyone is free to copy, modify, publish, use, compile, sell, or distribute this
+// software, either in source code form or as a compiled binary, for any purpose, commercial or
+// non-commercial, and by any means. In jurisdictions that recognize copyright laws, the authors
+// dedicate any and all copyright interest in the software to the public domain. THE SOFTWARE IS
+// PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, AS ABOVE.

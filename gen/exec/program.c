@@ -291,14 +291,30 @@ static int tc__program_schedule(tc__program *p) {
     return ok;
 }
 
+// p->graph = the recorded graph after all passes; outputs follow.
+static int tc__program_canon(tc__program *p, const tc__graph *recorded) {
+    size_t n = p->output.count;
+    uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
+    if (!node) return 0;
+    for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
+    tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
+    return ok;
+}
+
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const uint32_t *position,
                             size_t positions, tc__effects effects) {
     tc__builder b;
+    tc__graph recorded;
     memset(&b, 0, sizeof b);
+    tc__graph_open(&recorded, p->ctx, &p->ix);
     int ok = tc__program_inputs(p, v, count) && tc__graph_open(&p->graph, p->ctx, &p->ix);
-    ok = ok && tc__build(&b, &p->graph, v, count) && tc__check_overlap(p, &b, v, count) &&
+    ok = ok && tc__build(&b, &recorded, v, count) && tc__check_overlap(p, &b, v, count) &&
          tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
+    ok = ok && tc__program_canon(p, &recorded);
+    tc__graph_close(&recorded);
     ok = ok && tc__program_schedule(p);
     for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)

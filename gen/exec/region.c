@@ -61,8 +61,8 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             continue;
         }
-        if ((s->flags & TC__STEP_WANTED) || tc__meta_count(&s->meta) <= TC__SMALL_RESULT)
-            if (!used[i]) used[i] = 1;
+        int small = tc__ops[s->op].kind != TC__KIND_SOURCE && tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+        if (!used[i] && (small || (s->flags & TC__STEP_WANTED))) used[i] = 1;
     }
 }
 

@@ -10,6 +10,7 @@ struct tc_ctx {
     int threads;
     int interpret;           // 1 = never compile
     int no_fusion;
+    uint32_t passes_off;     // bit i: pass i of tc__passes is off
     tc__kernels *kernels;    // compiled code; exec/kernels.c
     tc__map eager_ids;       // hash of a call -> tc__eager
     tc__visit eager_visit;   // stands in for a region while one op runs
@@ -19,6 +20,7 @@ struct tc_ctx {
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
+static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);

@@ -22,9 +22,17 @@ typedef struct tc__root {
     uint8_t forced;    // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
 
+// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
+// pairs. Every load below them carries them: it must not touch memory where they fail.
+typedef struct tc__bounds {
+    uint32_t count;
+    tc__ix pair[24];
+} tc__bounds;
+
 typedef struct tc__visited {
     uint32_t node, level;   // TENSOR node; side it was lowered for
     uint32_t rank;
+    uint64_t guard;         // hash of the predicates around it
     tc__ix index[TC_MAX_RANK];
     uint32_t result;        // GROUP node
 } tc__visited;
@@ -40,6 +48,8 @@ typedef struct tc__weave {
     uint32_t group;          // the group being built; roots of other groups are loads
     tc__space space;
     tc__level side;          // contraction operand being lowered, TC__AT_COL otherwise
+    tc__bounds guard;        // predicates around the node being lowered
+    uint64_t guard_hash;     // of them; 0 = none
     TC__VEC(tc__visited) seen;
     tc__map seen_ids;
     uint32_t *accumulated;   // per root: GROUP node of its reduction, 0 = not yet (id + 1)
@@ -161,12 +171,6 @@ static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
     return tc__weave_node(w, TC_OP_CONST, dtype, NULL, 0, &bits, 1);
 }
 
-static int64_t tc__value_bits(tc__value v) {
-    int64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
 // ---- buffers ----
 
 static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype, tc__ix numel) {
@@ -189,17 +193,11 @@ static tc__ix tc__flat(tc__ixpool *p, int rank, const tc__ix *dims, const tc__ix
     return e;
 }
 
-// The predicates that the index tuple met on its way down (PAD, CAT), as LOAD attribute pairs.
-typedef struct tc__bounds {
-    uint32_t count;
-    tc__ix pair[24];
-    int64_t fill;
-} tc__bounds;
-
 static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix at) {
-    int64_t attr[TC__LOAD_FIXED];
+    int64_t attr[TC__LOAD_FIXED + 24];
     attr[0] = buffer, attr[1] = at, attr[2] = 0;
-    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED);
+    memcpy(attr + TC__LOAD_FIXED, w->guard.pair, w->guard.count * sizeof *attr);
+    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED + w->guard.count);
 }
 
 // ---- lowering ----
@@ -264,27 +262,10 @@ static void tc__reshape_index(tc__weave *w, const tc__node *from, const tc__node
     }
 }
 
-// value where every pair holds, else fill. A bare load takes the predicates itself.
-static uint32_t tc__lower_guarded(tc__weave *w, uint32_t value, const tc__bounds *b) {
-    const tc__node *v = tc__body_node(w, value);
-    if (!b->count || w->failed) return value;
-    if (v->op == TC_OP_LOAD && (v->n_attr == TC__LOAD_FIXED || v->attr[2] == b->fill) &&
-        v->n_attr + b->count <= 28) {
-        int64_t attr[30];
-        memcpy(attr, v->attr, v->n_attr * sizeof *attr);
-        attr[2] = b->fill;
-        memcpy(attr + v->n_attr, b->pair, b->count * sizeof *b->pair);
-        return tc__weave_node(w, TC_OP_LOAD, v->dtype, NULL, 0, attr, v->n_attr + b->count);
-    }
-    uint32_t in[3];
-    in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, b->pair, b->count);
-    in[1] = value;
-    in[2] = tc__weave_const(w, v->dtype, b->fill);
-    return tc__weave_node(w, TC_OP_WHERE, v->dtype, in, 3, NULL, 0);
-}
-
 static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) {
     if (tc__ix_within(w->ix, e, limit)) return;
+    for (uint32_t i = 0; i < b->count; i += 2)
+        if (b->pair[i] == e && b->pair[i + 1] == limit) return;
     if (b->count + 2 > TC__COUNT(b->pair)) {
         w->failed = 1;
         return;
@@ -293,21 +274,56 @@ static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) 
     b->pair[b->count++] = limit;
 }
 
+static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
+    w->guard = *b;
+    w->guard_hash = b->count ? tc__hash64(b->pair, b->count * sizeof *b->pair, 1) : 0;
+}
+
+// Node `a` at `at`, evaluated only where the pairs of `own` hold as well.
+static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at, const tc__bounds *own) {
+    tc__bounds outer = w->guard, all = w->guard;
+    for (uint32_t i = 0; i < own->count; i += 2)
+        tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
+    tc__guard_set(w, &all);
+    uint32_t v = tc__lower_at(w, a, at);
+    tc__guard_set(w, &outer);
+    return v;
+}
+
+// `value`, lowered under `own`, where its pairs hold, else `other`.
+static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value, uint32_t other) {
+    uint32_t in[3];
+    in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, own->pair, own->count);
+    in[1] = value, in[2] = other;
+    if (w->failed) return 0;
+    return tc__weave_node(w, TC_OP_WHERE, tc__body_node(w, value)->dtype, in, 3, NULL, 0);
+}
+
 static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0);
-    int64_t dim = n->attr[0];
+    int64_t dim = n->attr[0], attr[30];
     tc__ix at[TC_MAX_RANK];
-    tc__bounds b;
-    b.count = 0, b.fill = n->attr[4];
+    tc__bounds own;
+    own.count = 0;
     memcpy(at, index, n->rank * sizeof *at);
     tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
     if (!tc__ix_equals(n->attr[3], 1)) {
-        tc__bounds_add(w, &b, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
+        tc__bounds_add(w, &own, tc__ix_mod(w->ix, e, n->attr[3]), tc__ix_const(1));
         e = tc__ix_div(w->ix, e, n->attr[3]);
     }
-    tc__bounds_add(w, &b, e, a->dims[dim]);
+    tc__bounds_add(w, &own, e, a->dims[dim]);
     at[dim] = e;
-    return tc__lower_guarded(w, tc__lower_at(w, a, at), &b);
+    uint32_t v = tc__lower_under(w, a, at, &own);
+    if (!own.count || w->failed) return v;
+    const tc__node *load = tc__body_node(w, v);
+    // A load with these predicates and no others can give the fill itself.
+    if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
+        (n->attr[4] == load->attr[2] || (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
+        memcpy(attr, load->attr, load->n_attr * sizeof *attr);
+        attr[2] = n->attr[4];
+        return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
+    }
+    return tc__weave_select(w, &own, v, tc__weave_const(w, n->dtype, n->attr[4]));
 }
 
 static uint32_t tc__lower_window(tc__weave *w, const tc__node *n, const tc__ix *index) {
@@ -324,24 +340,19 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
     int64_t dim = n->attr[0];
     tc__ix start = tc__ix_const(0), at[TC_MAX_RANK];
     uint32_t value = 0;
+    int found = 0;
     memcpy(at, index, n->rank * sizeof *at);
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__operand(w->g, n, i);
-        tc__bounds b;
-        b.count = 0, b.fill = 0;
+        tc__bounds own;
+        own.count = 0;
         at[dim] = tc__ix_sub(w->ix, index[dim], start);
         start = tc__ix_add(w->ix, start, a->dims[dim]);
         if (tc__ix_equals(a->dims[dim], 0)) continue;
-        tc__bounds_add(w, &b, at[dim], a->dims[dim]);
-        uint32_t v = tc__lower_guarded(w, tc__lower_at(w, a, at), &b);
-        if (!value || !b.count) {
-            value = v;
-            continue;
-        }
-        uint32_t in[3];
-        in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, b.pair, b.count);
-        in[1] = v, in[2] = value;
-        value = tc__weave_node(w, TC_OP_WHERE, n->dtype, in, 3, NULL, 0);
+        tc__bounds_add(w, &own, at[dim], a->dims[dim]);
+        uint32_t v = tc__lower_under(w, a, at, &own);
+        value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
+        found = 1;
     }
     return value;
 }
@@ -472,16 +483,16 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
 // The GROUP node of TENSOR node `n` at `index`.
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
     tc__visited v;
-    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, w->side));
+    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
     if (w->failed || w->ix->failed) return 0;
     for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
         const tc__visited *s = &w->seen.at[at];
-        if (s->node == n->id && s->level == (uint32_t)w->side &&
+        if (s->node == n->id && s->level == (uint32_t)w->side && s->guard == w->guard_hash &&
             !memcmp(s->index, index, n->rank * sizeof *index))
             return s->result;
     }
     memset(&v, 0, sizeof v);
-    v.node = n->id, v.level = w->side, v.rank = n->rank;
+    v.node = n->id, v.level = w->side, v.rank = n->rank, v.guard = w->guard_hash;
     memcpy(v.index, index, n->rank * sizeof *index);
     v.result = tc__lower_fresh(w, n, index);
     // The hash chain may have grown meanwhile: find its end again.

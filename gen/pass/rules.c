@@ -65,10 +65,10 @@ static double tc__fold_f_add(double a, double b) { return a + b; }
 static double tc__fold_f_sub(double a, double b) { return a - b; }
 static double tc__fold_f_mul(double a, double b) { return a * b; }
 static double tc__fold_f_div(double a, double b) { return a / b; }
-static double tc__fold_f_max(double a, double b) { return (a > b) | (a != a) ? a : b; }
-static double tc__fold_f_min(double a, double b) { return (a < b) | (a != a) ? a : b; }
+static double tc__fold_f_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
+static double tc__fold_f_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
 static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
-static double tc__fold_f_relu(double a, double b) { return (void)b, (a > 0) | (a != a) ? a : 0; }
+static double tc__fold_f_relu(double a, double b) { return (void)b, ((a > 0) | (a != a)) ? a : 0; }
 static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
 static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
 

@@ -130,9 +130,11 @@ INT2(sub_i, u - w)
 INT2(mul_i, u *w)
 
 static ld floor_quotient(int t, ld a, ld b) {
-    if (b == 0 || a - a != 0 || b != b) return round_to(t, a / b);
-    if (b - b != 0) return a == 0 || (a < 0) == (b < 0) ? 0 * (a / b) : -1;
-    return m_floor((a - m_fmod(a, b)) / b - (m_fmod(a, b) != 0 && (m_fmod(a, b) < 0) != (b < 0) ? 0.5L : 0));
+    if (b == 0) return round_to(t, a / b);
+    if (a - a != 0 || b != b) return (ld)NAN; // as PyTorch and NumPy: the remainder is NaN
+    if (b - b != 0) return a == 0 || (a < 0) == (b < 0) ? 0 : -1;
+    ld r = m_fmod(a, b);
+    return m_rint((a - r) / b) - (r != 0 && (r < 0) != (b < 0));
 }
 static ld python_mod(ld a, ld b) {
     ld r = m_fmod(a, b);
@@ -207,7 +209,12 @@ FLOAT1(abs_f, a < 0 || (a == 0 && signbit(a)) ? -a : a)
 FLOAT1(sign_f, a != a ? a : (a > 0) - (a < 0))
 FLOAT1(square_f, t == TC_F64 ? (ld)((double)a * (double)a) : a * a)
 FLOAT1(reciprocal_f, t == TC_F64 ? (ld)(1.0 / (double)a) : 1 / a)
-FLOAT1(sqrt_f, m_sqrt(a))
+static double m_sqrt_f64(double x) {
+    static double (*f)(double);
+    if (!f) *(void **)&f = math_symbol("sqrt");
+    return f(x);
+}
+FLOAT1(sqrt_f, t == TC_F64 ? (ld)m_sqrt_f64((double)a) : m_sqrt(a))
 FLOAT1(rsqrt_f, 1 / m_sqrt(a))
 INT1(neg_i, 0 - u)
 INT1(abs_i, a < 0 ? 0 - u : u)

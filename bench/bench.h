@@ -1,0 +1,170 @@
+// What the programs of bench/ share: clock, random data, interleaved rounds, medians, the table.
+//
+// Times are compared only with times of the same run. All sides of a question are run in turn,
+// round after round, so that a busy minute hits all of them; the median of the rounds counts. A
+// sample repeats its side until it takes about a millisecond. Random data; outputs of both sides
+// exist before the clock starts.
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BENCH_ROUNDS = 15, BENCH_MAX_SIDES = 8, BENCH_MAX_ROUNDS = 101 };
+
+static inline double bench_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline int bench_compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Sorts v.
+static inline double bench_median(double *v, int n) {
+    qsort(v, (size_t)n, sizeof *v, bench_compare);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+// Memory of whole pages, touched; the benchmark ends without it.
+static inline float *bench_floats(size_t n) {
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, n * sizeof(float) + 64)) {
+        fprintf(stderr, "no memory for %zu floats\n", n);
+        exit(2);
+    }
+    memset(p, 0, n * sizeof(float));
+    return (float *)p;
+}
+
+// Nearly normal: the sum of four uniform numbers, scaled to variance 1.
+static inline void bench_random(float *x, size_t n, uint64_t seed) {
+    uint64_t s = seed * 2654435769u + 88172645463325252u;
+    for (size_t i = 0; i < n; i++) {
+        s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+        float sum = (float)(s & 0xffff) + (float)(s >> 16 & 0xffff) +
+                    (float)(s >> 32 & 0xffff) + (float)(s >> 48);
+        x[i] = (sum / 65536.0f - 2.0f) * 1.7320508f;
+    }
+}
+
+typedef struct bench_side {
+    void (*run)(void *user);
+    void *user;
+    double ns; // median time of one run
+} bench_side;
+
+// Median times of the sides, interleaved. Every side has run before the clock starts.
+static inline void bench_interleave(bench_side *side, int sides, int rounds) {
+    static double took[BENCH_MAX_SIDES][BENCH_MAX_ROUNDS];
+    int calls[BENCH_MAX_SIDES];
+    for (int s = 0; s < sides; s++) {
+        side[s].run(side[s].user);
+        double start = bench_ns();
+        side[s].run(side[s].user);
+        double ns = bench_ns() - start;
+        calls[s] = ns > 1e6 ? 1 : (int)(1e6 / (ns > 10 ? ns : 10)) + 1;
+    }
+    for (int r = 0; r < rounds; r++) {
+        for (int s = 0; s < sides; s++) {
+            double start = bench_ns();
+            for (int i = 0; i < calls[s]; i++) side[s].run(side[s].user);
+            took[s][r] = (bench_ns() - start) / calls[s];
+        }
+    }
+    for (int s = 0; s < sides; s++) side[s].ns = bench_median(took[s], rounds);
+}
+
+// ---- the table ----
+
+typedef enum bench_bar { BENCH_AT_LEAST, BENCH_AT_MOST, BENCH_NO_BAR } bench_bar;
+
+static inline void bench_head(const char *ours, const char *other, const char *ratio) {
+    printf("%-34s %12s %12s %10s  %s\n", "", ours, other, ratio, "bar");
+}
+
+static inline const char *bench_time(char *out, size_t size, double ns) {
+    if (ns < 0)
+        snprintf(out, size, "-");
+    else if (ns < 1e4)
+        snprintf(out, size, "%.1f ns", ns);
+    else if (ns < 1e6)
+        snprintf(out, size, "%.1f us", ns / 1e3);
+    else
+        snprintf(out, size, "%.2f ms", ns / 1e6);
+    return out;
+}
+
+// One row. A negative time is left out. Returns 1 if the value misses its bar.
+static inline int bench_row(const char *name, double ours, double other, double value,
+                            bench_bar kind, double bar) {
+    char a[32], b[32];
+    int miss = kind == BENCH_AT_LEAST ? value < bar : kind == BENCH_AT_MOST && value > bar;
+    printf("%-34s %12s %12s %10.2f", name, bench_time(a, sizeof a, ours),
+           bench_time(b, sizeof b, other), value);
+    if (kind != BENCH_NO_BAR)
+        printf("  %s %g  %s", kind == BENCH_AT_LEAST ? ">=" : "<=", bar,
+               miss ? "MISSED" : "ok");
+    printf("\n");
+    fflush(stdout);
+    return miss;
+}
+
+// Exit status: a missed bar is news, not a failure, unless BENCH_STRICT is set.
+static inline int bench_status(int missed) {
+    const char *strict = getenv("BENCH_STRICT");
+    if (missed) printf("%d bar%s missed\n", missed, missed == 1 ? "" : "s");
+    return missed && strict && *strict ? 1 : 0;
+}
+
+// ---- what is measured ----
+
+// The library's error ends the benchmark.
+static inline void bench_check(tc_ctx *tc) {
+    if (!tc)
+        fprintf(stderr, "no context\n");
+    else if (tc_error(tc))
+        fprintf(stderr, "error: %s\n", tc_error_text(tc));
+    else
+        return;
+    exit(2);
+}
+
+// A context of `threads` threads (0 = all).
+static inline tc_ctx *bench_open(int threads) {
+    tc_config config = tc_config_default();
+    config.threads = threads;
+    tc_ctx *tc = tc_open(&config);
+    bench_check(tc);
+    return tc;
+}
+
+static inline tc_tensor bench_randn(tc_ctx *tc, tc_dims dims, uint64_t seed) {
+    size_t n = 1;
+    for (int i = 0; i < dims.rank; i++) n *= (size_t)dims.size[i];
+    float *x = bench_floats(n);
+    bench_random(x, n, seed);
+    return tc_wrap(tc, x, dims, TC_F32);
+}
+
+// The peer workloads, as in bench/peers/cpu.py.
+static inline tc_tensor bench_entropy(tc_tensor x) {
+    tc_tensor p = tc_softmax(x, -1);
+    return tc_neg(tc_sum(tc_mul(p, tc_log(tc_add_s(p, 1e-8))), -1));
+}
+
+static inline tc_tensor bench_chain(tc_tensor x, tc_tensor a, tc_tensor b) {
+    tc_tensor y = tc_add(tc_mul(x, a), b);
+    tc_tensor cube = tc_mul(tc_mul(tc_mul_s(y, 0.044715), y), y);
+    tc_tensor t = tc_tanh(tc_mul_s(tc_add(y, cube), 0.7978845608));
+    y = tc_mul(tc_mul_s(y, 0.5), tc_add_s(t, 1));
+    y = tc_mul(tc_sigmoid(y), y);
+    return tc_add(tc_exp(tc_mul(tc_neg(y), y)), tc_sin(y));
+}
+
+#endif

@@ -1,0 +1,115 @@
+"""torch.compile's side of the comparison; bench/peers/run.sh runs it in turn with cpu.c.
+
+Prints `name nanoseconds nanoseconds nanoseconds` per workload, medians of this process: torch.compile
+giving a new tensor; the same writing into a tensor made before (no page faults for large outputs); eager.
+2 threads, random data, dynamic=False.
+"""
+import sys
+import time
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+THREADS, ROUNDS = 2, 15
+
+
+def entropy(x):
+    p = torch.softmax(x, -1)
+    return -(p * torch.log(p + 1e-8)).sum(-1)
+
+
+def salience(img, kx, ky):
+    gray = 0.299 * img[:, 0:1] + 0.587 * img[:, 1:2] + 0.114 * img[:, 2:3]
+    gx, gy = F.conv2d(gray, kx, padding=1), F.conv2d(gray, ky, padding=1)
+    mag = torch.sqrt(gx * gx + gy * gy + 1e-12)
+    s = mag + (gray - F.avg_pool2d(gray, 7, stride=1, padding=3)).abs()
+    return s / (s.amax(dim=(1, 2, 3), keepdim=True) + 1e-6)
+
+
+def chain(x, a, b):
+    y = x * a + b
+    y = 0.5 * y * (1 + torch.tanh(0.7978845608 * (y + 0.044715 * y * y * y)))
+    y = torch.sigmoid(y) * y
+    return torch.exp(-y * y) + torch.sin(y)
+
+
+def sincos(x):
+    return torch.sin(x) + torch.cos(x)
+
+
+def softmax(x):
+    return torch.softmax(x, -1)
+
+
+def layernorm(x, w, b):
+    return F.layer_norm(x, (x.shape[-1],), w, b, 1e-5)
+
+
+class TinyMLP(nn.Module):
+    def __init__(self, width=64, layers=24):
+        super().__init__()
+        self.l = nn.ModuleList([nn.Linear(width, width) for _ in range(layers)])
+        self.n = nn.ModuleList([nn.LayerNorm(width) for _ in range(layers)])
+
+    def forward(self, x):
+        for linear, norm in zip(self.l, self.n):
+            x = x + torch.relu(linear(norm(x)))
+        return x
+
+
+def table():
+    r = torch.randn
+    sobel = torch.tensor([[-1.0, 0, 1], [-2, 0, 2], [-1, 0, 1]])
+    yield "entropy_32x196x768_f32", entropy, lambda: (r(32, 196, 768),)
+    yield "softmax_4096x4096_f32", softmax, lambda: (r(4096, 4096),)
+    yield "sincos_16M_f32", sincos, lambda: (r(1 << 24),)
+    yield "chain_16M_f32", chain, lambda: (r(1 << 24), r(1), r(1))
+    yield ("salience_32x3x224x224_f32", salience,
+           lambda: (r(32, 3, 224, 224), sobel[None, None], sobel.t()[None, None].contiguous()))
+    yield "layernorm_4096x4096_f32", layernorm, lambda: (r(4096, 4096), r(4096), r(4096))
+    yield "tinymlp_24x64_b16_f32", TinyMLP(), lambda: (r(16, 64),)
+
+
+def calls_of(f):
+    f(), f()
+    t = time.perf_counter()
+    f()
+    t = time.perf_counter() - t
+    return max(1, int(1e-3 / max(t, 1e-7)))
+
+
+def medians(sides):
+    """Interleaved rounds, as in bench.h."""
+    calls, took = [calls_of(f) for f in sides], [[] for _ in sides]
+    for _ in range(ROUNDS):
+        for f, n, v in zip(sides, calls, took):
+            t = time.perf_counter()
+            for _ in range(n):
+                f()
+            v.append((time.perf_counter() - t) / n * 1e9)
+    return [sorted(v)[ROUNDS // 2] for v in took]
+
+
+def main():
+    torch.set_num_threads(THREADS)
+    torch.manual_seed(1)
+    names = sys.argv[1:]
+    with torch.inference_mode(False), torch.no_grad():
+        for name, fn, make in table():
+            if names and not any(name.startswith(n) for n in names):
+                continue
+            torch._dynamo.reset()
+            inputs = make()
+            out = torch.empty_like(fn(*inputs))
+
+            def into(o, *a, fn=fn):
+                o.copy_(fn(*a))
+
+            fresh = torch.compile(fn, dynamic=False)
+            given = torch.compile(into, dynamic=False)
+            sides = [lambda: fresh(*inputs), lambda: given(out, *inputs), lambda: fn(*inputs)]
+            print(name, *(f"{v:.0f}" for v in medians(sides)), flush=True)
+
+
+main()

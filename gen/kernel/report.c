@@ -1,0 +1,68 @@
+// Kernels as text for people: what a kernel computes, why its parts are together, what it moves.
+// Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in graph/dump.c.
+
+static uint32_t tc__count_op(const tc__group *k, tc__op op) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) n += k->body.node.at[i]->op == (uint16_t)op;
+    return n;
+}
+
+static uint32_t tc__count_alu(const tc__group *k) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) n += (uint32_t)tc__is_alu(k->body.node.at[i]);
+    return n;
+}
+
+// One line: the reason why these nodes share a kernel.
+static void tc__report_why(tc__text *t, const tc__group *k) {
+    uint32_t accs = tc__count_op(k, TC_OP_NEW), alu = tc__count_alu(k), stores = tc__count_op(k, TC_OP_STORE);
+    if (k->kind == TC__CONTRACTION) tc__put(t, "a product with %u element-wise ops on its operands and result", (unsigned)alu);
+    if (k->kind == TC__REDUCTION)
+        tc__put(t, "%u reduction%s over the same rows in %u phase%s, with %u element-wise ops", (unsigned)accs,
+                accs == 1 ? "" : "s", (unsigned)k->phases, k->phases == 1 ? "" : "s", (unsigned)alu);
+    if (k->kind == TC__POINTWISE)
+        tc__put(t, "%u element-wise ops over one space", (unsigned)alu);
+    tc__put(t, ", %u store%s", (unsigned)stores, stores == 1 ? "" : "s");
+}
+
+static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
+    static const char *const names[] = {"x", "%", "row of %", "tile of %"};
+    const tc__kbuf *b = &k->buffer.at[i];
+    int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
+    tc__put(t, "    %s b%u = %s%u, %s[", private_to_worker ? "holds " : b->written ? "writes" : "reads ",
+            (unsigned)i, names[b->place], (unsigned)b->source, tc__dtype(b->dtype)->name);
+    tc__dump_ix(t, k->body.ix, b->numel);
+    tc__put(t, "]");
+    if (tc__ix_is_const(b->numel))
+        tc__put(t, ", %lld bytes", (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
+    tc__put(t, "\n");
+}
+
+// Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
+static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
+    tc__dump_ix(t, k->body.ix, k->rows);
+    tc__put(t, " x columns ");
+    tc__dump_ix(t, k->body.ix, k->cols);
+    if (k->kind == TC__CONTRACTION) {
+        tc__put(t, " x depth ");
+        tc__dump_ix(t, k->body.ix, k->depth);
+    }
+    tc__put(t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
+    tc__report_why(t, k);
+    tc__put(t, "\n    computes:");
+    for (size_t i = 0; i < k->covers.count; i++) tc__put(t, " %%%u", (unsigned)k->covers.at[i]);
+    tc__put(t, "\n");
+    for (size_t i = 0; i < k->buffer.count; i++) tc__report_buffer(t, k, i);
+}
+
+// The kernels of a program just scheduled, on the log channel "fusion".
+TC__UNUSED static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_FUSION)) return;
+    tc__text_init(&t, c);
+    for (size_t i = 0; i < n; i++) tc__report_kernel(&t, k[i], (uint32_t)i);
+    if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
+    tc__text_free(&t);
+}
