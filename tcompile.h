@@ -1346,7 +1346,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa2af2bc99f2706cau
+#define TC__BUILD_ID 0x2862fa80170ea7d1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4973,8 +4973,8 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
     {"SIGN", "sign", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      0, TC_OP_COUNT,
-     "", "TC_F(sign)(a)",
-     "TC_F(sign)(a)",
+     "", "TC_SEL(a != a, a, TC_F(sign)(a))",
+     "TC_SEL(a != a, a, TC_F(sign)(a))",
      "-1, 0 or 1; NaN stays."},
     {"SQUARE", "square", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
@@ -5485,6 +5485,7 @@ typedef struct tc__visit {
     TC__VEC(tc__tensor) result;
     uint32_t segment;             // first position after the last break
     int writes;                   // some step writes in place
+    int broken;                   // a value was read although the region asked for fullgraph
     tc__site begin;
     uint64_t draw;                // random stream position when it began
 } tc__visit;
@@ -5997,7 +5998,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
-    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->draw = rec->draw;
+    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN;
     rec->visit = v;
     r->visits++;
@@ -8813,7 +8814,8 @@ static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i
     (void)b;
     if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
-    if (tc__ops[s->op].dtype == tc__dtype_compare) return common;
+    // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
+    if (tc__ops[s->op].dtype == tc__dtype_compare) return common == TC_BOOL ? TC_U8 : common;
     return s->meta.dtype;
 }
 
@@ -10305,7 +10307,7 @@ TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage)
 
 enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
 
-enum { TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
+enum { TC__STENCIL_TAPS = 3, TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
 
 typedef struct tc__rewrite {
     tc_ctx *ctx;
@@ -10532,8 +10534,8 @@ static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
 
 // slice(slice(x)) of one dimension -> slice(x)
 static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc__node *a) {
-    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
     if (a->op != TC_OP_SLICE || a->attr[0] != n->attr[0]) return NULL;
+    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
     return tc__make_slice(g, tc__operand(g, a, 0), n->attr[0], start, n->attr[2],
                           tc__ix_mul(g->ix, n->attr[3], a->attr[3]));
 }
@@ -10592,7 +10594,7 @@ typedef struct tc__image {
     int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
     int64_t fill;
     uint32_t tops;   // pads of it that something but a pad reads
-    uint32_t taps;   // most slices of one of them: 3 or more make a stencil
+    uint32_t taps;   // slices of them, and the node itself where it is read
     int refused;     // pads that do not fit one image
     uint32_t made;   // 1 + new node, 0 = not yet
 } tc__image;
@@ -10649,14 +10651,14 @@ static void tc__widen_note(tc__widen *x, const tc__node *n) {
     for (const tc__node *p = n; p->id != x->base[p->id]; p = tc__operand(x->w->from, p, 0))
         m->refused |= p->attr[4] != m->fill;
     m->tops++;
-    if (x->slices[n->id] > m->taps) m->taps = x->slices[n->id];
+    m->taps += x->slices[n->id] + (m->tops == 1 && x->read[x->base[n->id]]);
 }
 
 // Several pads become one; or one that is a stencil's image takes the node's other readers too.
 static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
     const tc__image *m = &x->image[id];
     if (m->refused || !m->tops) return 0;
-    return m->tops > 1 || (m->taps >= 3 && x->read[id]);
+    return m->tops > 1 || (m->taps >= TC__STENCIL_TAPS && x->read[id]);
 }
 
 // The slice of the image that lies `low` before and ends `high` behind the node.
@@ -10677,7 +10679,7 @@ static tc__node *tc__widen_image(tc__graph *g, tc__image *m, tc__node *base) {
         n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]), tc__ix_const(1), m->fill);
     if (!n) return NULL;
     m->made = n->id + 1;
-    int inside = m->taps >= 3 && tc__ops[base->op].kind != TC__KIND_SOURCE;
+    int inside = m->taps >= TC__STENCIL_TAPS && tc__ops[base->op].kind != TC__KIND_SOURCE;
     return inside ? tc__widen_part(g, m, base, none, none) : base;
 }
 
@@ -10691,24 +10693,32 @@ static tc__node *tc__widen_node(tc__widen *x, const tc__node *n, tc__node *copy)
     return tc__widen_part(g, &x->image[base], g->node.at[x->w->output[base]], low, high);
 }
 
+// Node i in the new graph, as it is as an output and as its users take it.
+static int tc__widen_copy(tc__widen *x, uint32_t i) {
+    tc__rewrite *w = x->w;
+    const tc__node *n = w->from->node.at[i];
+    uint32_t in[TC__MAX_OPERANDS];
+    int pad = x->base[i] != i;
+    tc__node m = tc__rewrite_proto(w, n, in), *made = NULL;
+    if (pad && n->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
+    if (n->op == TC_OP_SLICE) made = tc__rule_slice_slice(w->to, &m, tc__operand(w->to, &m, 0));
+    if (!made) made = tc__node_cons(w->to, &m);
+    if (!made) return 0;
+    w->output[i] = made->id;
+    made = tc__widen_node(x, n, made);
+    if (!made) return 0;
+    w->at[i] = made->id;
+    if (pad) w->output[i] = made->id;
+    return 1;
+}
+
 static int tc__widen_run(tc__widen *x) {
     tc__rewrite *w = x->w;
     tc__widen_count(x);
     for (uint32_t i = 0; i < w->from->node.count; i++)
         if (w->live[i] && x->base[i] != i && x->read[i]) tc__widen_note(x, w->from->node.at[i]);
-    for (uint32_t i = 0; i < w->from->node.count; i++) {
-        uint32_t in[TC__MAX_OPERANDS];
-        if (!w->live[i]) continue;
-        tc__node m = tc__rewrite_proto(w, w->from->node.at[i], in);
-        if (x->base[i] != i && w->from->node.at[i]->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
-        tc__node *made = tc__node_cons(w->to, &m);
-        if (!made) return 0;
-        w->output[i] = made->id;
-        made = tc__widen_node(x, w->from->node.at[i], made);
-        if (!made) return 0;
-        w->at[i] = made->id;
-        if (x->base[i] != i) w->output[i] = made->id;
-    }
+    for (uint32_t i = 0; i < w->from->node.count; i++)
+        if (w->live[i] && !tc__widen_copy(x, i)) return 0;
     return 1;
 }
 
@@ -11796,7 +11806,7 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 enum {
     TC__TAPS = 3,            // this many index tuples of one node make a stencil
     TC__BODY_LIMIT = 600,    // nodes of one kernel
-    TC__BUFFER_LIMIT = 48,   // buffers of one kernel
+    TC__BUFFER_LIMIT = 64,   // buffers of one kernel
     TC__FEW_ROWS = 8,        // with fewer rows than this, long rows are not fused over phases
     TC__LONG_ROW = 16384,
     TC__SMALL = 65536        // elements; unrelated kernels of equal space up to this size are merged
@@ -12590,24 +12600,32 @@ static uint32_t tc__count_alu(const tc__group *k) {
     return n;
 }
 
+static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
+    tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
+}
+
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
-    uint32_t accs = tc__count_op(k, TC_OP_NEW), alu = tc__count_alu(k), stores = tc__count_op(k, TC_OP_STORE);
-    if (k->kind == TC__CONTRACTION) tc__put(t, "a product with %u element-wise ops on its operands and result", (unsigned)alu);
-    if (k->kind == TC__REDUCTION)
-        tc__put(t, "%u reduction%s over the same rows in %u phase%s, with %u element-wise ops", (unsigned)accs,
-                accs == 1 ? "" : "s", (unsigned)k->phases, k->phases == 1 ? "" : "s", (unsigned)alu);
-    if (k->kind == TC__POINTWISE)
-        tc__put(t, "%u element-wise ops over one space", (unsigned)alu);
-    tc__put(t, ", %u store%s", (unsigned)stores, stores == 1 ? "" : "s");
+    static const char *const where[] = {" over one space", " over the same rows", " around one product"};
+    tc__report_count(t, tc__count_alu(k), "element-wise op");
+    if (k->kind == TC__REDUCTION) {
+        tc__put(t, ", ");
+        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+        tc__put(t, " in ");
+        tc__report_count(t, k->phases, "phase");
+    }
+    tc__put(t, "%s, ", where[k->kind]);
+    tc__report_count(t, tc__count_op(k, TC_OP_STORE), "store");
 }
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
-    static const char *const names[] = {"x", "%", "row of %", "tile of %"};
+    static const char *const names[] = {"a row", "a tile", "x", "%"};
     const tc__kbuf *b = &k->buffer.at[i];
     int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-    tc__put(t, "    %s b%u = %s%u, %s[", private_to_worker ? "holds " : b->written ? "writes" : "reads ",
-            (unsigned)i, names[b->place], (unsigned)b->source, tc__dtype(b->dtype)->name);
+    tc__put(t, "    %s b%u = ", private_to_worker ? "holds " : b->written ? "writes" : "reads ", (unsigned)i);
+    if (private_to_worker) tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
+    else tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
+    tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
     if (tc__ix_is_const(b->numel))
@@ -14708,7 +14726,7 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     const char *cls = tc__suffix(n->dtype);
-    int words = n->attr[0] || n->dtype == TC_F64 ? 2 : 1;
+    int words = (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
     tc__line(p);
     tc__put(p->out, "tc_vu w%u_%d[4];\n", n->id, copy);
     tc__line(p);
@@ -14718,7 +14736,7 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
     tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
             copy);
-    if (words > 1) tc__put(p->out, ", w%u_%d[1]", n->id, copy);
+    for (int w = 1; w < words; w++) tc__put(p->out, ", w%u_%d[%d]", n->id, copy, w);
     tc__put(p->out, ");\n");
 }
 
@@ -18302,6 +18320,7 @@ static void tc__put_abi(tc__text *out, int avx2) {
             flags, avx2 ? " -mavx2 -mfma" : "");
     tc__put(out,
             "#define TC_FN static inline __attribute__((always_inline, unused))\n"
+            "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
             "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n",
@@ -18412,7 +18431,7 @@ static void tc__prelude_close(tc__prelude *q) {
 
 // Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
 // reported.
-static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
+TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
                              int avx2) {
     tc__prelude q;
     uint64_t found;
@@ -19304,7 +19323,7 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
 }
 
 // Appends the head of a CUDA file that holds the kernels of `groups`. 1, or 0 = reported.
-static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
+TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
                                   int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
@@ -19588,13 +19607,13 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 
 #if TC__GNUC && !defined(__clang__)
 #    pragma GCC push_options
-#    pragma GCC optimize("fp-contract=off")
+#    pragma GCC optimize("O1", "fp-contract=off")
 #endif
 #if defined(__clang__)
 #    pragma STDC FP_CONTRACT OFF
 #endif
 
-#define TC_FN            TC__UNUSED static
+#define TC_FN            TC__UNUSED TC__NOINLINE static
 #define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static
@@ -22421,9 +22440,9 @@ TC__LOOP1(NEG_f32, f32, f32, TC_NEG_f32(a))
 TC__LOOP1(ABS_u8, i32, i32, TC__U8(TC_N(abs_i32)(a)))
 TC__LOOP1(ABS_i32, i32, i32, TC_N(abs_i32)(a))
 TC__LOOP1(ABS_f32, f32, f32, TC_N(abs_f32)(a))
-TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_N(sign_i32)(a)))
-TC__LOOP1(SIGN_i32, i32, i32, TC_N(sign_i32)(a))
-TC__LOOP1(SIGN_f32, f32, f32, TC_N(sign_f32)(a))
+TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_N(sign_i32)(a))))
+TC__LOOP1(SIGN_i32, i32, i32, TC_SEL_i32(a != a, a, TC_N(sign_i32)(a)))
+TC__LOOP1(SIGN_f32, f32, f32, TC_SEL_f32(a != a, a, TC_N(sign_f32)(a)))
 TC__LOOP1(SQUARE_u8, i32, i32, TC__U8(TC_MUL_i32(a, a)))
 TC__LOOP1(SQUARE_i32, i32, i32, TC_MUL_i32(a, a))
 TC__LOOP1(SQUARE_f32, f32, f32, TC_MUL_f32(a, a))
@@ -22583,8 +22602,8 @@ TC__LOOP1(NEG_i64, i64, i64, TC_NEG_i64(a))
 TC__LOOP1(NEG_f64, f64, f64, TC_NEG_f64(a))
 TC__LOOP1(ABS_i64, i64, i64, TC_N(abs_i64)(a))
 TC__LOOP1(ABS_f64, f64, f64, TC_N(abs_f64)(a))
-TC__LOOP1(SIGN_i64, i64, i64, TC_N(sign_i64)(a))
-TC__LOOP1(SIGN_f64, f64, f64, TC_N(sign_f64)(a))
+TC__LOOP1(SIGN_i64, i64, i64, TC_SEL_i64(a != a, a, TC_N(sign_i64)(a)))
+TC__LOOP1(SIGN_f64, f64, f64, TC_SEL_f64(a != a, a, TC_N(sign_f64)(a)))
 TC__LOOP1(SQUARE_i64, i64, i64, TC_MUL_i64(a, a))
 TC__LOOP1(SQUARE_f64, f64, f64, TC_MUL_f64(a, a))
 TC__LOOP1(RECIPROCAL_f64, f64, f64, TC_K_f64(1) / a)
@@ -26221,9 +26240,9 @@ TC__LOOP1(NEG_f32, f32, f32, TC_NEG_f32(a))
 TC__LOOP1(ABS_u8, i32, i32, TC__U8(TC_N(abs_i32)(a)))
 TC__LOOP1(ABS_i32, i32, i32, TC_N(abs_i32)(a))
 TC__LOOP1(ABS_f32, f32, f32, TC_N(abs_f32)(a))
-TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_N(sign_i32)(a)))
-TC__LOOP1(SIGN_i32, i32, i32, TC_N(sign_i32)(a))
-TC__LOOP1(SIGN_f32, f32, f32, TC_N(sign_f32)(a))
+TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_N(sign_i32)(a))))
+TC__LOOP1(SIGN_i32, i32, i32, TC_SEL_i32(a != a, a, TC_N(sign_i32)(a)))
+TC__LOOP1(SIGN_f32, f32, f32, TC_SEL_f32(a != a, a, TC_N(sign_f32)(a)))
 TC__LOOP1(SQUARE_u8, i32, i32, TC__U8(TC_MUL_i32(a, a)))
 TC__LOOP1(SQUARE_i32, i32, i32, TC_MUL_i32(a, a))
 TC__LOOP1(SQUARE_f32, f32, f32, TC_MUL_f32(a, a))
@@ -26383,8 +26402,8 @@ TC__LOOP1(NEG_i64, i64, i64, TC_NEG_i64(a))
 TC__LOOP1(NEG_f64, f64, f64, TC_NEG_f64(a))
 TC__LOOP1(ABS_i64, i64, i64, TC_N(abs_i64)(a))
 TC__LOOP1(ABS_f64, f64, f64, TC_N(abs_f64)(a))
-TC__LOOP1(SIGN_i64, i64, i64, TC_N(sign_i64)(a))
-TC__LOOP1(SIGN_f64, f64, f64, TC_N(sign_f64)(a))
+TC__LOOP1(SIGN_i64, i64, i64, TC_SEL_i64(a != a, a, TC_N(sign_i64)(a)))
+TC__LOOP1(SIGN_f64, f64, f64, TC_SEL_f64(a != a, a, TC_N(sign_f64)(a)))
 TC__LOOP1(SQUARE_i64, i64, i64, TC_MUL_i64(a, a))
 TC__LOOP1(SQUARE_f64, f64, f64, TC_MUL_f64(a, a))
 TC__LOOP1(RECIPROCAL_f64, f64, f64, TC_K_f64(1) / a)
@@ -29752,9 +29771,9 @@ TC__LOOP1(NEG_f32, f32, f32, TC_NEG_f32(a))
 TC__LOOP1(ABS_u8, i32, i32, TC__U8(TC_N(abs_i32)(a)))
 TC__LOOP1(ABS_i32, i32, i32, TC_N(abs_i32)(a))
 TC__LOOP1(ABS_f32, f32, f32, TC_N(abs_f32)(a))
-TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_N(sign_i32)(a)))
-TC__LOOP1(SIGN_i32, i32, i32, TC_N(sign_i32)(a))
-TC__LOOP1(SIGN_f32, f32, f32, TC_N(sign_f32)(a))
+TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_N(sign_i32)(a))))
+TC__LOOP1(SIGN_i32, i32, i32, TC_SEL_i32(a != a, a, TC_N(sign_i32)(a)))
+TC__LOOP1(SIGN_f32, f32, f32, TC_SEL_f32(a != a, a, TC_N(sign_f32)(a)))
 TC__LOOP1(SQUARE_u8, i32, i32, TC__U8(TC_MUL_i32(a, a)))
 TC__LOOP1(SQUARE_i32, i32, i32, TC_MUL_i32(a, a))
 TC__LOOP1(SQUARE_f32, f32, f32, TC_MUL_f32(a, a))
@@ -29914,8 +29933,8 @@ TC__LOOP1(NEG_i64, i64, i64, TC_NEG_i64(a))
 TC__LOOP1(NEG_f64, f64, f64, TC_NEG_f64(a))
 TC__LOOP1(ABS_i64, i64, i64, TC_N(abs_i64)(a))
 TC__LOOP1(ABS_f64, f64, f64, TC_N(abs_f64)(a))
-TC__LOOP1(SIGN_i64, i64, i64, TC_N(sign_i64)(a))
-TC__LOOP1(SIGN_f64, f64, f64, TC_N(sign_f64)(a))
+TC__LOOP1(SIGN_i64, i64, i64, TC_SEL_i64(a != a, a, TC_N(sign_i64)(a)))
+TC__LOOP1(SIGN_f64, f64, f64, TC_SEL_f64(a != a, a, TC_N(sign_f64)(a)))
 TC__LOOP1(SQUARE_i64, i64, i64, TC_MUL_i64(a, a))
 TC__LOOP1(SQUARE_f64, f64, f64, TC_MUL_f64(a, a))
 TC__LOOP1(RECIPROCAL_f64, f64, f64, TC_K_f64(1) / a)
@@ -34351,6 +34370,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
 // is another kernel. Kernels that are nowhere are compiled together, one translation unit per dozen.
 // Whatever fails, the kernel runs in the interpreter and one line is logged.
 
+#if TC__JIT
+
 // One kernel of this process.
 typedef struct tc__compiled {
     uint8_t digest[32];   // of its key
@@ -34383,8 +34404,6 @@ typedef struct tc__kernel_order {
     tc__text key;
     uint8_t digest[32];
 } tc__kernel_order;
-
-#if TC__JIT
 
 static const char *tc__string_copy(tc_ctx *c, const char *s) {
     if (!s) return NULL;
@@ -34623,7 +34642,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
 }
 
 // The C text of all kernels of the program, as one translation unit.
-static int tc__program_print(tc__program *p, tc__text *out) {
+TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     tc_ctx *c = p->ctx;
     size_t n = p->launch.count;
     const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
@@ -34650,7 +34669,7 @@ static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
 static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
 
-static int tc__program_print(tc__program *p, tc__text *out) {
+TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;
     return 0;
 }
@@ -35487,6 +35506,12 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         return TC_OK;
     }
     tc__unit unit;
+    if (v->broken) {
+        v->state = TC__VISIT_FAILED;
+        tc__unbind_to(c, v, 0);
+        r->visit = NULL;
+        return TC_E_FULLGRAPH;
+    }
     tc__unit_begin(c, &unit);
     int ok = tc__hook_finish(c, v);
     tc_status status = tc__unit_end(c, &unit, ok);
@@ -35525,6 +35550,7 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
+    v->broken |= v->region->fullgraph;
     if (v->region->fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH, "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end", who, v->region->name);

@@ -117,7 +117,7 @@ static double instructions(const char *self, int i) {
     double total = -1;
     snprintf(line, sizeof line,
              "TC_BACKEND=interp valgrind --tool=callgrind --callgrind-out-file=/dev/null "
-             "--toggle-collect=counted '%s' --count %d 2>&1",
+             "--toggle-collect='counted*' '%s' --count %d 2>&1",
              self, i);
     FILE *f = popen(line, "r");
     while (f && fgets(line, sizeof line, f)) {

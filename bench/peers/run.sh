@@ -33,7 +33,7 @@ while [ $i -lt "$ALTERNATIONS" ]; do
     i=$((i + 1))
 done
 
-echo "torch $("$PYTHON" -c 'import torch; print(torch.__version__)'), 2 threads, $ALTERNATIONS alternations, medians"
+echo "torch $("$PYTHON" -c 'import torch; print(torch.__version__)' 2>/dev/null), 2 threads, $ALTERNATIONS alternations, medians"
 awk -v ours="$work/ours.txt" '
 function median(list,    n, v, i, j, t) {
     n = split(list, v, " ")
@@ -59,7 +59,7 @@ END {
         ratio = (b < c ? b : c) / a
         sum += log(ratio)
         printf "%-28s %10s %10s %10s %10s %8.2f  >= %g  %s\n", n, ms(a), ms(b), ms(c), ms(median(eager[n])),
-            ratio, bar[kind], ratio >= bar[kind] ? "ok" : "MISSED"
+            ratio, bar[kind], (ratio >= bar[kind] ? "ok" : "MISSED")
     }
     if (rows) printf "%-28s %10s %10s %10s %10s %8.2f\n", "geometric mean", "", "", "", "", exp(sum / rows)
 }' "$work/torch.txt"

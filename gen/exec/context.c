@@ -182,6 +182,12 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         return TC_OK;
     }
     tc__unit unit;
+    if (v->broken) {
+        v->state = TC__VISIT_FAILED;
+        tc__unbind_to(c, v, 0);
+        r->visit = NULL;
+        return TC_E_FULLGRAPH;
+    }
     tc__unit_begin(c, &unit);
     int ok = tc__hook_finish(c, v);
     tc_status status = tc__unit_end(c, &unit, ok);
@@ -220,6 +226,7 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
+    v->broken |= v->region->fullgraph;
     if (v->region->fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH, "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end", who, v->region->name);

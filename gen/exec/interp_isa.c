@@ -5,13 +5,13 @@
 
 #if TC__GNUC && !defined(__clang__)
 #    pragma GCC push_options
-#    pragma GCC optimize("fp-contract=off")
+#    pragma GCC optimize("O1", "fp-contract=off")
 #endif
 #if defined(__clang__)
 #    pragma STDC FP_CONTRACT OFF
 #endif
 
-#define TC_FN            TC__UNUSED static
+#define TC_FN            TC__UNUSED TC__NOINLINE static
 #define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static

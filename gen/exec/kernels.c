@@ -3,6 +3,8 @@
 // is another kernel. Kernels that are nowhere are compiled together, one translation unit per dozen.
 // Whatever fails, the kernel runs in the interpreter and one line is logged.
 
+#if TC__JIT
+
 // One kernel of this process.
 typedef struct tc__compiled {
     uint8_t digest[32];   // of its key
@@ -35,8 +37,6 @@ typedef struct tc__kernel_order {
     tc__text key;
     uint8_t digest[32];
 } tc__kernel_order;
-
-#if TC__JIT
 
 static const char *tc__string_copy(tc_ctx *c, const char *s) {
     if (!s) return NULL;
@@ -275,7 +275,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
 }
 
 // The C text of all kernels of the program, as one translation unit.
-static int tc__program_print(tc__program *p, tc__text *out) {
+TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     tc_ctx *c = p->ctx;
     size_t n = p->launch.count;
     const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
@@ -302,7 +302,7 @@ static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
 static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
 
-static int tc__program_print(tc__program *p, tc__text *out) {
+TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;
     return 0;
 }

@@ -266,7 +266,8 @@ static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i
     (void)b;
     if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
-    if (tc__ops[s->op].dtype == tc__dtype_compare) return common;
+    // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
+    if (tc__ops[s->op].dtype == tc__dtype_compare) return common == TC_BOOL ? TC_U8 : common;
     return s->meta.dtype;
 }
 

@@ -65,6 +65,7 @@ typedef struct tc__visit {
     TC__VEC(tc__tensor) result;
     uint32_t segment;             // first position after the last break
     int writes;                   // some step writes in place
+    int broken;                   // a value was read although the region asked for fullgraph
     tc__site begin;
     uint64_t draw;                // random stream position when it began
 } tc__visit;
@@ -577,7 +578,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
-    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->draw = rec->draw;
+    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN;
     rec->visit = v;
     r->visits++;

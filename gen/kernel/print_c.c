@@ -334,7 +334,7 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     const char *cls = tc__suffix(n->dtype);
-    int words = n->attr[0] || n->dtype == TC_F64 ? 2 : 1;
+    int words = (n->attr[0] ? 2 : 1) * (n->dtype == TC_F64 ? 2 : 1);
     tc__line(p);
     tc__put(p->out, "tc_vu w%u_%d[4];\n", n->id, copy);
     tc__line(p);
@@ -344,7 +344,7 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
     tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[0] ? "normal" : "uniform", cls, n->id,
             copy);
-    if (words > 1) tc__put(p->out, ", w%u_%d[1]", n->id, copy);
+    for (int w = 1; w < words; w++) tc__put(p->out, ", w%u_%d[%d]", n->id, copy, w);
     tc__put(p->out, ");\n");
 }
 

@@ -237,6 +237,7 @@ static void tc__put_abi(tc__text *out, int avx2) {
             flags, avx2 ? " -mavx2 -mfma" : "");
     tc__put(out,
             "#define TC_FN static inline __attribute__((always_inline, unused))\n"
+            "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
             "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n",
@@ -347,7 +348,7 @@ static void tc__prelude_close(tc__prelude *q) {
 
 // Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
 // reported.
-static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
+TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
                              int avx2) {
     tc__prelude q;
     uint64_t found;

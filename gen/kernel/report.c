@@ -13,24 +13,32 @@ static uint32_t tc__count_alu(const tc__group *k) {
     return n;
 }
 
+static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
+    tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
+}
+
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
-    uint32_t accs = tc__count_op(k, TC_OP_NEW), alu = tc__count_alu(k), stores = tc__count_op(k, TC_OP_STORE);
-    if (k->kind == TC__CONTRACTION) tc__put(t, "a product with %u element-wise ops on its operands and result", (unsigned)alu);
-    if (k->kind == TC__REDUCTION)
-        tc__put(t, "%u reduction%s over the same rows in %u phase%s, with %u element-wise ops", (unsigned)accs,
-                accs == 1 ? "" : "s", (unsigned)k->phases, k->phases == 1 ? "" : "s", (unsigned)alu);
-    if (k->kind == TC__POINTWISE)
-        tc__put(t, "%u element-wise ops over one space", (unsigned)alu);
-    tc__put(t, ", %u store%s", (unsigned)stores, stores == 1 ? "" : "s");
+    static const char *const where[] = {" over one space", " over the same rows", " around one product"};
+    tc__report_count(t, tc__count_alu(k), "element-wise op");
+    if (k->kind == TC__REDUCTION) {
+        tc__put(t, ", ");
+        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+        tc__put(t, " in ");
+        tc__report_count(t, k->phases, "phase");
+    }
+    tc__put(t, "%s, ", where[k->kind]);
+    tc__report_count(t, tc__count_op(k, TC_OP_STORE), "store");
 }
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
-    static const char *const names[] = {"x", "%", "row of %", "tile of %"};
+    static const char *const names[] = {"a row", "a tile", "x", "%"};
     const tc__kbuf *b = &k->buffer.at[i];
     int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-    tc__put(t, "    %s b%u = %s%u, %s[", private_to_worker ? "holds " : b->written ? "writes" : "reads ",
-            (unsigned)i, names[b->place], (unsigned)b->source, tc__dtype(b->dtype)->name);
+    tc__put(t, "    %s b%u = ", private_to_worker ? "holds " : b->written ? "writes" : "reads ", (unsigned)i);
+    if (private_to_worker) tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
+    else tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
+    tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
     if (tc__ix_is_const(b->numel))

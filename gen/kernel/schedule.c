@@ -12,7 +12,7 @@
 enum {
     TC__TAPS = 3,            // this many index tuples of one node make a stencil
     TC__BODY_LIMIT = 600,    // nodes of one kernel
-    TC__BUFFER_LIMIT = 48,   // buffers of one kernel
+    TC__BUFFER_LIMIT = 64,   // buffers of one kernel
     TC__FEW_ROWS = 8,        // with fewer rows than this, long rows are not fused over phases
     TC__LONG_ROW = 16384,
     TC__SMALL = 65536        // elements; unrelated kernels of equal space up to this size are merged

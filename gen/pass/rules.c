@@ -7,7 +7,7 @@
 
 enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
 
-enum { TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
+enum { TC__STENCIL_TAPS = 3, TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
 
 typedef struct tc__rewrite {
     tc_ctx *ctx;
@@ -234,8 +234,8 @@ static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
 
 // slice(slice(x)) of one dimension -> slice(x)
 static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc__node *a) {
-    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
     if (a->op != TC_OP_SLICE || a->attr[0] != n->attr[0]) return NULL;
+    tc__ix start = tc__ix_add(g->ix, a->attr[1], tc__ix_mul(g->ix, n->attr[1], a->attr[3]));
     return tc__make_slice(g, tc__operand(g, a, 0), n->attr[0], start, n->attr[2],
                           tc__ix_mul(g->ix, n->attr[3], a->attr[3]));
 }
@@ -294,7 +294,7 @@ typedef struct tc__image {
     int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
     int64_t fill;
     uint32_t tops;   // pads of it that something but a pad reads
-    uint32_t taps;   // most slices of one of them: 3 or more make a stencil
+    uint32_t taps;   // slices of them, and the node itself where it is read
     int refused;     // pads that do not fit one image
     uint32_t made;   // 1 + new node, 0 = not yet
 } tc__image;
@@ -351,14 +351,14 @@ static void tc__widen_note(tc__widen *x, const tc__node *n) {
     for (const tc__node *p = n; p->id != x->base[p->id]; p = tc__operand(x->w->from, p, 0))
         m->refused |= p->attr[4] != m->fill;
     m->tops++;
-    if (x->slices[n->id] > m->taps) m->taps = x->slices[n->id];
+    m->taps += x->slices[n->id] + (m->tops == 1 && x->read[x->base[n->id]]);
 }
 
 // Several pads become one; or one that is a stencil's image takes the node's other readers too.
 static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
     const tc__image *m = &x->image[id];
     if (m->refused || !m->tops) return 0;
-    return m->tops > 1 || (m->taps >= 3 && x->read[id]);
+    return m->tops > 1 || (m->taps >= TC__STENCIL_TAPS && x->read[id]);
 }
 
 // The slice of the image that lies `low` before and ends `high` behind the node.
@@ -379,7 +379,7 @@ static tc__node *tc__widen_image(tc__graph *g, tc__image *m, tc__node *base) {
         n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]), tc__ix_const(1), m->fill);
     if (!n) return NULL;
     m->made = n->id + 1;
-    int inside = m->taps >= 3 && tc__ops[base->op].kind != TC__KIND_SOURCE;
+    int inside = m->taps >= TC__STENCIL_TAPS && tc__ops[base->op].kind != TC__KIND_SOURCE;
     return inside ? tc__widen_part(g, m, base, none, none) : base;
 }
 
@@ -393,24 +393,32 @@ static tc__node *tc__widen_node(tc__widen *x, const tc__node *n, tc__node *copy)
     return tc__widen_part(g, &x->image[base], g->node.at[x->w->output[base]], low, high);
 }
 
+// Node i in the new graph, as it is as an output and as its users take it.
+static int tc__widen_copy(tc__widen *x, uint32_t i) {
+    tc__rewrite *w = x->w;
+    const tc__node *n = w->from->node.at[i];
+    uint32_t in[TC__MAX_OPERANDS];
+    int pad = x->base[i] != i;
+    tc__node m = tc__rewrite_proto(w, n, in), *made = NULL;
+    if (pad && n->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
+    if (n->op == TC_OP_SLICE) made = tc__rule_slice_slice(w->to, &m, tc__operand(w->to, &m, 0));
+    if (!made) made = tc__node_cons(w->to, &m);
+    if (!made) return 0;
+    w->output[i] = made->id;
+    made = tc__widen_node(x, n, made);
+    if (!made) return 0;
+    w->at[i] = made->id;
+    if (pad) w->output[i] = made->id;
+    return 1;
+}
+
 static int tc__widen_run(tc__widen *x) {
     tc__rewrite *w = x->w;
     tc__widen_count(x);
     for (uint32_t i = 0; i < w->from->node.count; i++)
         if (w->live[i] && x->base[i] != i && x->read[i]) tc__widen_note(x, w->from->node.at[i]);
-    for (uint32_t i = 0; i < w->from->node.count; i++) {
-        uint32_t in[TC__MAX_OPERANDS];
-        if (!w->live[i]) continue;
-        tc__node m = tc__rewrite_proto(w, w->from->node.at[i], in);
-        if (x->base[i] != i && w->from->node.at[i]->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
-        tc__node *made = tc__node_cons(w->to, &m);
-        if (!made) return 0;
-        w->output[i] = made->id;
-        made = tc__widen_node(x, w->from->node.at[i], made);
-        if (!made) return 0;
-        w->at[i] = made->id;
-        if (x->base[i] != i) w->output[i] = made->id;
-    }
+    for (uint32_t i = 0; i < w->from->node.count; i++)
+        if (w->live[i] && !tc__widen_copy(x, i)) return 0;
     return 1;
 }
 

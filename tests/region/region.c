@@ -730,7 +730,7 @@ BOTH(writing_what_another_input_shares) {
         tc_tensor y = tc_mul_s(x, 2);
         tc_status s = tc_trace_end(tc);
         if (s == TC_E_ALIAS) {
-            ERROR(TC_E_ALIAS, "shares memory");
+            ERROR(TC_E_ALIAS, "shares");
             CHECK_EQ(AT(x, 3), before);
             continue;
         }
@@ -748,7 +748,7 @@ BOTH(disjoint_views_written_together) {
     tc_add_s_(w, 1000);
     tc_status s = tc_trace_end(tc);
     if (s == TC_E_ALIAS) {
-        ERROR(TC_E_ALIAS, "shares memory");
+        ERROR(TC_E_ALIAS, "shares");
         CHECK_EQ(AT(x, 0), 0);
         return;
     }

@@ -1,0 +1,278 @@
+// Golden tests: programs and graphs whose kernels are pinned as text.
+// A row of the table is a program over the public API, or (run NULL) the graph text in the section
+// `input` of its file. tests/golden/NAME.tc holds the graph after the passes, every kernel as GROUP
+// report and LOOP list, and for some the emitted C. `--update` writes the files anew: read the diff.
+// Beside the text every row has a bound on its kernels, which no update changes.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
+
+#include "harness.h"
+
+enum { WITH_SOURCE = 1 };
+
+static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
+
+static const tc_tensor none = {0};
+
+// ---- programs ----
+
+static void run_softmax(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768));
+    tc_trace_begin(c, "golden");
+    tc_softmax(x, -1);
+    tc_trace_end(c);
+}
+
+static void run_log_softmax(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768));
+    tc_trace_begin(c, "golden");
+    tc_log_softmax(x, -1);
+    tc_trace_end(c);
+}
+
+static void run_layer_norm(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768)), b = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    tc_layer_norm(x, w, b, 1e-5);
+    tc_trace_end(c);
+}
+
+static void run_rms_norm(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    tc_rms_norm(x, w, 1e-6);
+    tc_trace_end(c);
+}
+
+static void run_entropy(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(4, 16, 768));
+    tc_trace_begin(c, "golden");
+    tc_tensor p = tc_softmax(x, -1);
+    tc_neg(tc_sum(tc_mul(p, tc_log(tc_add_s(p, 1e-8))), -1));
+    tc_trace_end(c);
+}
+
+static void run_mean_var(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768));
+    tc_trace_begin(c, "golden");
+    tc_mean(x, -1);
+    tc_var(x, -1, 0);
+    tc_trace_end(c);
+}
+
+static void run_chain(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(128, 512)), a = random_of(c, TC_DIMS(512)), b = random_of(c, TC_DIMS(128, 1)),
+              s = random_of(c, TC_DIMS(1));
+    tc_trace_begin(c, "golden");
+    tc_tensor y = tc_add(tc_mul(x, a), b);
+    y = tc_mul(y, tc_add_s(tc_tanh(tc_mul_s(y, 0.5)), 1));
+    y = tc_sub(tc_sigmoid(y), tc_mul(y, s));
+    y = tc_exp(tc_neg(tc_abs(y)));
+    tc_maximum(y, s);
+    tc_trace_end(c);
+}
+
+static void run_thirty(tc_ctx *c) {
+    tc_tensor x[30];
+    for (int i = 0; i < 30; i++) x[i] = random_of(c, TC_DIMS(100));
+    tc_trace_begin(c, "golden");
+    for (int i = 0; i < 30; i++) tc_add_s(tc_mul(x[i], x[i]), i);
+    tc_trace_end(c);
+}
+
+// The salience scorer of the benchmark: two 3x3 stencils, a 7x7 box, and the largest of each image.
+static void run_salience(tc_ctx *c) {
+    static const float sx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1}, sy[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
+    tc_tensor im = random_of(c, TC_DIMS(2, 3, 32, 32));
+    tc_tensor kx = tc_const(c, sx, TC_DIMS(1, 1, 3, 3), TC_F32), ky = tc_const(c, sy, TC_DIMS(1, 1, 3, 3), TC_F32);
+    tc_trace_begin(c, "golden");
+    tc_tensor red = tc_mul_s(tc_narrow(im, 1, 0, 1), 0.299), green = tc_mul_s(tc_narrow(im, 1, 1, 1), 0.587);
+    tc_tensor gray = tc_add(tc_add(red, green), tc_mul_s(tc_narrow(im, 1, 2, 1), 0.114));
+    tc_tensor gx = tc_conv2d(gray, kx, none, 1, 1, 1, 1), gy = tc_conv2d(gray, ky, none, 1, 1, 1, 1);
+    tc_tensor mag = tc_sqrt(tc_add_s(tc_add(tc_mul(gx, gx), tc_mul(gy, gy)), 1e-12));
+    tc_tensor s = tc_add(mag, tc_abs(tc_sub(gray, tc_avg_pool2d(gray, 7, 1, 3))));
+    tc_div(s, tc_add_s(tc_amax_dims(s, TC_DIMS(1, 2, 3), 1), 1e-6));
+    tc_trace_end(c);
+}
+
+static void run_mlp(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(32, 48)), w1 = random_of(c, TC_DIMS(96, 48)), b1 = random_of(c, TC_DIMS(96));
+    tc_tensor w2 = random_of(c, TC_DIMS(48, 96)), b2 = random_of(c, TC_DIMS(48));
+    tc_trace_begin(c, "golden");
+    tc_add(x, tc_linear(tc_gelu(tc_linear(x, w1, b1)), w2, b2));
+    tc_trace_end(c);
+}
+
+// ---- the table ----
+
+typedef struct golden {
+    const char *name;
+    int most;    // kernels
+    int flags;
+    void (*run)(tc_ctx *c);
+} golden;
+
+static const golden goldens[] = {
+    {"softmax", 1, WITH_SOURCE, run_softmax},
+    {"log_softmax", 1, 0, run_log_softmax},
+    {"layer_norm", 1, WITH_SOURCE, run_layer_norm},
+    {"rms_norm", 1, 0, run_rms_norm},
+    {"entropy", 1, 0, run_entropy},
+    {"mean_var", 1, 0, run_mean_var},
+    {"chain", 1, WITH_SOURCE, run_chain},
+    {"thirty", 1, 0, run_thirty},
+    {"salience", 2, 0, run_salience},
+    {"mlp", 2, WITH_SOURCE, run_mlp},
+    {"fold", 1, 0, NULL},
+    {"rules", 1, 0, NULL},
+    {"widen", 2, 0, NULL},
+    {"symbolic", 1, WITH_SOURCE, NULL},
+};
+
+// ---- files ----
+
+static char *file_text(const char *path) {
+    FILE *f = fopen(path, "rb");
+    size_t n = 0;
+    char *text = (char *)calloc(1, 1 << 20);
+    if (f) n = fread(text, 1, (1 << 20) - 1, f), fclose(f);
+    text[n] = 0;
+    return text;
+}
+
+// The section between "== input" and the next "== ", into out.
+static void input_of(const char *text, tc__text *out) {
+    const char *s = strstr(text, "== input\n"), *end;
+    if (!s) return;
+    s += strlen("== input\n");
+    end = strstr(s, "== ");
+    tc__put_raw(out, s, end ? (size_t)(end - s) : strlen(s));
+}
+
+static int first_difference(const char *a, const char *b) {
+    int line = 1;
+    for (; *a && *a == *b; a++, b++) line += *a == '\n';
+    return line;
+}
+
+static void compare(const char *path, const char *have) {
+    char *want = file_text(path);
+    if (test_option("--update")) {
+        FILE *f = strcmp(want, have) ? fopen(path, "wb") : NULL;
+        if (f) fputs(have, f), fclose(f);
+    } else if (strcmp(want, have)) {
+        FAIL("%s differs from line %d on; ./build.sh test golden -- --update, then read the diff", path,
+             first_difference(want, have));
+    }
+    free(want);
+}
+
+// ---- text of kernels ----
+
+static void put_kernels(tc__text *t, tc__group *const *k, size_t n, int flags) {
+    for (size_t i = 0; i < n; i++) {
+        tc__put(t, "== kernel %u\n", (unsigned)i);
+        tc__report_kernel(t, k[i], (uint32_t)i);
+        tc__dump_graph(t, &k[i]->body, NULL, 0);
+        CHECK(tc__verify(t->ctx, &k[i]->body, TC__LOOP));
+        if (!(flags & WITH_SOURCE)) continue;
+        tc__put(t, "== source %u\n", (unsigned)i);
+        CHECK(tc__print_kernel(t, k[i], &tc__dialect_c, "kernel"));
+    }
+}
+
+static void run_program(tc_ctx *c, const golden *g, tc__text *t) {
+    tc__group *k[64];
+    uint32_t node[64];
+    size_t n = 0, outputs = 0;
+    g->run(c);
+    const tc__region *r = tc__region_named(c, "golden");
+    REQUIRE(r != NULL);
+    const tc__program *p = tc__last_program(r);
+    for (size_t i = 0; i < p->launch.count && n < 64; i++) k[n++] = p->launch.at[i].group;
+    for (size_t i = 0; i < p->output.count && outputs < 64; i++) node[outputs++] = p->output.at[i].node;
+    tc__put(t, "== trace\n");
+    tc__dump_trace(t, tc__last_visit(r));
+    tc__put(t, "== graph\n");
+    tc__dump_graph(t, &p->graph, node, outputs);
+    CHECK(tc__verify(c, &p->graph, TC__TENSOR));
+    CHECK((int)n <= g->most || FAIL("%s: %d kernels, at most %d", g->name, (int)n, g->most));
+    CHECK_EQ(tc_region_kernels(c, "golden"), n);
+    put_kernels(t, k, n, g->flags);
+}
+
+static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t) {
+    tc__ixpool ix;
+    tc__graph from, to;
+    tc__ids outputs;
+    tc__schedule s;
+    memset(&outputs, 0, sizeof outputs);
+    tc__ix_open(&ix, c);
+    tc__graph_open(&from, c, &ix), tc__graph_open(&to, c, &ix);
+    tc__put(t, "== input\n%s", input);
+    CHECK(tc__read_graph(c, &from, input, &outputs));
+    CHECK(tc__verify(c, &from, TC__TENSOR));
+    CHECK(tc__passes_run(c, &from, &to, outputs.at, outputs.count, 0));
+    CHECK(tc__verify(c, &to, TC__TENSOR));
+    tc__put(t, "== graph\n");
+    tc__dump_graph(t, &to, outputs.at, outputs.count);
+    uint8_t *output = TC__NEW_ARRAY(c, uint8_t, to.node.count + 1);
+    for (size_t i = 0; i < outputs.count; i++) output[outputs.at[i]] = 1;
+    CHECK(tc__schedule_run(&s, c, &to, output, NULL, 1));
+    CHECK((int)s.kernel.count <= g->most ||
+          FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
+    put_kernels(t, s.kernel.at, s.kernel.count, g->flags);
+    tc__schedule_close(&s);
+    tc__free(c, output, to.node.count + 1);
+    TC__VEC_FREE(c, outputs);
+    tc__graph_close(&to), tc__graph_close(&from);
+    tc__ix_close(&ix);
+}
+
+static void check_golden(const char *name) {
+    const golden *g = NULL;
+    char path[200];
+    for (size_t i = 0; i < TC__COUNT(goldens); i++)
+        if (!strcmp(goldens[i].name, name)) g = &goldens[i];
+    REQUIRE(g != NULL);
+    tc_config config = tc_config_default();
+    config.backend = "interp", config.threads = 1;
+    tc_ctx *c = tc_open(&config);
+    tc__text t, input;
+    tc__text_init(&t, c), tc__text_init(&input, c);
+    snprintf(path, sizeof path, "tests/golden/%s.tc", name);
+    char *old = file_text(path);
+    input_of(old, &input);
+    if (g->run) run_program(c, g, &t);
+    else run_graph(c, g, input.at, &t);
+    CHECK_STR(tc_error_text(c), "");
+    compare(path, t.at);
+    free(old);
+    tc__text_free(&t), tc__text_free(&input);
+    tc_close(c);
+}
+
+#define GOLDEN(name) \
+    TEST(name) { check_golden(#name); }
+GOLDEN(softmax)
+GOLDEN(log_softmax)
+GOLDEN(layer_norm)
+GOLDEN(rms_norm)
+GOLDEN(entropy)
+GOLDEN(mean_var)
+GOLDEN(chain)
+GOLDEN(thirty)
+GOLDEN(salience)
+GOLDEN(mlp)
+GOLDEN(fold)
+GOLDEN(rules)
+GOLDEN(widen)
+GOLDEN(symbolic)
+
+TEST(every_row_is_a_test) {
+    for (size_t i = 0; i < TC__COUNT(goldens); i++) {
+        int found = 0;
+        for (const test_case *t = test_first; t; t = t->next) found |= !strcmp(t->name, goldens[i].name);
+        CHECK(found || FAIL("no GOLDEN(%s)", goldens[i].name));
+    }
+}

@@ -1,0 +1,217 @@
+// Unit tests of gen/value/ix.c: random expressions against plain arithmetic, bounds, runs, text.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
+
+#include "harness.h"
+
+static uint64_t state = 88172645463325252u;
+
+static int64_t roll(int64_t n) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return (int64_t)(state % (uint64_t)n);
+}
+
+typedef struct kit {
+    tc_ctx *c;
+    tc__ixpool p;
+    tc__ix r, col, s0, s1;
+    int64_t size[2], at[TC__AXES];
+    int64_t rows, cols;
+} kit;
+
+static void kit_open(kit *t) {
+    memset(t, 0, sizeof *t);
+    t->c = tc_open(NULL);
+    tc__ix_open(&t->p, t->c);
+    t->rows = 1 + roll(40), t->cols = 1 + roll(40);
+    t->s0 = tc__ix_sym(&t->p, 0, 1, 100), t->s1 = tc__ix_sym(&t->p, 1, 0, 9);
+    t->r = tc__ix_var(&t->p, TC__ROW, tc__ix_const(t->rows));
+    t->col = tc__ix_var(&t->p, TC__COL, tc__ix_const(t->cols));
+}
+
+static void kit_close(kit *t) {
+    tc__ix_close(&t->p);
+    tc_close(t->c);
+}
+
+static void kit_values(kit *t) {
+    t->size[0] = 1 + roll(100), t->size[1] = roll(10);
+    t->at[TC__ROW] = roll(t->rows), t->at[TC__COL] = roll(t->cols);
+}
+
+static int64_t kit_eval(const kit *t, tc__ix e) {
+    tc__ixenv v;
+    memset(&v, 0, sizeof v);
+    v.sym = t->size;
+    memcpy(v.var, t->at, sizeof t->at);
+    return tc__ix_eval(&t->p, e, &v);
+}
+
+// An expression and its value at POINTS points, computed beside it by hand.
+enum { POINTS = 12 };
+
+typedef struct pair {
+    tc__ix e;
+    int64_t v[POINTS];
+} pair;
+
+typedef struct points {
+    int64_t size[POINTS][2], at[POINTS][TC__AXES];
+} points;
+
+static pair leaf(kit *t, const points *q) {
+    pair x;
+    int64_t kind = roll(5), k = roll(21) - 10;
+    x.e = kind == 0 ? t->r : kind == 1 ? t->col : kind == 2 ? t->s0 : kind == 3 ? t->s1 : tc__ix_const(k);
+    for (int i = 0; i < POINTS; i++)
+        x.v[i] = kind == 0   ? q->at[i][TC__ROW]
+                 : kind == 1 ? q->at[i][TC__COL]
+                 : kind == 2 ? q->size[i][0]
+                 : kind == 3 ? q->size[i][1]
+                             : k;
+    return x;
+}
+
+static pair grow(kit *t, const points *q, int depth) {
+    if (depth == 0 || roll(5) == 0) return leaf(t, q);
+    pair a = grow(t, q, depth - 1), b = grow(t, q, depth - 1), x;
+    int64_t op = roll(6), d = 1 + roll(12);
+    int by_symbol = op >= 3 && op < 5 && roll(4) == 0;
+    tc__ix divisor = by_symbol ? t->s0 : tc__ix_const(d);
+    if (op == 0) x.e = tc__ix_add(&t->p, a.e, b.e);
+    else if (op == 1) x.e = tc__ix_sub(&t->p, a.e, b.e);
+    else if (op == 2) x.e = tc__ix_mul(&t->p, a.e, tc__ix_const(d));
+    else if (op == 3) x.e = tc__ix_div(&t->p, a.e, divisor);
+    else if (op == 4) x.e = tc__ix_mod(&t->p, a.e, divisor);
+    else x.e = tc__ix_min(&t->p, a.e, b.e);
+    for (int i = 0; i < POINTS; i++) {
+        int64_t n = by_symbol ? q->size[i][0] : d, f = tc__ix_floor_div(a.v[i], n);
+        x.v[i] = op == 0   ? a.v[i] + b.v[i]
+                 : op == 1 ? a.v[i] - b.v[i]
+                 : op == 2 ? a.v[i] * d
+                 : op == 3 ? f
+                 : op == 4 ? a.v[i] - f * n
+                 : a.v[i] < b.v[i] ? a.v[i]
+                                   : b.v[i];
+    }
+    return x;
+}
+
+static void make_points(kit *t, points *q) {
+    for (int i = 0; i < POINTS; i++) {
+        kit_values(t);
+        memcpy(q->size[i], t->size, sizeof t->size);
+        memcpy(q->at[i], t->at, sizeof t->at);
+    }
+}
+
+static void use_point(kit *t, const points *q, int i) {
+    memcpy(t->size, q->size[i], sizeof t->size);
+    memcpy(t->at, q->at[i], sizeof t->at);
+}
+
+TEST(random_expressions_keep_their_value) {
+    for (int round = 0; round < 1500; round++) {
+        kit t;
+        points q;
+        kit_open(&t);
+        make_points(&t, &q);
+        pair x = grow(&t, &q, 5);
+        for (int i = 0; i < POINTS && !t.p.failed; i++) {
+            use_point(&t, &q, i);
+            int64_t v = kit_eval(&t, x.e);
+            CHECK(v == x.v[i] || FAIL("round %d: %lld, not %lld", round, (long long)v, (long long)x.v[i]));
+            CHECK(tc__ix_lo(&t.p, x.e) <= v && v <= tc__ix_hi(&t.p, x.e));
+        }
+        kit_close(&t);
+    }
+}
+
+// e(c + j) = e(c) + j * stride inside aligned blocks of 8, wherever tc__ix_run says so.
+TEST(runs_are_what_they_promise) {
+    for (int round = 0; round < 1500; round++) {
+        kit t;
+        points q;
+        kit_open(&t);
+        make_points(&t, &q);
+        pair x = grow(&t, &q, 4);
+        tc__ixrun run = t.p.failed ? tc__ix_run(&t.p, t.col, TC__COL) : tc__ix_run(&t.p, x.e, TC__COL);
+        int ok = !t.p.failed && run.ok && (run.run == INT64_MAX || run.run % 8 == 0);
+        for (int i = 0; ok && i < POINTS; i++) {
+            use_point(&t, &q, i);
+            int64_t block = t.at[TC__COL] / 8 * 8;
+            t.at[TC__COL] = block;
+            int64_t first = kit_eval(&t, x.e), stride = kit_eval(&t, run.stride);
+            for (int64_t j = 0; j < 8 && block + j < t.cols; j++) {
+                t.at[TC__COL] = block + j;
+                CHECK_EQ(kit_eval(&t, x.e), first + j * stride);
+            }
+        }
+        kit_close(&t);
+    }
+}
+
+TEST(equal_expressions_are_one_number) {
+    kit t;
+    kit_open(&t);
+    tc__ixpool *p = &t.p;
+    tc__ix x = tc__ix_var(p, TC__ROW, tc__ix_const(6272)), k = tc__ix_const(196), s = t.s0;
+    tc__ix whole = tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, x, k), k), tc__ix_mod(p, x, k));
+    CHECK(whole == x);
+    tc__ix y = tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, x, s), s), tc__ix_mod(p, x, s));
+    CHECK(y == x);
+    CHECK(tc__ix_mul(p, tc__ix_add(p, x, s), s) == tc__ix_add(p, tc__ix_mul(p, s, s), tc__ix_mul(p, s, x)));
+    CHECK(tc__ix_equals(tc__ix_sub(p, tc__ix_add(p, x, s), tc__ix_add(p, s, x)), 0));
+    CHECK(tc__ix_equals(tc__ix_div(p, x, tc__ix_const(6272)), 0));
+    CHECK(tc__ix_mod(p, x, tc__ix_const(6272)) == x);
+    CHECK(tc__ix_div(p, tc__ix_mul(p, x, s), s) == x);
+    CHECK(tc__ix_equals(tc__ix_mod(p, tc__ix_mul(p, x, s), s), 0));
+    kit_close(&t);
+}
+
+TEST(substitution_simplifies_again) {
+    kit t;
+    kit_open(&t);
+    tc__ixpool *p = &t.p;
+    tc__ix d = tc__ix_var(p, TC__DIM0, tc__ix_const(8)), e = tc__ix_add(p, tc__ix_mul(p, d, tc__ix_const(4)), t.s0);
+    CHECK(tc__ix_subst(p, e, d, tc__ix_const(2)) == tc__ix_add(p, t.s0, tc__ix_const(8)));
+    CHECK(tc__ix_uses(p, e, (tc__axis)TC__DIM0) && !tc__ix_uses(p, e, TC__COL));
+    tc__ix v = tc__ix_val(p, 7, tc__ix_const(10)), at[2];
+    CHECK_EQ(tc__ix_vals(p, tc__ix_add(p, tc__ix_mul(p, v, tc__ix_const(3)), e), at, 2), 1);
+    CHECK(at[0] == v && tc__ix_has_val(p, v) && !tc__ix_has_val(p, e));
+    kit_close(&t);
+}
+
+// Products of too many symbols and sums of too many terms fail softly.
+TEST(too_large_is_marked) {
+    kit t;
+    kit_open(&t);
+    tc__ix e = t.s0;
+    for (int i = 0; i < 6; i++) e = tc__ix_mul(&t.p, e, t.s0);
+    CHECK(t.p.failed);
+    kit_close(&t);
+    kit_open(&t);
+    tc__ix sum = tc__ix_const(0);
+    for (int i = 0; i < 60; i++) sum = tc__ix_add(&t.p, sum, tc__ix_sym(&t.p, 2 + i, 1, 5));
+    CHECK(t.p.failed);
+    kit_close(&t);
+}
+
+TEST(text_is_in_one_order) {
+    kit t;
+    tc__text out;
+    kit_open(&t);
+    tc__ixpool *p = &t.p;
+    tc__text_init(&out, t.c);
+    tc__ix r = tc__ix_var(p, TC__ROW, tc__ix_const(5000)), c = tc__ix_var(p, TC__COL, tc__ix_const(768));
+    tc__dump_ix(&out, p, tc__ix_add(p, c, tc__ix_mul(p, r, tc__ix_const(768))));
+    tc__put(&out, " | ");
+    tc__dump_ix(&out, p, tc__ix_mod(p, tc__ix_div(p, r, tc__ix_const(196)), tc__ix_const(16)));
+    tc__put(&out, " | ");
+    tc__dump_ix(&out, p, tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, r, tc__ix_const(196)), tc__ix_const(-3)), t.s0));
+    tc__put(&out, " | ");
+    tc__dump_ix(&out, p, tc__ix_min(p, tc__ix_sub(p, t.s0, tc__ix_const(1)), tc__ix_mul(p, t.s1, t.s0)));
+    CHECK_STR(out.at, "768*r + c | (r/196)%16 | -3*(r/196) + s0 | min(s0*s1, s0 - 1)");
+    tc__text_free(&out);
+    kit_close(&t);
+}
