@@ -1346,7 +1346,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2862fa80170ea7d1u
+#define TC__BUILD_ID 0xce170626e505bc59u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1892,10 +1892,11 @@ static void *tc__alloc(tc_ctx *c, size_t size) {
     return p ? memset(p, 0, size) : NULL;
 }
 
-// Zeroed block of count * item bytes; NULL = reported. Through TC__NEW_ARRAY.
+// Zeroed block of count * item bytes, of one item for count 0; NULL = reported. Through
+// TC__NEW_ARRAY.
 static void *tc__alloc_array(tc_ctx *c, size_t count, size_t item) {
     size_t size;
-    if (tc__mul_size(count, item, &size)) return tc__alloc(c, size);
+    if (tc__mul_size(count + !count, item, &size)) return tc__alloc(c, size);
     tc__fail(c, TC_E_TOO_BIG, "%zu items of %zu bytes do not fit size_t", count, item);
     return NULL;
 }
@@ -3131,7 +3132,13 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
 typedef enum tc__category { TC__BOOL, TC__INT, TC__FLOAT } tc__category;
 
 // Register classes: what a value is while a kernel computes with it. bool is a mask in class i32.
-typedef enum tc__class { TC__CLASS_f32, TC__CLASS_f64, TC__CLASS_i32, TC__CLASS_i64, TC__CLASSES } tc__class;
+typedef enum tc__class {
+    TC__CLASS_f32,
+    TC__CLASS_f64,
+    TC__CLASS_i32,
+    TC__CLASS_i64,
+    TC__CLASSES
+} tc__class;
 
 typedef struct tc__dtype_info {
     const char *name;
@@ -3203,7 +3210,8 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
     case TC_BOOL: r.i = tc__is_float(from) ? v.f != 0 : v.i != 0; return r;
     case TC_U8: r.i = tc__is_float(from) ? tc__saturate(f, 0, 255) : v.i & 255; return r;
     case TC_I32:
-        r.i = tc__is_float(from) ? tc__saturate(f, INT32_MIN, INT32_MAX) : (int32_t)(uint32_t)v.i;
+        r.i = tc__is_float(from) ? tc__saturate(f, INT32_MIN, INT32_MAX)
+                                 : (int32_t)(uint32_t)v.i;
         return r;
     case TC_I64: r.i = tc__is_float(from) ? tc__double_to_i64(v.f) : v.i; return r;
     }
@@ -3255,39 +3263,53 @@ static void tc__value_store(void *p, int64_t i, int t, tc__value v) {
 
 typedef int64_t tc__ix;
 
-typedef enum tc__ix_kind { TC__IX_SYM, TC__IX_VAR, TC__IX_VAL, TC__IX_DIV, TC__IX_MOD, TC__IX_MIN,
-    TC__IX_MAX, TC__IX_POLY } tc__ix_kind;
+typedef enum tc__ix_kind {
+    TC__IX_SYM,
+    TC__IX_VAR,
+    TC__IX_VAL,
+    TC__IX_DIV,
+    TC__IX_MOD,
+    TC__IX_MIN,
+    TC__IX_MAX,
+    TC__IX_POLY
+} tc__ix_kind;
 
 // Loop variables of a kernel: its rows, its columns, the summed index of a contraction. While a kernel
 // is built its space has one variable per dimension, TC__DIM0 + i, replaced by rows and columns at
 // the end (kernel/space.c).
-typedef enum tc__axis { TC__ROW, TC__COL, TC__DEPTH, TC__AXES, TC__DIM0 = TC__AXES } tc__axis;
+typedef enum tc__axis {
+    TC__ROW,
+    TC__COL,
+    TC__DEPTH,
+    TC__AXES,
+    TC__DIM0 = TC__AXES
+} tc__axis;
 
-enum { TC__IX_ATOMS = 4 };  // atoms in one product; more is TC_E_TOO_BIG
+enum { TC__IX_ATOMS = 4 }; // atoms in one product; more is TC_E_TOO_BIG
 
 typedef struct tc__ixterm {
     int64_t coef;
-    tc__ix atom[TC__IX_ATOMS];  // sorted, unused = 0
+    tc__ix atom[TC__IX_ATOMS]; // sorted, unused = 0
 } tc__ixterm;
 
 typedef struct tc__ixnode {
     tc__ix_kind kind;
-    tc__ix a, b;     // DIV MOD MIN MAX: operands; SYM VAR VAL: a = slot, axis or node id
-    int64_t lo, hi;  // bounds, inclusive
-    int64_t base;    // POLY: the constant
-    uint32_t first, count;  // POLY: terms
+    tc__ix a, b;    // DIV MOD MIN MAX: operands; SYM VAR VAL: a = slot, axis or node id
+    int64_t lo, hi; // bounds, inclusive
+    int64_t base;   // POLY: the constant
+    uint32_t first, count; // POLY: terms
 } tc__ixnode;
 
 typedef struct tc__ixpool {
     tc_ctx *ctx;
     TC__VEC(tc__ixnode) node;
     TC__VEC(tc__ixterm) term;
-    tc__map ids;  // hash of a node -> id of the newest with that hash
-    int failed;   // out of memory or a product of too many atoms: results are garbage, not unsafe
+    tc__map ids; // hash of a node -> id of the newest with that hash
+    int failed; // out of memory or a product of too many atoms: results are garbage, not unsafe
 } tc__ixpool;
 
 #define TC__IX_INF (INT64_MAX / 4)
-enum { TC__IX_TERMS = 48 };  // terms of one polynomial while it is built
+enum { TC__IX_TERMS = 48 }; // terms of one polynomial while it is built
 
 typedef struct tc__ixsum {
     int64_t base;
@@ -3299,7 +3321,9 @@ static tc__ix tc__ix_const(int64_t v) { return (tc__ix)((uint64_t)v << 1); }
 static int tc__ix_is_const(tc__ix e) { return !(e & 1); }
 static int64_t tc__ix_value(tc__ix e) { return e >> 1; }
 static int tc__ix_equals(tc__ix e, int64_t v) { return e == tc__ix_const(v); }
-static tc__ixnode *tc__ix_node(const tc__ixpool *p, tc__ix e) { return &p->node.at[e >> 1]; }
+static tc__ixnode *tc__ix_node(const tc__ixpool *p, tc__ix e) {
+    return &p->node.at[e >> 1];
+}
 
 static void tc__ix_open(tc__ixpool *p, tc_ctx *c) {
     memset(p, 0, sizeof *p);
@@ -3352,7 +3376,8 @@ static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnod
 
 // The id of `n` (with `terms` if POLY), made if new.
 static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms) {
-    uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b), id;
+    uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b),
+             id;
     if (n.kind == TC__IX_POLY)
         h = tc__hash64(terms, n.count * sizeof *terms, tc__hash_mix(h, (uint64_t)n.base));
     for (; tc__map_get(&p->ids, h, &id); h = tc__hash_mix(h, 1))
@@ -3368,7 +3393,8 @@ static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms
     return (tc__ix)(id * 2 + 1);
 }
 
-static tc__ix tc__ix_leaf(tc__ixpool *p, tc__ix_kind kind, int64_t slot, int64_t lo, int64_t hi) {
+static tc__ix tc__ix_leaf(tc__ixpool *p, tc__ix_kind kind, int64_t slot, int64_t lo,
+                          int64_t hi) {
     tc__ixnode n;
     memset(&n, 0, sizeof n);
     n.kind = kind, n.a = slot, n.lo = lo, n.hi = hi;
@@ -3434,10 +3460,12 @@ static void tc__ix_sum_add(const tc__ixpool *p, tc__ixsum *s, tc__ix e, int64_t 
         return;
     }
     s->base += n->base * scale;
-    for (uint32_t i = 0; i < n->count; i++) tc__ix_sum_term(s, &p->term.at[n->first + i], scale);
+    for (uint32_t i = 0; i < n->count; i++)
+        tc__ix_sum_term(s, &p->term.at[n->first + i], scale);
 }
 
-static void tc__ix_term_bounds(const tc__ixpool *p, const tc__ixterm *t, int64_t *lo, int64_t *hi) {
+static void tc__ix_term_bounds(const tc__ixpool *p, const tc__ixterm *t, int64_t *lo,
+                               int64_t *hi) {
     int64_t l = 1, h = 1;
     for (int i = 0; i < TC__IX_ATOMS && t->atom[i]; i++) {
         int64_t x = tc__ix_lo(p, t->atom[i]), y = tc__ix_hi(p, t->atom[i]);
@@ -3618,8 +3646,10 @@ static tc__ix tc__ix_quotient_atom(tc__ixpool *p, tc__ix_kind kind, tc__ix a, tc
     int64_t lo = tc__ix_lo(p, a), hi = tc__ix_hi(p, a), dl = tc__ix_lo(p, d);
     if (dl < 1) dl = 1;
     if (kind == TC__IX_DIV) {
-        n.lo = lo >= 0 ? lo / (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1) : tc__ix_floor_div(lo, dl);
-        n.hi = tc__ix_floor_div(hi, hi >= 0 ? dl : (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1));
+        n.lo = lo >= 0 ? lo / (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1)
+                       : tc__ix_floor_div(lo, dl);
+        n.hi = tc__ix_floor_div(hi,
+                                hi >= 0 ? dl : (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1));
     } else {
         n.lo = 0;
         n.hi = tc__ix_hi(p, d) - 1;
@@ -3629,7 +3659,8 @@ static tc__ix tc__ix_quotient_atom(tc__ixpool *p, tc__ix_kind kind, tc__ix a, tc
 }
 
 // a = quotient * d + rest, where every term of the quotient is exact.
-static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient, tc__ix *rest) {
+static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient,
+                         tc__ix *rest) {
     tc__ixsum s, q, r;
     s.base = q.base = r.base = 0, s.count = q.count = r.count = 0;
     s.overflow = q.overflow = r.overflow = 0;
@@ -3656,7 +3687,7 @@ static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient, tc
 
 static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     if (tc__ix_equals(d, 1)) return a;
-    if (tc__ix_equals(d, 0)) return tc__ix_const(0);  // an empty dimension: never evaluated
+    if (tc__ix_equals(d, 0)) return tc__ix_const(0); // an empty dimension: never evaluated
     if (tc__ix_is_const(a) && tc__ix_is_const(d))
         return tc__ix_const(tc__ix_floor_div(tc__ix_value(a), tc__ix_value(d)));
     tc__ix q, r;
@@ -3692,10 +3723,10 @@ static tc__ix tc__ix_ceil_div(tc__ixpool *p, tc__ix a, tc__ix d) {
 // ---- substitution, analysis, evaluation ----
 
 typedef struct tc__ixenv {
-    const int64_t *sym;         // by slot
+    const int64_t *sym; // by slot
     int64_t var[TC__AXES];
-    const int64_t *const *val;  // by node id, may be NULL
-    int64_t lane;               // which element of val
+    const int64_t *const *val; // by node id, may be NULL
+    int64_t lane;              // which element of val
 } tc__ixenv;
 
 static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
@@ -3705,7 +3736,8 @@ static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
     case TC__IX_SYM: return v->sym[n->a];
     case TC__IX_VAR: return v->var[n->a];
     case TC__IX_VAL: return v->val[n->a][v->lane];
-    case TC__IX_DIV: return tc__ix_floor_div(tc__ix_eval(p, n->a, v), tc__ix_eval(p, n->b, v));
+    case TC__IX_DIV:
+        return tc__ix_floor_div(tc__ix_eval(p, n->a, v), tc__ix_eval(p, n->b, v));
     case TC__IX_MOD: {
         int64_t d = tc__ix_eval(p, n->b, v), x = tc__ix_eval(p, n->a, v);
         return x - tc__ix_floor_div(x, d) * d;
@@ -3721,7 +3753,8 @@ static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &p->term.at[n->first + i];
         int64_t x = t->coef;
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) x *= tc__ix_eval(p, t->atom[k], v);
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            x *= tc__ix_eval(p, t->atom[k], v);
         sum += x;
     }
     return sum;
@@ -3764,7 +3797,8 @@ static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis;
     if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
-    if (n->kind != TC__IX_POLY) return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
+    if (n->kind != TC__IX_POLY)
+        return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &p->term.at[n->first + i];
         for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
@@ -3794,7 +3828,8 @@ static void tc__ix_find_vals(const tc__ixpool *p, tc__ix e, tc__ixvals *out) {
     }
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &p->term.at[n->first + i];
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) tc__ix_find_vals(p, t->atom[k], out);
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            tc__ix_find_vals(p, t->atom[k], out);
     }
 }
 
@@ -3834,7 +3869,8 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind != TC__IX_POLY) return 1;
     int64_t g = n->base;
-    for (uint32_t i = 0; i < n->count; i++) g = tc__ix_gcd(g, p->term.at[n->first + i].coef);
+    for (uint32_t i = 0; i < n->count; i++)
+        g = tc__ix_gcd(g, p->term.at[n->first + i].coef);
     return g < 0 ? -g : g;
 }
 
@@ -3877,7 +3913,8 @@ static tc__ixrun tc__ix_run_atom(tc__ixpool *p, tc__ix atom, tc__axis axis) {
         r.stride = tc__ix_const(n.a == (int64_t)axis);
         return r;
     }
-    if (n.kind == TC__IX_SYM || n.kind == TC__IX_VAL || !tc__ix_uses(p, atom, axis)) return r;
+    if (n.kind == TC__IX_SYM || n.kind == TC__IX_VAL || !tc__ix_uses(p, atom, axis))
+        return r;
     if (n.kind != TC__IX_DIV && n.kind != TC__IX_MOD) return none;
     // x / d and x % d with x = var + (multiple of d): constant or moving by 1 inside runs of d.
     tc__ixrun in = tc__ix_run(p, n.a, axis);
@@ -3886,8 +3923,9 @@ static tc__ixrun tc__ix_run_atom(tc__ixpool *p, tc__ix atom, tc__axis axis) {
     if (s == 0) return in;
     if (s < 0 || d % s != 0) return none;
     // Blocks that start at a multiple of g reach the next multiple of d only at their end.
-    int64_t g = tc__ix_gcd(d, tc__ix_divisor(p, tc__ix_subst(p, n.a, tc__ix_find_var(p, n.a, axis),
-                                                             tc__ix_const(0))));
+    int64_t g =
+        tc__ix_gcd(d, tc__ix_divisor(p, tc__ix_subst(p, n.a, tc__ix_find_var(p, n.a, axis),
+                                                     tc__ix_const(0))));
     if (g % s != 0) return none;
     r.run = tc__ix_gcd(in.run == INT64_MAX ? 0 : in.run, g / s);
     r.stride = tc__ix_const(n.kind == TC__IX_MOD ? s : 0);
@@ -3913,7 +3951,8 @@ static tc__ixrun tc__ix_run(tc__ixpool *p, tc__ix e, tc__axis axis) {
             }
             moving |= !still;
             step = tc__ix_mul(p, step, still ? t.atom[k] : a.stride);
-            if (a.run != INT64_MAX) r.run = r.run == INT64_MAX ? a.run : tc__ix_gcd(r.run, a.run);
+            if (a.run != INT64_MAX)
+                r.run = r.run == INT64_MAX ? a.run : tc__ix_gcd(r.run, a.run);
         }
         if (moving) r.stride = tc__ix_add(p, r.stride, step);
     }
@@ -3928,17 +3967,17 @@ static tc__ixrun tc__ix_run(tc__ixpool *p, tc__ix e, tc__axis axis) {
 typedef struct tc__layout {
     uint8_t dtype, rank, contiguous;
     int64_t dims[TC_MAX_RANK];
-    int64_t strides[TC_MAX_RANK];  // in elements
+    int64_t strides[TC_MAX_RANK]; // in elements
     int64_t numel;
-    int64_t low, high;             // smallest and largest element offset reached; high < low if empty
+    int64_t low, high; // smallest and largest element offset reached; high < low if empty
 } tc__layout;
 
 typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
 
 typedef struct tc__storage {
-    void *data;          // OWNED: by this struct; WRAPPED: by the user
+    void *data; // OWNED: by this struct; WRAPPED: by the user
     size_t bytes;
-    const void *constant;  // data of a tc_const, which never changes; else NULL
+    const void *constant; // data of a tc_const, which never changes; else NULL
     uint32_t refs;
     uint8_t owner;       // tc__owner
     uint64_t version;    // counts writes (in-place ops, tc_touch)
@@ -3947,41 +3986,42 @@ typedef struct tc__storage {
 } tc__storage;
 
 typedef struct tc__tensor {
-    uint32_t epoch;        // 0 = free slot
-    uint32_t layout;       // id, from 1
-    tc__storage *storage;  // counted
-    int64_t offset;        // first element, in elements
-    uint32_t scope;        // depth of the scope that frees it; 0 = tc_free only
-    uint32_t bind_epoch;   // visit that last used it as an external, and
-    uint32_t bind_index;   //   its number there
-    const char *file;      // where it was made, static text of the caller
+    uint32_t epoch;       // 0 = free slot
+    uint32_t layout;      // id, from 1
+    tc__storage *storage; // counted
+    int64_t offset;       // first element, in elements
+    uint32_t scope;       // depth of the scope that frees it; 0 = tc_free only
+    uint32_t bind_epoch;  // visit that last used it as an external, and
+    uint32_t bind_index;  //   its number there
+    const char *file;     // where it was made, static text of the caller
     int line;
 } tc__tensor;
 
 // What remains of a freed tensor, for the message about its dead handle.
 typedef struct tc__obituary {
     uint32_t epoch;
-    const char *how;       // static text
+    const char *how; // static text
     const char *file;
     int line;
 } tc__obituary;
 
 enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 64 };
-#define TC__VISIT_BIT ((uint32_t)1 << 23)    // slot numbers with this bit are positions in a visit
+#define TC__VISIT_BIT                                                                      \
+    ((uint32_t)1 << 23) // slot numbers with this bit are positions in a visit
 #define TC__SLOT_MASK (((uint32_t)1 << 24) - 1)
 
 typedef struct tc__values {
-    tc__core core;                // must be first
-    uint32_t slot_of_ctx;         // this context's number in the live table, 1..255
-    uint32_t epoch;               // last epoch given
+    tc__core core;        // must be first
+    uint32_t slot_of_ctx; // this context's number in the live table, 1..255
+    uint32_t epoch;       // last epoch given
     TC__VEC(tc__layout) layout;
     tc__map layout_ids;
-    TC__VEC(tc__tensor *) slot;   // slot i; tensors are allocated one by one and never move
+    TC__VEC(tc__tensor *) slot; // slot i; tensors are allocated one by one and never move
     TC__VEC(uint32_t) free_slot;
-    TC__VEC(uint32_t) scoped;     // slots made in open scopes, oldest first
-    TC__VEC(size_t) scope;        // start of each open scope in `scoped`
+    TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
+    TC__VEC(size_t) scope;    // start of each open scope in `scoped`
     tc__obituary obituary[TC__OBITUARIES];
-    size_t unscoped;              // live tensors outside scopes
+    size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
 } tc__values;
 
@@ -4007,13 +4047,16 @@ static void tc__row_major(int rank, const int64_t *dims, int64_t *strides) {
 static int tc__dims_check(tc_ctx *c, const char *who, int rank, const int64_t *dims) {
     size_t n = 16;
     if (rank < 0 || rank > TC_MAX_RANK)
-        return tc__fail(c, TC_E_RANK, "%s: rank %d; 0..%d is possible", who, rank, TC_MAX_RANK);
+        return tc__fail(c, TC_E_RANK, "%s: rank %d; 0..%d is possible", who, rank,
+                        TC_MAX_RANK);
     for (int i = 0; i < rank; i++) {
         if (dims[i] < 0)
             return tc__fail(c, TC_E_SHAPE, "%s: size %lld of dimension %d is negative", who,
                             (long long)dims[i], i);
-        if (!tc__mul_size(n, dims[i] ? (size_t)dims[i] : 1, &n) || n > (size_t)INT64_MAX / 4)
-            return tc__fail(c, TC_E_TOO_BIG, "%s: more elements than memory can address", who);
+        if (!tc__mul_size(n, dims[i] ? (size_t)dims[i] : 1, &n) ||
+            n > (size_t)INT64_MAX / 4)
+            return tc__fail(c, TC_E_TOO_BIG, "%s: more elements than memory can address",
+                            who);
     }
     return 1;
 }
@@ -4027,8 +4070,10 @@ static void tc__layout_measure(tc__layout *l) {
     for (int i = 0; i < l->rank && l->numel; i++) {
         int64_t reach = l->strides[i] * (l->dims[i] - 1);
         if (l->dims[i] != 1 && l->strides[i] != dense[i]) l->contiguous = 0;
-        if (reach < 0) l->low += reach;
-        else l->high += reach;
+        if (reach < 0)
+            l->low += reach;
+        else
+            l->high += reach;
     }
 }
 
@@ -4072,8 +4117,10 @@ static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
     void *data = tc__alloc_aligned(c, bytes ? bytes : 1);
     if (!data) return NULL;
     tc__storage *s = tc__storage_wrap(c, data, bytes);
-    if (!s) tc__free_aligned(c, data, bytes ? bytes : 1);
-    else s->owner = TC__OWNED;
+    if (!s)
+        tc__free_aligned(c, data, bytes ? bytes : 1);
+    else
+        s->owner = TC__OWNED;
     return s;
 }
 
@@ -4086,7 +4133,7 @@ static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
 // ---- slots and handles ----
 
 static uint32_t tc__epoch_next(tc__values *v) {
-    if (!++v->epoch) ++v->epoch;  // 0 marks a free slot
+    if (!++v->epoch) ++v->epoch; // 0 marks a free slot
     return v->epoch;
 }
 
@@ -4112,7 +4159,8 @@ static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
         return 1;
     }
     if (v->slot.count >= TC__VISIT_BIT)
-        return tc__fail(c, TC_E_TOO_BIG, "8388608 live tensors; free some, or use tc_scope_begin/end");
+        return tc__fail(c, TC_E_TOO_BIG,
+                        "8388608 live tensors; free some, or use tc_scope_begin/end");
     tc__tensor *t = TC__NEW(c, tc__tensor);
     if (!t || !TC__PUSH(c, v->slot, t)) {
         tc__free(c, t, sizeof *t);
@@ -4126,8 +4174,11 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     tc__values *v = tc__values_of(c);
     if (v->warned_unscoped || v->unscoped < 4096) return;
     v->warned_unscoped = 1;
-    tc__warn(c, "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
-                "tc_scope_begin/end or tc_free results", t->file ? t->file : "?", t->line);
+    tc__warn(
+        c,
+        "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
+        "tc_scope_begin/end or tc_free results",
+        t->file ? t->file : "?", t->line);
 }
 
 // A new tensor in the current scope. Takes over one reference of `s`, also when it fails.
@@ -4162,7 +4213,8 @@ static tc__tensor *tc__slot_find(tc_ctx *c, tc_tensor h) {
     return t->epoch && t->epoch == tc__handle_epoch(h) ? t : NULL;
 }
 
-static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file, int line) {
+static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
+                          int line) {
     tc__values *v = tc__values_of(c);
     tc__tensor *t = v->slot.at[slot];
     tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];
@@ -4333,25 +4385,25 @@ typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 typedef enum tc__level { TC__AT_ROW, TC__AT_COL, TC__AT_LEFT, TC__AT_RIGHT } tc__level;
 
 typedef struct tc__node {
-    uint16_t op;        // tc__op
-    uint8_t stage;      // tc__stage
-    uint8_t dtype;      // of the value
-    uint8_t rank;       // TENSOR: dimensions
-    uint8_t level;      // GROUP and LOOP: tc__level
-    uint16_t phase;     // GROUP and LOOP
-    uint32_t id;        // position in graph->node
+    uint16_t op;    // tc__op
+    uint8_t stage;  // tc__stage
+    uint8_t dtype;  // of the value
+    uint8_t rank;   // TENSOR: dimensions
+    uint8_t level;  // GROUP and LOOP: tc__level
+    uint16_t phase; // GROUP and LOOP
+    uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
-    uint32_t *in;       // ids of operands, owned by the graph
-    int64_t *attr;      // words by op, see ops.def; owned by the graph
-    tc__ix dims[TC_MAX_RANK];  // TENSOR
+    uint32_t *in;             // ids of operands, owned by the graph
+    int64_t *attr;            // words by op, see ops.def; owned by the graph
+    tc__ix dims[TC_MAX_RANK]; // TENSOR
 } tc__node;
 
 typedef struct tc__graph {
     tc_ctx *ctx;
-    tc__ixpool *ix;     // of the compile session, owned by it
-    tc__arena arena;    // owns the nodes
+    tc__ixpool *ix;  // of the compile session, owned by it
+    tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
-    tc__map ids;        // hash -> id, TENSOR and GROUP nodes
+    tc__map ids; // hash -> id, TENSOR and GROUP nodes
 } tc__graph;
 
 static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
@@ -4370,15 +4422,17 @@ static void tc__graph_close(tc__graph *g) {
 }
 
 static uint64_t tc__node_hash(const tc__node *n) {
-    uint64_t h = tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                                         ((uint64_t)n->level << 8) | n->rank);
+    uint64_t h =
+        tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                                ((uint64_t)n->level << 8) | n->rank);
     h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
     h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
     return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
 }
 
 static int tc__node_same(const tc__node *x, const tc__node *y) {
-    if (x->op != y->op || x->stage != y->stage || x->dtype != y->dtype || x->rank != y->rank)
+    if (x->op != y->op || x->stage != y->stage || x->dtype != y->dtype ||
+        x->rank != y->rank)
         return 0;
     if (x->level != y->level || x->phase != y->phase) return 0;
     if (x->n_in != y->n_in || x->n_attr != y->n_attr) return 0;
@@ -4444,24 +4498,38 @@ typedef struct tc__infer {
 } tc__infer;
 
 typedef enum tc__kind {
-    TC__KIND_UNARY, TC__KIND_BINARY, TC__KIND_TERNARY, TC__KIND_CAST, TC__KIND_SOURCE, TC__KIND_MOVE,
-    TC__KIND_JOIN, TC__KIND_GATHER, TC__KIND_REDUCE, TC__KIND_CONTRACT, TC__KIND_KERNEL, TC__KIND_EFFECT
+    TC__KIND_UNARY,
+    TC__KIND_BINARY,
+    TC__KIND_TERNARY,
+    TC__KIND_CAST,
+    TC__KIND_SOURCE,
+    TC__KIND_MOVE,
+    TC__KIND_JOIN,
+    TC__KIND_GATHER,
+    TC__KIND_REDUCE,
+    TC__KIND_CONTRACT,
+    TC__KIND_KERNEL,
+    TC__KIND_EFFECT
 } tc__kind;
 
 // Algebra flags.
 enum {
-    TC__AL_COMM = 1, TC__AL_ASSOC = 2, TC__AL_IDEM = 4, TC__AL_INVOL = 8, TC__AL_MONOID = 16
+    TC__AL_COMM = 1,
+    TC__AL_ASSOC = 2,
+    TC__AL_IDEM = 4,
+    TC__AL_INVOL = 8,
+    TC__AL_MONOID = 16
 };
 
 typedef struct tc__op_info {
     const char *id, *name;
     tc__kind kind;
-    int arity;       // -1: any number
+    int arity; // -1: any number
     uint32_t cost;
     int (*dtype)(tc__infer *q);
     int (*shape)(tc__infer *q);
-    uint32_t flags;  // TC__AL_
-    tc__op monoid;   // REDUCE: the op that combines two elements, else TC_OP_COUNT
+    uint32_t flags; // TC__AL_
+    tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
     const char *attr, *expr, *cuda, *doc;
 } tc__op_info;
 
@@ -4476,7 +4544,8 @@ static const char *tc__dims_text(const tc__meta *m, char out[160]) {
         if (tc__ix_is_const(m->dims[i]))
             n += (size_t)snprintf(out + n, 160 - n, "%s%lld", comma,
                                   (long long)tc__ix_value(m->dims[i]));
-        else n += (size_t)snprintf(out + n, 160 - n, "%ss", comma);
+        else
+            n += (size_t)snprintf(out + n, 160 - n, "%ss", comma);
         if (n > 130) break;
     }
     snprintf(out + n, 160 - n, "]");
@@ -4524,14 +4593,16 @@ static int tc__dtype_logic(tc__infer *q) { return tc__dtype_compare(q); }
 static int tc__dtype_bits(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (!tc__is_float(q->out.dtype)) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers or bool, got %s; tc_cast first?",
+    return tc__fail(q->ctx, TC_E_DTYPE,
+                    "%s: needs integers or bool, got %s; tc_cast first?",
                     tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
 }
 
 static int tc__dtype_where(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE, "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
+    return tc__fail(q->ctx, TC_E_DTYPE,
+                    "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
                     tc__dtype(q->in[0]->dtype)->name);
 }
 
@@ -4571,7 +4642,8 @@ static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
     return tc__fail(q->ctx, TC_E_BROADCAST,
                     "%s: sizes do not broadcast: %s and %s differ in dimension %d; "
                     "equal sizes or 1 are needed",
-                    tc__op_name(q->op), tc__dims_text(&q->out, x), tc__dims_text(q->in[i], y), dim);
+                    tc__op_name(q->op), tc__dims_text(&q->out, x),
+                    tc__dims_text(q->in[i], y), dim);
 }
 
 static int tc__shape_bcast(tc__infer *q) {
@@ -4582,8 +4654,10 @@ static int tc__shape_bcast(tc__infer *q) {
         int rank = a.rank > m->rank ? a.rank : m->rank;
         for (int d = 0; d < rank; d++) {
             int x = d - (rank - a.rank), y = d - (rank - m->rank);
-            tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x], v = y < 0 ? tc__ix_const(1) : m->dims[y];
-            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1)) return tc__bcast_fail(q, i, d);
+            tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x],
+                   v = y < 0 ? tc__ix_const(1) : m->dims[y];
+            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1))
+                return tc__bcast_fail(q, i, d);
             q->out.dims[d] = tc__ix_equals(u, 1) ? v : u;
         }
         q->out.rank = (uint8_t)rank;
@@ -4618,8 +4692,10 @@ static int tc__shape_permute(tc__infer *q) {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < q->n_attr; i++) {
         if (q->attr[i] < 0 || q->attr[i] >= m->rank || (seen >> q->attr[i] & 1))
-            return tc__fail(q->ctx, TC_E_DIM, "permute: dimension %lld is out of range or repeated; "
-                            "the order must name 0..%d once each", (long long)q->attr[i], m->rank - 1);
+            return tc__fail(q->ctx, TC_E_DIM,
+                            "permute: dimension %lld is out of range or repeated; "
+                            "the order must name 0..%d once each",
+                            (long long)q->attr[i], m->rank - 1);
         seen |= 1u << q->attr[i];
         q->out.dims[i] = m->dims[q->attr[i]];
     }
@@ -4637,7 +4713,8 @@ static int tc__shape_expand(tc__infer *q) {
     for (int i = 0; ok && i < m->rank; i++)
         ok = m->dims[i] == q->out.dims[lead + i] || tc__ix_equals(m->dims[i], 1);
     if (ok) return 1;
-    return tc__fail(q->ctx, TC_E_BROADCAST, "expand: %s does not expand to %s; only size 1 repeats",
+    return tc__fail(q->ctx, TC_E_BROADCAST,
+                    "expand: %s does not expand to %s; only size 1 repeats",
                     tc__dims_text(m, x), tc__dims_text(&q->out, y));
 }
 
@@ -4666,7 +4743,8 @@ static int tc__shape_pad(tc__infer *q) {
     }
     q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
     if (tc__ix_lo(q->ix, q->out.dims[dim]) >= 0) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size", (long long)dim);
+    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size",
+                    (long long)dim);
 }
 
 static int tc__shape_window(tc__infer *q) {
@@ -4674,17 +4752,23 @@ static int tc__shape_window(tc__infer *q) {
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     if (q->out.rank == TC_MAX_RANK)
-        return tc__fail(q->ctx, TC_E_RANK, "window: the result would have more than %d dimensions",
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "window: the result would have more than %d dimensions",
                         TC_MAX_RANK);
     // count = (n - (size - 1) * dilation - 1) / stride + 1
-    tc__ix reach = tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
-    tc__ix left = tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
+    tc__ix reach =
+        tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
+    tc__ix left =
+        tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
     if (tc__ix_lo(q->ix, left) < 0)
-        return tc__fail(q->ctx, TC_E_SHAPE, "window: size %lld (dilation %lld) is larger than the "
-                        "dimension %lld; pad it first?", (long long)tc__ix_value(q->attr[1]),
+        return tc__fail(q->ctx, TC_E_SHAPE,
+                        "window: size %lld (dilation %lld) is larger than the "
+                        "dimension %lld; pad it first?",
+                        (long long)tc__ix_value(q->attr[1]),
                         (long long)tc__ix_value(q->attr[3]),
                         (long long)tc__ix_value(q->out.dims[dim]));
-    q->out.dims[dim] = tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
+    q->out.dims[dim] =
+        tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
     q->out.dims[q->out.rank++] = q->attr[1];
     return 1;
 }
@@ -4699,9 +4783,11 @@ static int tc__shape_cat(tc__infer *q) {
         for (int d = 0; ok && d < q->out.rank; d++)
             ok = d == dim || q->in[i]->dims[d] == q->out.dims[d];
         if (!ok)
-            return tc__fail(q->ctx, TC_E_SHAPE, "cat: operand %u is %s, operand 0 is %s; all sizes "
-                            "but dimension %lld must be equal", (unsigned)i,
-                            tc__dims_text(q->in[i], x), tc__dims_text(q->in[0], y), (long long)dim);
+            return tc__fail(q->ctx, TC_E_SHAPE,
+                            "cat: operand %u is %s, operand 0 is %s; all sizes "
+                            "but dimension %lld must be equal",
+                            (unsigned)i, tc__dims_text(q->in[i], x),
+                            tc__dims_text(q->in[0], y), (long long)dim);
         q->out.dims[dim] = tc__ix_add(q->ix, q->out.dims[dim], q->in[i]->dims[dim]);
     }
     return 1;
@@ -4709,8 +4795,8 @@ static int tc__shape_cat(tc__infer *q) {
 
 static int tc__index_dtype(tc__infer *q) {
     if (tc__is_int(q->in[1]->dtype) && q->in[1]->dtype != TC_U8) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s", tc__op_name(q->op),
-                    tc__dtype(q->in[1]->dtype)->name);
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s",
+                    tc__op_name(q->op), tc__dtype(q->in[1]->dtype)->name);
 }
 
 static int tc__shape_take(tc__infer *q) {
@@ -4718,7 +4804,8 @@ static int tc__shape_take(tc__infer *q) {
     const tc__meta *a = q->in[0], *b = q->in[1];
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     if (a->rank - 1 + b->rank > TC_MAX_RANK)
-        return tc__fail(q->ctx, TC_E_RANK, "take: the result would have %d dimensions, %d are possible",
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "take: the result would have %d dimensions, %d are possible",
                         a->rank - 1 + b->rank, TC_MAX_RANK);
     int n = 0;
     for (int i = 0; i < dim; i++) q->out.dims[n++] = a->dims[i];
@@ -4737,9 +4824,10 @@ static int tc__shape_gather(tc__infer *q) {
     for (int i = 0; ok && i < a->rank; i++)
         ok = i == dim || tc__ix_hi(q->ix, b->dims[i]) <= tc__ix_lo(q->ix, a->dims[i]);
     if (!ok)
-        return tc__fail(q->ctx, TC_E_SHAPE, "gather: index %s does not fit %s; outside dimension %lld "
-                        "it must not be larger", tc__dims_text(b, x), tc__dims_text(a, y),
-                        (long long)dim);
+        return tc__fail(q->ctx, TC_E_SHAPE,
+                        "gather: index %s does not fit %s; outside dimension %lld "
+                        "it must not be larger",
+                        tc__dims_text(b, x), tc__dims_text(a, y), (long long)dim);
     q->out.rank = b->rank;
     memcpy(q->out.dims, b->dims, sizeof b->dims);
     return 1;
@@ -4753,8 +4841,9 @@ static int tc__shape_reduce(tc__infer *q) {
     for (int i = 0; i < q->out.rank; i++) {
         if (!(q->attr[0] >> i & 1)) continue;
         if (tc__ix_equals(q->out.dims[i], 0) && !empty_ok)
-            return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
-                            tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
+            return tc__fail(
+                q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
+                tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
         q->out.dims[i] = tc__ix_const(1);
     }
     return 1;
@@ -4764,12 +4853,16 @@ static int tc__shape_matmul(tc__infer *q) {
     const tc__meta *a = q->in[0], *b = q->in[1];
     char x[160], y[160];
     if (a->rank < 2 || b->rank != a->rank)
-        return tc__fail(q->ctx, TC_E_RANK, "matmul: operands are %s and %s; at least 2 dimensions are "
-                        "needed", tc__dims_text(a, x), tc__dims_text(b, y));
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "matmul: operands are %s and %s; at least 2 dimensions are "
+                        "needed",
+                        tc__dims_text(a, x), tc__dims_text(b, y));
     int r = a->rank;
     if (a->dims[r - 1] != b->dims[r - 2])
-        return tc__fail(q->ctx, TC_E_SHAPE, "matmul: inner sizes differ: a is %s, b is %s; transpose "
-                        "one of them?", tc__dims_text(a, x), tc__dims_text(b, y));
+        return tc__fail(q->ctx, TC_E_SHAPE,
+                        "matmul: inner sizes differ: a is %s, b is %s; transpose "
+                        "one of them?",
+                        tc__dims_text(a, x), tc__dims_text(b, y));
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
@@ -5407,11 +5500,13 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
 static const char *tc__op_name(tc__op op) {
     const tc__op_info *o = &tc__ops[op];
     static const char *const own[][2] = {
-        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"}, {"SLICE", "slice"},
-        {"PAD", "pad"}, {"WINDOW", "window"}, {"CAT", "cat"}, {"TAKE", "take"}, {"GATHER", "gather"},
-        {"SUM", "sum"}, {"PROD", "prod"}, {"AMAX", "amax"}, {"AMIN", "amin"}, {"ANY", "any"},
-        {"ALL", "all"}, {"ARGMAX", "argmax"}, {"ARGMIN", "argmin"}, {"MATMUL", "matmul"},
-        {"CAST", "cast"}, {"RANDOM", "random"}};
+        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"},
+        {"SLICE", "slice"},     {"PAD", "pad"},         {"WINDOW", "window"},
+        {"CAT", "cat"},         {"TAKE", "take"},       {"GATHER", "gather"},
+        {"SUM", "sum"},         {"PROD", "prod"},       {"AMAX", "amax"},
+        {"AMIN", "amin"},       {"ANY", "any"},         {"ALL", "all"},
+        {"ARGMAX", "argmax"},   {"ARGMIN", "argmin"},   {"MATMUL", "matmul"},
+        {"CAST", "cast"},       {"RANDOM", "random"}};
     if (o->name[0]) return o->name;
     for (size_t i = 0; i < TC__COUNT(own); i++)
         if (!strcmp(o->id, own[i][0])) return own[i][1];
@@ -5425,15 +5520,16 @@ static const char *tc__op_name(tc__op op) {
 // compares and returns (epoch of the visit, position); anything else forks the trie. Nothing here
 // knows about graphs or kernels: exec/ is reached through the hooks of the recorder.
 
-#define TC__EXTERNAL ((uint32_t)1 << 31)  // operand code: number of an external, else a position
+#define TC__EXTERNAL                                                                       \
+    ((uint32_t)1 << 31) // operand code: number of an external, else a position
 
 enum {
-    TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
-    TC__STEP_CROSSES = 2  // used after a graph break: stored before it from now on
+    TC__STEP_WANTED = 1, // read after its visit ended: an output from now on
+    TC__STEP_CROSSES = 2 // used after a graph break: stored before it from now on
 };
 
 typedef struct tc__site {
-    const char *file;  // __FILE__ of the caller, static; NULL = unknown
+    const char *file; // __FILE__ of the caller, static; NULL = unknown
     int line;
 } tc__site;
 
@@ -5441,35 +5537,41 @@ typedef struct tc__site {
 // its storage.
 typedef struct tc__binding {
     uint32_t layout;
-    uint32_t alias;  // number of the first external on the same storage; own number if none
+    uint32_t alias; // number of the first external on the same storage; own number if none
 } tc__binding;
 
 typedef struct tc__step {
-    struct tc__step *next;     // first continuation; owned by the region's arena, like all below
-    struct tc__step *sibling;  // alternative at the same position
-    struct tc__step *parent;   // NULL = the root
+    struct tc__step
+        *next; // first continuation; owned by the region's arena, like all below
+    struct tc__step *sibling; // alternative at the same position
+    struct tc__step *parent;  // NULL = the root
     uint16_t op, flags;
     uint16_t n_in, n_attr;
-    uint32_t *in;              // operand codes
+    uint32_t *in; // operand codes
     int64_t *attr;
-    uint32_t first_external, n_bind;  // externals bound before this step; bound by it
+    uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;             // of the result
-    tc__site site;             // where it was first recorded
+    tc__meta meta; // of the result
+    tc__site site; // where it was first recorded
     uint32_t position;
-    void *program;             // FINISH, BREAK: owned and understood by exec/
-    uint32_t generation;       // FINISH: region->generation its program was made for
+    void *program;       // FINISH, BREAK: owned and understood by exec/
+    uint32_t generation; // FINISH: region->generation its program was made for
 } tc__step;
 
 typedef struct tc__external {
     tc_tensor handle;
-    tc__storage *storage;  // counted
+    tc__storage *storage; // counted
     uint32_t layout, alias;
     int64_t offset;
-    uint64_t version;      // of the storage when it was bound
+    uint64_t version; // of the storage when it was bound
 } tc__external;
 
-typedef enum tc__visit_state { TC__VISIT_NONE, TC__VISIT_OPEN, TC__VISIT_DONE, TC__VISIT_FAILED } tc__visit_state;
+typedef enum tc__visit_state {
+    TC__VISIT_NONE,
+    TC__VISIT_OPEN,
+    TC__VISIT_DONE,
+    TC__VISIT_FAILED
+} tc__visit_state;
 
 struct tc__region;
 
@@ -5477,29 +5579,29 @@ typedef struct tc__visit {
     struct tc__region *region;
     uint32_t epoch;
     tc__visit_state state;
-    uint64_t key;                 // handle id >> 24 of its results
-    tc__step *at;                 // last step matched
-    TC__VEC(tc__step *) path;     // by position
+    uint64_t key;             // handle id >> 24 of its results
+    tc__step *at;             // last step matched
+    TC__VEC(tc__step *) path; // by position
     TC__VEC(tc__external) external;
-    TC__VEC(uint32_t) result_of;  // by position: 1 + index in result, 0 = not in memory
+    TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
-    uint32_t segment;             // first position after the last break
-    int writes;                   // some step writes in place
-    int broken;                   // a value was read although the region asked for fullgraph
+    uint32_t segment; // first position after the last break
+    int writes;       // some step writes in place
+    int broken;       // a value was read although the region asked for fullgraph
     tc__site begin;
-    uint64_t draw;                // random stream position when it began
+    uint64_t draw; // random stream position when it began
 } tc__visit;
 
 typedef struct tc__region {
-    const char *name;        // copied into the arena
+    const char *name; // copied into the arena
     tc__site begin;
     int depth;
-    uint32_t generation;     // counts changes of step flags
+    uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;    // keeps: some path has a KEEP step
+    int fullgraph, keeps; // keeps: some path has a KEEP step
     tc__arena arena;
     tc__step root;
-    tc__visit visit[2];      // the current one and the one before it
+    tc__visit visit[2]; // the current one and the one before it
     int current;
     void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
@@ -5511,33 +5613,34 @@ typedef struct tc__call {
     const tc_tensor *in;
     const int64_t *attr;
     tc__site site;
-    uint8_t dtype;           // of sources
-    uint8_t rank;            // of sources
-    const int64_t *dims;     // of sources, expressions
+    uint8_t dtype;       // of sources
+    uint8_t rank;        // of sources
+    const int64_t *dims; // of sources, expressions
 } tc__call;
 
 // What exec/ does for the recorder. Each reports its own errors.
 typedef struct tc__hooks {
-    tc_tensor (*eager)(tc_ctx *c, const tc__call *call);              // run one call now
-    int (*segment)(tc_ctx *c, tc__visit *v, tc__step *at);            // make step's operand 0 readable
-    int (*finish)(tc_ctx *c, tc__visit *v);                           // run the rest of the visit
-    tc__tensor *(*demand)(tc_ctx *c, tc__visit *v, uint32_t position);  // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r);                         // free region->state, programs
+    tc_tensor (*eager)(tc_ctx *c, const tc__call *call);   // run one call now
+    int (*segment)(tc_ctx *c, tc__visit *v, tc__step *at); // make step's operand 0 readable
+    int (*finish)(tc_ctx *c, tc__visit *v);                // run the rest of the visit
+    tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
+                          uint32_t position); // compute a forgotten result
+    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
 } tc__hooks;
 
 typedef struct tc__recorder {
-    tc__values values;       // must be first
+    tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;           // only constants: sizes are fixed while recording
-    tc__visit *visit;        // open visit, NULL = eager
-    tc__region *region;      // list of all regions
-    tc__map visits;          // epoch -> tc__visit
-    tc__map kept;            // id of a kept result whose visit is over -> tc__tensor, owned
+    tc__ixpool ix;      // only constants: sizes are fixed while recording
+    tc__visit *visit;   // open visit, NULL = eager
+    tc__region *region; // list of all regions
+    tc__map visits;     // epoch -> tc__visit
+    tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;               // regions begun inside the open one (inlined)
-    int skipped;             // disabled regions begun and not ended
+    int depth;   // regions begun inside the open one (inlined)
+    int skipped; // disabled regions begun and not ended
     int compiling;
-    uint64_t seed, draw;     // random stream: key, and next draw number
+    uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
@@ -5563,20 +5666,24 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u",
-                        who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(c, TC_E_FOREIGN,
+                        "%s: the tensor belongs to context %u, this is context %u", who,
+                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
     if (tc__is_visit(t))
-        return tc__fail(c, TC_E_DEAD, "%s: result %u of a region's visit that is two or more visits "
-                        "ago; tc_keep it inside the region to use it longer", who,
-                        (unsigned)tc__position(t));
+        return tc__fail(c, TC_E_DEAD,
+                        "%s: result %u of a region's visit that is two or more visits "
+                        "ago; tc_keep it inside the region to use it longer",
+                        who, (unsigned)tc__position(t));
     if (o->epoch == tc__handle_epoch(t))
-        return tc__fail(c, TC_E_DEAD, "%s: the tensor was %s at %s:%d; tc_keep it, or widen the scope",
+        return tc__fail(c, TC_E_DEAD,
+                        "%s: the tensor was %s at %s:%d; tc_keep it, or widen the scope",
                         who, o->how, o->file ? o->file : "?", o->line);
     return tc__fail(c, TC_E_DEAD, "%s: the tensor is no longer alive", who);
 }
 
 static int tc__fail_null(tc_ctx *c, const char *who) {
-    return tc__fail(c, TC_E_NULL, "%s: a null tensor was given (an earlier call failed?)", who);
+    return tc__fail(c, TC_E_NULL, "%s: a null tensor was given (an earlier call failed?)",
+                    who);
 }
 
 // ---- tensors behind handles ----
@@ -5600,9 +5707,11 @@ static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
     if (m) return m;
     if (!t.id) return tc__fail_null(c, who), (tc__tensor *)NULL;
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    if (!v || tc__position(t) >= v->path.count) return tc__fail_dead(c, who, t), (tc__tensor *)NULL;
+    if (!v || tc__position(t) >= v->path.count)
+        return tc__fail_dead(c, who, t), (tc__tensor *)NULL;
     if (v->state != TC__VISIT_DONE) {
-        tc__fail(c, TC_E_STATE, "%s: a result of region \"%s\", which failed or is still open", who,
+        tc__fail(c, TC_E_STATE,
+                 "%s: a result of region \"%s\", which failed or is still open", who,
                  v->region->name);
         return NULL;
     }
@@ -5674,8 +5783,9 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
         if (s->attr[i] != k->attr[i]) return 0;
     for (uint32_t i = 0; i < k->n_in; i++) {
         uint64_t id = k->in[i].id;
-        uint32_t code = id >> TC__SLOT_BITS == v->key ? (uint32_t)id & (TC__VISIT_BIT - 1)
-                                                      : tc__external_code(c, v, s, k->in[i]);
+        uint32_t code = id >> TC__SLOT_BITS == v->key
+                            ? (uint32_t)id & (TC__VISIT_BIT - 1)
+                            : tc__external_code(c, v, s, k->in[i]);
         if (code == s->in[i]) continue;
         if (s->n_bind) tc__unbind_to(c, v, s->first_external);
         return 0;
@@ -5734,7 +5844,8 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     return 1;
 }
 
-static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k, const tc__meta *meta) {
+static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
+                              const tc__meta *meta) {
     tc__arena *a = &v->region->arena;
     uint32_t first = (uint32_t)v->external.count;
     tc__step *s = TC__ANEW(a, tc__step);
@@ -5799,7 +5910,8 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     }
     tc__step *s = tc__visit_step(c, v, k);
     tc_tensor t;
-    t.id = s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
+    t.id =
+        s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
     return t;
 }
 
@@ -5822,10 +5934,11 @@ static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int6
 // Is the call the first expected step `s`, all of whose operands are results of this visit or bound
 // already? The common case of a re-run body, in a few compares per operand.
 TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op op,
-                                         const tc_tensor *in, uint32_t n, const int64_t *attr,
-                                         uint32_t n_attr) {
+                                  const tc_tensor *in, uint32_t n, const int64_t *attr,
+                                  uint32_t n_attr) {
     uint64_t base = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
-    if (!s || s->op != op || s->n_in != n || s->n_attr != n_attr || op == TC_OP_COPY_) return 0;
+    if (!s || s->op != op || s->n_in != n || s->n_attr != n_attr || op == TC_OP_COPY_)
+        return 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = s->in[i], e = code & ~TC__EXTERNAL;
         if (!(code & TC__EXTERNAL)) {
@@ -5841,8 +5954,8 @@ TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op 
 
 // Follows a call without leaving this function, or takes the long way.
 TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t n,
-                                               const int64_t *attr, uint32_t n_attr,
-                                               const char *file, int line) {
+                                        const int64_t *attr, uint32_t n_attr,
+                                        const char *file, int line) {
     tc_ctx *c = tc__ctx_of(in[0]);
     tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t;
@@ -5874,8 +5987,8 @@ static tc_tensor tc__op3(tc__op op, tc_tensor a, tc_tensor b, tc_tensor d, const
 typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
 
 // op(a, s), or op(s, a) with the scalar on the left.
-static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side, const char *file,
-                               int line) {
+static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side,
+                               const char *file, int line) {
     int64_t attr[2];
     memcpy(&attr[0], &s, sizeof s);
     attr[1] = side;
@@ -5883,7 +5996,8 @@ static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side, 
 }
 
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,
-                            const int64_t *attr, uint32_t n_attr, const char *file, int line) {
+                            const int64_t *attr, uint32_t n_attr, const char *file,
+                            int line) {
     tc__call k;
     int64_t ix[TC_MAX_RANK];
     if (!tc__dims_check(c, tc__op_name(op), rank, dims)) return tc__null();
@@ -5912,7 +6026,9 @@ static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
         }
         *t = v->result.at[v->result_of.at[p] - 1];
         t->storage->refs++;
-        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) || !TC__PUSH(c, r->kept_ids, id)) return;
+        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) ||
+            !TC__PUSH(c, r->kept_ids, id))
+            return;
     }
 }
 
@@ -5924,17 +6040,20 @@ static int tc__kept_free(tc_ctx *c, uint64_t id) {
     tc__tensor *t = (tc__tensor *)(uintptr_t)found;
     tc__map_remove(&r->kept, id);
     for (size_t i = 0; i < r->kept_ids.count; i++)
-        if (r->kept_ids.at[i] == id) r->kept_ids.at[i] = r->kept_ids.at[--r->kept_ids.count];
+        if (r->kept_ids.at[i] == id)
+            r->kept_ids.at[i] = r->kept_ids.at[--r->kept_ids.count];
     tc__storage_unref(c, t->storage);
     tc__free(c, t, sizeof *t);
     return 1;
 }
 
 static void tc__visit_clear(tc_ctx *c, tc__visit *v) {
-    if (v->region && v->region->keeps && v->state == TC__VISIT_DONE) tc__visit_hand_over(c, v);
+    if (v->region && v->region->keeps && v->state == TC__VISIT_DONE)
+        tc__visit_hand_over(c, v);
     if (v->epoch) tc__map_remove(&tc__recorder_of(c)->visits, v->epoch);
     tc__unbind_to(c, v, 0);
-    for (size_t i = 0; i < v->result.count; i++) tc__storage_unref(c, v->result.at[i].storage);
+    for (size_t i = 0; i < v->result.count; i++)
+        tc__storage_unref(c, v->result.at[i].storage);
     v->result.count = v->result_of.count = v->path.count = 0;
     v->state = TC__VISIT_NONE;
     v->epoch = 0;
@@ -5975,15 +6094,15 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
 // The region of this name, begin site and depth, made if new; NULL = out of memory.
 static tc__region *tc__region_find(tc_ctx *c, const char *name, tc__site begin, int depth) {
     for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
-        if (r->begin.line == begin.line && r->depth == depth && r->begin.file == begin.file &&
-            !strcmp(r->name, name))
+        if (r->begin.line == begin.line && r->depth == depth &&
+            r->begin.file == begin.file && !strcmp(r->name, name))
             return r;
     return tc__region_new(c, name, begin, depth);
 }
 
 static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
-    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost", v->region->name,
-             v->begin.file ? v->begin.file : "?", v->begin.line, why);
+    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost",
+             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why);
     v->state = TC__VISIT_FAILED;
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
@@ -5998,7 +6117,8 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
-    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0, v->draw = rec->draw;
+    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
+    v->draw = rec->draw;
     v->state = TC__VISIT_OPEN;
     rec->visit = v;
     r->visits++;
@@ -8553,16 +8673,16 @@ TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
 
 // A result to be stored, or an external to be overwritten, by a program.
 typedef struct tc__target {
-    uint32_t position;  // of the step; UINT32_MAX = write-back of external `external`
+    uint32_t position; // of the step; UINT32_MAX = write-back of external `external`
     uint32_t external;
     uint32_t node;
 } tc__target;
 
 // One operand code's value while the path is walked.
 typedef struct tc__cell {
-    const tc__step *via;   // movement that makes it from `parent`; NULL = a root
-    uint32_t parent;       // cell
-    uint32_t version;      // root: writes so far; view: root's version that `node` belongs to
+    const tc__step *via; // movement that makes it from `parent`; NULL = a root
+    uint32_t parent;     // cell
+    uint32_t version;    // root: writes so far; view: root's version that `node` belongs to
     tc__node *node;
 } tc__cell;
 
@@ -8570,7 +8690,7 @@ typedef struct tc__builder {
     tc_ctx *ctx;
     tc__graph *g;
     tc__visit *visit;
-    uint32_t externals;        // cells below this are externals, above are positions
+    uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
     int failed;
 } tc__builder;
@@ -8578,10 +8698,12 @@ typedef struct tc__builder {
 // ---- node constructors; each gives NULL when memory is out, and NULL for NULL operands ----
 
 static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
-                          const uint32_t *in, uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
+                          const uint32_t *in, uint32_t n_in, const int64_t *attr,
+                          uint32_t n_attr) {
     tc__node n;
     memset(&n, 0, sizeof n);
-    n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype, n.rank = (uint8_t)rank;
+    n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype,
+    n.rank = (uint8_t)rank;
     n.n_in = n_in, n.n_attr = n_attr;
     uint32_t ids[TC__MAX_OPERANDS];
     int64_t words[TC__MAX_OPERANDS];
@@ -8592,13 +8714,14 @@ static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc
     return tc__node_cons(g, &n);
 }
 
-static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank, const tc__ix *dims,
-                           const int64_t *attr, uint32_t n_attr) {
+static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank,
+                           const tc__ix *dims, const int64_t *attr, uint32_t n_attr) {
     return a ? tc__make(g, op, a->dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
 }
 
-static tc__node *tc__make1_as(tc__graph *g, tc__op op, int dtype, const tc__node *a, int rank,
-                              const tc__ix *dims, const int64_t *attr, uint32_t n_attr) {
+static tc__node *tc__make1_as(tc__graph *g, tc__op op, int dtype, const tc__node *a,
+                              int rank, const tc__ix *dims, const int64_t *attr,
+                              uint32_t n_attr) {
     return a ? tc__make(g, op, dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
 }
 
@@ -8660,34 +8783,38 @@ static tc__node *tc__make_permute(tc__graph *g, tc__node *a, const int64_t *orde
     return tc__make1(g, TC_OP_PERMUTE, a, a->rank, dims, merged, (uint32_t)a->rank);
 }
 
-static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix start, tc__ix count,
-                                tc__ix step) {
+static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix start,
+                                tc__ix count, tc__ix step) {
     tc__ix dims[TC_MAX_RANK];
     int64_t attr[4];
     if (!a) return NULL;
-    if (tc__ix_equals(start, 0) && tc__ix_equals(step, 1) && count == a->dims[dim]) return a;
+    if (tc__ix_equals(start, 0) && tc__ix_equals(step, 1) && count == a->dims[dim])
+        return a;
     memcpy(dims, a->dims, sizeof dims);
     dims[dim] = count;
     attr[0] = dim, attr[1] = start, attr[2] = count, attr[3] = step;
     return tc__make1(g, TC_OP_SLICE, a, a->rank, dims, attr, 4);
 }
 
-static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low, tc__ix high,
-                              tc__ix dilation, int64_t fill) {
+static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low,
+                              tc__ix high, tc__ix dilation, int64_t fill) {
     tc__ix n;
     tc__ix dims[TC_MAX_RANK];
     int64_t attr[5];
     if (!a) return NULL;
-    if (tc__ix_equals(low, 0) && tc__ix_equals(high, 0) && tc__ix_equals(dilation, 1)) return a;
+    if (tc__ix_equals(low, 0) && tc__ix_equals(high, 0) && tc__ix_equals(dilation, 1))
+        return a;
     memcpy(dims, a->dims, sizeof dims);
     n = tc__ix_mul(g->ix, tc__ix_sub(g->ix, dims[dim], tc__ix_const(1)), dilation);
-    n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0) : tc__ix_add(g->ix, n, tc__ix_const(1));
+    n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0)
+                                    : tc__ix_add(g->ix, n, tc__ix_const(1));
     dims[dim] = tc__ix_add(g->ix, n, tc__ix_add(g->ix, low, high));
     attr[0] = dim, attr[1] = low, attr[2] = high, attr[3] = dilation, attr[4] = fill;
     return tc__make1(g, TC_OP_PAD, a, a->rank, dims, attr, 5);
 }
 
-static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *const *in, uint32_t n_in) {
+static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *const *in,
+                              uint32_t n_in) {
     uint32_t ids[3];
     for (uint32_t i = 0; i < n_in; i++) {
         if (!in[i]) return NULL;
@@ -8705,7 +8832,9 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
     if (!a) return NULL;
     for (int i = 0; i < a->rank; i++)
         if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
-    if (mask) return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims, &mask, 1);
+    if (mask)
+        return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims,
+                            &mask, 1);
     memset(&zero, 0, sizeof zero);
     in[0] = tc__make_expand(g, tc__make_const(g, s->meta.dtype, zero), a->rank, a->dims);
     in[1] = a;
@@ -8717,8 +8846,10 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
 // ---- in-place writes ----
 
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
-static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base, tc__node *value) {
-    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]), count = tc__ix_value(s->attr[2]);
+static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
+                             tc__node *value) {
+    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]),
+            count = tc__ix_value(s->attr[2]);
     int64_t step = tc__ix_value(s->attr[3]), n = tc__ix_value(base->dims[dim]);
     tc__node *in[3];
     if (!count) return base;
@@ -8730,7 +8861,8 @@ static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base, tc
     }
     tc__value one;
     one.i = 1;
-    tc__ix low = tc__ix_const(start), high = tc__ix_const(n - start - (count - 1) * step - 1);
+    tc__ix low = tc__ix_const(start),
+           high = tc__ix_const(n - start - (count - 1) * step - 1);
     tc__node *inside = tc__make_const(g, TC_BOOL, one);
     if (!value || !inside) return NULL;
     inside = tc__make_expand(g, inside, value->rank, value->dims);
@@ -8760,10 +8892,14 @@ static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
     case TC_OP_RESHAPE: return tc__make_reshape(g, a, s->n_attr, s->attr);
     case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
     case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
-    case TC_OP_SLICE: return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+    case TC_OP_SLICE:
+        return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
     case TC_OP_PAD:
-        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3], s->attr[4]);
-    default: return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr, s->n_attr);
+        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3],
+                            s->attr[4]);
+    default:
+        return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr,
+                         s->n_attr);
     }
 }
 
@@ -8790,7 +8926,8 @@ static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
     tc__node *base = tc__cell_read(b, v->parent);
     if (!base) return 0;
     if (s->op == TC_OP_EXPAND && !tc__dims_equal(base, value->rank, value->dims))
-        return tc__fail(b->ctx, TC_E_ALIAS, "in-place write to an expanded tensor: several elements "
+        return tc__fail(b->ctx, TC_E_ALIAS,
+                        "in-place write to an expanded tensor: several elements "
                         "share memory; tc_contiguous it first");
     if (s->op == TC_OP_SLICE) value = tc__unslice(b->g, s, base, value);
     if (s->op == TC_OP_PERMUTE) value = tc__unpermute(b->g, s, value);
@@ -8810,12 +8947,14 @@ static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i)
 }
 
 // dtype in which operand i of an elementwise step is computed.
-static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i, int common) {
+static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i,
+                             int common) {
     (void)b;
     if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
     // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
-    if (tc__ops[s->op].dtype == tc__dtype_compare) return common == TC_BOOL ? TC_U8 : common;
+    if (tc__ops[s->op].dtype == tc__dtype_compare)
+        return common == TC_BOOL ? TC_U8 : common;
     return s->meta.dtype;
 }
 
@@ -8856,7 +8995,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_UNARY:
     case TC__KIND_BINARY:
     case TC__KIND_TERNARY: return tc__step_alu(b, s);
-    case TC__KIND_CAST: return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
+    case TC__KIND_CAST:
+        return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
     case TC__KIND_CONTRACT:
     case TC__KIND_MOVE:
     case TC__KIND_JOIN:
@@ -8869,7 +9009,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     if (s->op == TC_OP_CONST) {
         tc__value v;
         memcpy(&v, &s->attr[0], sizeof v);
-        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank, s->meta.dims);
+        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank,
+                               s->meta.dims);
     }
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
@@ -8882,8 +9023,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     }
     if (tc__ops[s->op].kind == TC__KIND_MOVE)
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
-    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids, s->n_in,
-                    s->attr, s->n_attr);
+    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids,
+                    s->n_in, s->attr, s->n_attr);
 }
 
 // Sizes that differ only in dimensions of size 1.
@@ -8917,7 +9058,8 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
     if (s->op == TC_OP_COPY_) {
         tc__node *to = tc__step_operand(b, s, 0), *value = tc__step_operand(b, s, 1);
         if (!to || !value) return 0;
-        value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank, to->dims);
+        value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank,
+                                to->dims);
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
         v.node = NULL;
@@ -8948,7 +9090,8 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
     int64_t attr = (int64_t)(b->externals + s->position);
     tc__cell cell;
     memset(&cell, 0, sizeof cell);
-    cell.node = tc__make(b->g, TC_OP_INPUT, s->meta.dtype, s->meta.rank, s->meta.dims, NULL, 0, &attr, 1);
+    cell.node = tc__make(b->g, TC_OP_INPUT, s->meta.dtype, s->meta.rank, s->meta.dims, NULL,
+                         0, &attr, 1);
     if (!cell.node || !TC__PUSH(b->ctx, b->cell, cell)) b->failed = 1;
     return 1;
 }
@@ -8972,12 +9115,13 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
 }
 // ---- gen/graph/dump.c ---------------------------------------------------
 // Text of every IR, in the notation of gen/README.md, and dot.
-// Input: a visit (trace) or a graph of any stage. Output: one line per step or node, the same text
-// every time: ids are positions, and sums and products are put in an order of their own, which does
-// not depend on when an expression was made. A TENSOR dump reads back (graph/read.c).
+// Input: a visit (trace) or a graph of any stage. Output: one line per step or node, the
+// same text every time: ids are positions, and sums and products are put in an order of
+// their own, which does not depend on when an expression was made. A TENSOR dump reads back
+// (graph/read.c).
 //
-// One idea: the ATTR column of ops.def names the words of a node, so one walk prints most ops; a row
-// of tc__dump_rows is needed only where the notation differs from `name=value`.
+// One idea: the ATTR column of ops.def names the words of a node, so one walk prints most
+// ops; a row of tc__dump_rows is needed only where the notation differs from `name=value`.
 
 enum { TC__DUMP_TYPE_COLUMN = 34 };
 
@@ -8986,7 +9130,11 @@ enum { TC__DUMP_TYPE_COLUMN = 34 };
 static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e);
 
 // What stands around an expression decides whether it needs brackets.
-typedef enum tc__around { TC__AROUND_SUM, TC__AROUND_PRODUCT, TC__AROUND_QUOTIENT } tc__around;
+typedef enum tc__around {
+    TC__AROUND_SUM,
+    TC__AROUND_PRODUCT,
+    TC__AROUND_QUOTIENT
+} tc__around;
 
 static void tc__dump_ix_in(tc__text *t, const tc__ixpool *p, tc__ix e, tc__around around) {
     int poly = !tc__ix_is_const(e) && tc__ix_node(p, e)->kind == TC__IX_POLY;
@@ -9002,7 +9150,7 @@ static void tc__dump_ix_in(tc__text *t, const tc__ixpool *p, tc__ix e, tc__aroun
 // A term of a sum, a factor of a product or an operand of min, as text to be put in order.
 typedef struct tc__dump_piece {
     int64_t coef;
-    const char *at;  // filled when all pieces are there
+    const char *at; // filled when all pieces are there
     size_t first, size;
 } tc__dump_piece;
 
@@ -9066,7 +9214,8 @@ static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) 
     tc__text_init(&parts, t->ctx);
     for (int i = 0; i < count; i++) {
         const tc__ixterm *m = &p->term.at[n->first + (uint32_t)i];
-        int atoms = tc__dump_atoms(m), alone = atoms == 1 && (m->coef == 1 || m->coef == -1);
+        int atoms = tc__dump_atoms(m),
+            alone = atoms == 1 && (m->coef == 1 || m->coef == -1);
         piece[i].coef = m->coef, piece[i].first = parts.size;
         tc__dump_joined(&parts, p, m->atom, atoms, "*",
                         alone ? TC__AROUND_SUM : TC__AROUND_PRODUCT);
@@ -9077,15 +9226,18 @@ static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) 
         for (int i = 0; i < count; i++) tc__dump_term(t, &piece[i], i == 0);
         if (n->base)
             tc__put(t, n->base < 0 ? " - %llu" : " + %llu",
-                    (unsigned long long)(n->base < 0 ? 0 - (uint64_t)n->base : (uint64_t)n->base));
+                    (unsigned long long)(n->base < 0 ? 0 - (uint64_t)n->base
+                                                     : (uint64_t)n->base));
     }
     tc__text_free(&parts);
 }
 
 static void tc__dump_var(tc__text *t, int64_t axis) {
     static const char *const names[TC__AXES] = {"r", "c", "k"};
-    if (axis < (int64_t)TC__AXES) tc__put(t, "%s", names[axis]);
-    else tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
+    if (axis < (int64_t)TC__AXES)
+        tc__put(t, "%s", names[axis]);
+    else
+        tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
 }
 
 static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e) {
@@ -9129,12 +9281,29 @@ static void tc__dump_dims(tc__text *t, const tc__ixpool *p, int rank, const tc__
     tc__put(t, "]");
 }
 
+// Fewest digits that read back as this float.
+static void tc__dump_float(tc__text *t, double v) {
+    char text[40];
+    for (int precision = 0; precision < 9 && v - v == 0; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision, v);
+        double d = strtod(text, NULL);
+        if ((double)(float)d != v) continue;
+        tc__put_double(t, d);
+        return;
+    }
+    tc__put_double(t, v);
+}
+
 // The bits of a tc__value, an attribute word of kind v.
 static void tc__dump_value(tc__text *t, int dtype, int64_t bits) {
     tc__value v;
     memcpy(&v, &bits, sizeof v);
-    if (tc__is_float(dtype)) tc__put_double(t, v.f);
-    else tc__put(t, "%lld", (long long)v.i);
+    if (dtype == TC_F32)
+        tc__dump_float(t, v.f);
+    else if (tc__is_float(dtype))
+        tc__put_double(t, v.f);
+    else
+        tc__put(t, "%lld", (long long)v.i);
 }
 
 // The row's ID in lower case: "add", "input", "copy_".
@@ -9151,8 +9320,9 @@ static const char *tc__dump_monoid(int64_t op, char out[32]) {
     static const struct {
         tc__op op;
         const char *name;
-    } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},        {TC_OP_MAXIMUM, "max"},
-                 {TC_OP_MINIMUM, "min"},    {TC_OP_LOGICAL_OR, "any"},  {TC_OP_LOGICAL_AND, "all"}};
+    } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
+                 {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"}};
     for (size_t i = 0; i < TC__COUNT(names); i++)
         if ((int64_t)names[i].op == op) return names[i].name;
     return op >= 0 && op < TC_OP_COUNT ? tc__dump_op((int)op, out) : "?";
@@ -9162,7 +9332,7 @@ static const char *tc__dump_monoid(int64_t op, char out[32]) {
 
 // One name of an ATTR column: "t dim, s start" walked by tc__attr_next.
 typedef struct tc__attr_name {
-    char kind;      // v, s or t
+    char kind; // v, s or t
     char name[24];
     const char *rest;
 } tc__attr_name;
@@ -9182,7 +9352,9 @@ static int tc__attr_next(tc__attr_name *a) {
     return 1;
 }
 
-static int tc__attr_is(const tc__attr_name *a, const char *name) { return !strcmp(a->name, name); }
+static int tc__attr_is(const tc__attr_name *a, const char *name) {
+    return !strcmp(a->name, name);
+}
 
 // Words that the type at the end of the line tells already.
 static int tc__attr_implied(const tc__attr_name *a) {
@@ -9191,26 +9363,34 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
+    int list =
+        tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
     return list ? left : left ? 1 : 0;
 }
 
-static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype, int64_t word) {
-    if (kind == 's') tc__dump_ix(t, p, word);
-    else if (kind == 'v') tc__dump_value(t, dtype, word);
-    else tc__put(t, "%lld", (long long)word);
+static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype,
+                          int64_t word) {
+    if (kind == 's')
+        tc__dump_ix(t, p, word);
+    else if (kind == 'v')
+        tc__dump_value(t, dtype, word);
+    else
+        tc__put(t, "%lld", (long long)word);
 }
 
-static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype, const int64_t *attr,
-                           uint32_t n_attr) {
+static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
+                           const int64_t *attr, uint32_t n_attr) {
     tc__attr_name a;
     uint32_t at = 0;
     a.rest = tc__ops[op].attr;
     while (tc__attr_next(&a)) {
         uint32_t n = tc__attr_words(&a, n_attr - at);
-        if (tc__attr_is(&a, "external")) tc__put(t, " x");
-        else if (tc__attr_is(&a, "bits")) tc__put(t, " ");
-        else if (n && !tc__attr_implied(&a)) tc__put(t, " %s=", a.name);
+        if (tc__attr_is(&a, "external"))
+            tc__put(t, " x");
+        else if (tc__attr_is(&a, "bits"))
+            tc__put(t, " ");
+        else if (n && !tc__attr_implied(&a))
+            tc__put(t, " %s=", a.name);
         for (uint32_t i = 0; i < n && !tc__attr_implied(&a); i++) {
             if (i) tc__put(t, ",");
             tc__dump_word(t, p, a.kind, dtype, attr[at + i]);
@@ -9257,8 +9437,7 @@ static void tc__dump_binding(tc__text *t, const tc__step *s, uint32_t i) {
     tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l->dtype)->name);
     tc__dump_dims(t, NULL, m.rank, m.dims);
     tc__put(t, l->contiguous ? " contiguous" : " strided");
-    if (s->bind[i].alias != number)
-        tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
+    if (s->bind[i].alias != number) tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
 }
 
 // The path of a visit, one step per line: what it does, its result, the externals it binds.
@@ -9316,7 +9495,8 @@ static void tc__dump_load(tc__dump *d, const tc__node *n) {
 static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
-    tc__put(d->t, " %%%u%s", (unsigned)n->in[0], n->n_attr > 2 && n->attr[2] ? " streamed" : "");
+    tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
+            n->n_attr > 2 && n->attr[2] ? " streamed" : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {
@@ -9341,7 +9521,8 @@ static void tc__dump_acc(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
     char name[32];
-    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1], name));
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0],
+            tc__dump_monoid(n->attr[1], name));
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
@@ -9356,7 +9537,8 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
     tc__dump_ix(d->t, d->g->ix, n->attr[4]);
     tc__put(d->t, "..");
     tc__dump_ix(d->t, d->g->ix, n->attr[5]);
-    tc__put(d->t, "  bind=%s", (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
+    tc__put(d->t, "  bind=%s",
+            (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
     if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
     if (n->attr[2] == 0) tc__put(d->t, " rolled");
     if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
@@ -9369,7 +9551,7 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 typedef struct tc__dump_row {
     tc__op op;
-    int typed;  // its dtype ends the line
+    int typed; // its dtype ends the line
     void (*put)(tc__dump *d, const tc__node *n);
 } tc__dump_row;
 
@@ -9418,8 +9600,10 @@ static void tc__dump_node(tc__dump *d, const tc__node *n) {
     size_t line = d->t->size;
     d->indent -= n->op == TC_OP_END;
     tc__put(d->t, "%*s", d->indent * 2, "");
-    if (row) row->put(d, n);
-    else tc__dump_plain(d, n);
+    if (row)
+        row->put(d, n);
+    else
+        tc__dump_plain(d, n);
     d->indent += n->op == TC_OP_FOR;
     if (!row || row->typed || n->stage == TC__GROUP) {
         tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
@@ -9437,10 +9621,10 @@ static void tc__dump_symbols(tc__text *t, const tc__ixpool *p) {
     }
 }
 
-// All nodes of a graph of any stage. A TENSOR graph tells its symbols first and, with `outputs`, what
-// it returns last.
-TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g, const uint32_t *outputs,
-                                      size_t n_outputs) {
+// All nodes of a graph of any stage. A TENSOR graph tells its symbols first and, with
+// `outputs`, what it returns last.
+TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
+                                      const uint32_t *outputs, size_t n_outputs) {
     tc__dump d;
     d.t = t, d.g = g, d.indent = 0;
     if (g->node.count && g->node.at[0]->stage == TC__TENSOR) tc__dump_symbols(t, g->ix);
@@ -9463,15 +9647,16 @@ static void tc__dump_dot_node(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "\"];\n");
 }
 
-// A TENSOR graph for graphviz. kernel[id] is the kernel that a node is computed in, UINT32_MAX for
-// none; nodes of one kernel stand in a box. kernel NULL = no boxes.
+// A TENSOR graph for graphviz. kernel[id] is the kernel that a node is computed in,
+// UINT32_MAX for none; nodes of one kernel stand in a box. kernel NULL = no boxes.
 TC__UNUSED static void tc__dump_dot(tc__text *t, const tc__graph *g, const uint32_t *kernel,
                                     uint32_t kernels) {
     tc__dump d;
     d.t = t, d.g = g, d.indent = 0;
     tc__put(t, "digraph tcompile {\n    node [shape=box, fontname=monospace];\n");
     for (uint32_t k = 0; kernel && k < kernels; k++) {
-        tc__put(t, "    subgraph cluster_%u {\n    label=\"kernel %u\";\n", (unsigned)k, (unsigned)k);
+        tc__put(t, "    subgraph cluster_%u {\n    label=\"kernel %u\";\n", (unsigned)k,
+                (unsigned)k);
         for (size_t i = 0; i < g->node.count; i++)
             if (kernel[i] == k) tc__dump_dot_node(&d, g->node.at[i]);
         tc__put(t, "    }\n");
@@ -9503,17 +9688,18 @@ TC__UNUSED static void tc__log_graph(tc_ctx *c, const tc__graph *g, const uint32
 //     %1 = amax %0 dims=2             f32[32,1]
 //     return %1
 //
-// A failure is one error with line and column, never a crash; the graph then holds what came before.
-// Only the form is judged here (known op, operands already there, words in order, numbers in range);
-// whether the nodes obey the rules of their ops is asked of tc__verify.
+// A failure is one error with line and column, never a crash; the graph then holds what
+// came before. Only the form is judged here (known op, operands already there, words in
+// order, numbers in range); whether the nodes obey the rules of their ops is asked of
+// tc__verify.
 
 enum {
-    TC__READ_DEPTH = 32,        // brackets inside brackets
+    TC__READ_DEPTH = 32, // brackets inside brackets
     TC__READ_SYMBOLS = 64,
     TC__READ_NODES = 1 << 20
 };
 
-#define TC__READ_MOST ((int64_t)1 << 40)  // size of any number, and of any coefficient
+#define TC__READ_MOST ((int64_t)1 << 40) // size of any number, and of any coefficient
 
 typedef TC__VEC(uint32_t) tc__ids;
 
@@ -9524,7 +9710,7 @@ typedef struct tc__reader {
     tc__map names;                   // number in the text -> node id
     tc__ix symbol[TC__READ_SYMBOLS]; // by slot, 0 = not declared
     int depth, failed;
-    char point[8];                   // decimal point of the locale
+    char point[8]; // decimal point of the locale
 } tc__reader;
 
 TC__PRINTF(2, 3)
@@ -9541,7 +9727,8 @@ static int tc__read_fail(tc__reader *r, const char *fmt, ...) {
     va_start(args, fmt);
     tc__format_line(text, sizeof text, fmt, args);
     va_end(args);
-    return tc__fail(r->ctx, TC_E_FORMAT, "graph text, line %d, column %d: %s", line, column, text);
+    return tc__fail(r->ctx, TC_E_FORMAT, "graph text, line %d, column %d: %s", line, column,
+                    text);
 }
 
 // ---- characters and words ----
@@ -9612,7 +9799,8 @@ static int tc__read_ref(tc__reader *r, uint32_t *id) {
 
 // ---- index expressions ----
 
-// Beside an expression, how large its coefficients may be: what keeps arithmetic from overflow.
+// Beside an expression, how large its coefficients may be: what keeps arithmetic from
+// overflow.
 typedef struct tc__read_ix {
     tc__ix e;
     int64_t most;
@@ -9632,7 +9820,8 @@ static int tc__read_symbol(tc__reader *r, tc__read_ix *out) {
     int64_t slot;
     if (!tc__read_digits(r, &slot)) return 0;
     if (slot >= TC__READ_SYMBOLS || !r->symbol[slot])
-        return tc__read_fail(r, "s%lld is not declared; \"size s%lld in 1..4096\" does that",
+        return tc__read_fail(r,
+                             "s%lld is not declared; \"size s%lld in 1..4096\" does that",
                              (long long)slot, (long long)slot);
     out->e = r->symbol[slot], out->most = 1;
     return 1;
@@ -9667,8 +9856,10 @@ static int tc__read_factor(tc__reader *r, tc__read_ix *out) {
     return ok;
 }
 
-static int tc__read_quotient(tc__reader *r, tc__read_ix *out, const tc__read_ix *d, int rest) {
-    if (tc__ix_lo(r->g->ix, d->e) < 1) return tc__read_fail(r, "a divisor must be at least 1");
+static int tc__read_quotient(tc__reader *r, tc__read_ix *out, const tc__read_ix *d,
+                             int rest) {
+    if (tc__ix_lo(r->g->ix, d->e) < 1)
+        return tc__read_fail(r, "a divisor must be at least 1");
     out->e = rest ? tc__ix_mod(r->g->ix, out->e, d->e) : tc__ix_div(r->g->ix, out->e, d->e);
     return tc__read_fits(r, out);
 }
@@ -9684,7 +9875,8 @@ static int tc__read_product(tc__reader *r, tc__read_ix *out) {
             if (!tc__read_quotient(r, out, &x, !over)) return 0;
             continue;
         }
-        // Checked before multiplying: both sides fit, so the product of their sizes does not overflow.
+        // Checked before multiplying: both sides fit, so the product of their sizes does
+        // not overflow.
         out->most = tc__ix_times(out->most, x.most);
         if (!tc__read_fits(r, out)) return 0;
         out->e = tc__ix_mul(r->g->ix, out->e, x.e);
@@ -9698,7 +9890,8 @@ static int tc__read_sum(tc__reader *r, tc__read_ix *out) {
     do {
         tc__read_ix x;
         if (!tc__read_product(r, &x)) return 0;
-        out->e = minus ? tc__ix_sub(r->g->ix, out->e, x.e) : tc__ix_add(r->g->ix, out->e, x.e);
+        out->e =
+            minus ? tc__ix_sub(r->g->ix, out->e, x.e) : tc__ix_add(r->g->ix, out->e, x.e);
         out->most += x.most;
         if (!tc__read_fits(r, out)) return 0;
         minus = tc__read_take(r, "-");
@@ -9778,7 +9971,8 @@ typedef struct tc__read_node {
     uint32_t in[TC__MAX_OPERANDS], n_in;
     int64_t attr[TC__MAX_OPERANDS];
     uint32_t n_attr;
-    const char *value;   // where the word of kind v stands; its dtype is known at the line's end
+    const char
+        *value; // where the word of kind v stands; its dtype is known at the line's end
     uint32_t value_word;
 } tc__read_node;
 
@@ -9804,7 +9998,8 @@ static int tc__read_operands(tc__reader *r, tc__read_node *n) {
         if (!tc__read_ref(r, &n->in[n->n_in++])) return 0;
     }
     if (arity < 0 ? n->n_in > 0 : n->n_in == (uint32_t)arity) return 1;
-    return tc__read_fail(r, "%s has %d operands, not %u", tc__op_name(n->op), arity, (unsigned)n->n_in);
+    return tc__read_fail(r, "%s has %d operands, not %u", tc__op_name(n->op), arity,
+                         (unsigned)n->n_in);
 }
 
 static int tc__read_word(tc__reader *r, tc__read_node *n, char kind) {
@@ -9847,9 +10042,11 @@ static int tc__read_type(tc__reader *r, tc__read_node *n) {
     if (!tc__read_expect(r, "[")) return 0;
     if (tc__read_take(r, "]")) return 1;
     do {
-        if (n->rank == TC_MAX_RANK) return tc__read_fail(r, "more than %d dimensions", TC_MAX_RANK);
+        if (n->rank == TC_MAX_RANK)
+            return tc__read_fail(r, "more than %d dimensions", TC_MAX_RANK);
         if (!tc__read_index(r, &n->dims[n->rank])) return 0;
-        if (tc__ix_lo(r->g->ix, n->dims[n->rank++]) < 0) return tc__read_fail(r, "a negative size");
+        if (tc__ix_lo(r->g->ix, n->dims[n->rank++]) < 0)
+            return tc__read_fail(r, "a negative size");
     } while (tc__read_take(r, ","));
     return tc__read_expect(r, "]");
 }
@@ -9873,12 +10070,14 @@ static int tc__read_line(tc__reader *r) {
     if (!tc__read_digits(r, &number)) return 0;
     if (tc__map_get(&r->names, (uint64_t)number, NULL))
         return tc__read_fail(r, "%%%lld is made twice", (long long)number);
-    if (!tc__read_expect(r, "=") || !tc__read_op(r, &n) || !tc__read_operands(r, &n)) return 0;
+    if (!tc__read_expect(r, "=") || !tc__read_op(r, &n) || !tc__read_operands(r, &n))
+        return 0;
     if (!tc__read_attrs(r, &n) || !tc__read_type(r, &n)) return 0;
     tc__read_implied(&n);
     if (n.value && !tc__read_value(r, n.value, n.dtype, &n.attr[n.value_word])) return 0;
     if (r->g->node.count >= TC__READ_NODES) return tc__read_fail(r, "too many nodes");
-    const tc__node *m = tc__make(r->g, n.op, n.dtype, n.rank, n.dims, n.in, n.n_in, n.attr, n.n_attr);
+    const tc__node *m =
+        tc__make(r->g, n.op, n.dtype, n.rank, n.dims, n.in, n.n_in, n.attr, n.n_attr);
     r->failed |= !m;
     return m && tc__map_set(&r->names, (uint64_t)number, m->id);
 }
@@ -9886,12 +10085,15 @@ static int tc__read_line(tc__reader *r) {
 // size s0 in 1..4096
 static int tc__read_size(tc__reader *r) {
     int64_t slot, lo, hi;
-    if (!tc__read_expect(r, "s") || !tc__read_digits(r, &slot) || !tc__read_expect(r, "in")) return 0;
-    if (!tc__read_int(r, &lo) || !tc__read_expect(r, "..") || !tc__read_int(r, &hi)) return 0;
+    if (!tc__read_expect(r, "s") || !tc__read_digits(r, &slot) || !tc__read_expect(r, "in"))
+        return 0;
+    if (!tc__read_int(r, &lo) || !tc__read_expect(r, "..") || !tc__read_int(r, &hi))
+        return 0;
     if (slot >= TC__READ_SYMBOLS || r->symbol[slot])
         return tc__read_fail(r, "s%lld is there already, or not below s%d", (long long)slot,
                              TC__READ_SYMBOLS);
-    if (lo < 0 || hi < lo || hi < 1) return tc__read_fail(r, "sizes are 0 or more, the lower one first");
+    if (lo < 0 || hi < lo || hi < 1)
+        return tc__read_fail(r, "sizes are 0 or more, the lower one first");
     r->symbol[slot] = tc__ix_sym(r->g->ix, slot, lo, hi);
     return !r->g->ix->failed || tc__read_fail(r, "out of memory");
 }
@@ -9908,9 +10110,12 @@ static int tc__read_return(tc__reader *r, tc__ids *outputs) {
 static int tc__read_lines(tc__reader *r, tc__ids *outputs) {
     while (tc__read_blanks(r), *r->at) {
         int ok = 1;
-        if (tc__read_take(r, "%")) ok = tc__read_line(r);
-        else if (tc__read_take(r, "size ")) ok = tc__read_size(r);
-        else if (tc__read_take(r, "return")) ok = tc__read_return(r, outputs);
+        if (tc__read_take(r, "%"))
+            ok = tc__read_line(r);
+        else if (tc__read_take(r, "size "))
+            ok = tc__read_size(r);
+        else if (tc__read_take(r, "return"))
+            ok = tc__read_return(r, outputs);
         if (!ok) return 0;
         tc__read_blanks(r);
         if (*r->at == '#') r->at += strcspn(r->at, "\n");
@@ -9920,31 +10125,36 @@ static int tc__read_lines(tc__reader *r, tc__ids *outputs) {
     return 1;
 }
 
-// Adds the nodes of `text` to g, an open graph without nodes; `outputs` (may be NULL) gets what the
-// text returns. 0 = reported.
-TC__UNUSED static int tc__read_graph(tc_ctx *c, tc__graph *g, const char *text, tc__ids *outputs) {
+// Adds the nodes of `text` to g, an open graph without nodes; `outputs` (may be NULL) gets
+// what the text returns. 0 = reported.
+TC__UNUSED static int tc__read_graph(tc_ctx *c, tc__graph *g, const char *text,
+                                     tc__ids *outputs) {
     tc__reader r;
     char half[16];
     memset(&r, 0, sizeof r);
     r.ctx = c, r.g = g, r.text = r.at = text;
-    snprintf(half, sizeof half, "%.1f", 0.5);  // "0.5", with the point of this locale
-    for (size_t i = 1; half[i] && half[i] != '5' && i < sizeof r.point; i++) r.point[i - 1] = half[i];
+    snprintf(half, sizeof half, "%.1f", 0.5); // "0.5", with the point of this locale
+    for (size_t i = 1; half[i] && half[i] != '5' && i < sizeof r.point; i++)
+        r.point[i - 1] = half[i];
     tc__map_init(&r.names, c);
     int ok = tc__read_lines(&r, outputs);
     tc__map_free(&r.names);
     return ok;
 }
 // ---- gen/graph/verify.c -------------------------------------------------
-// The verifier: is a graph what its stage promises? Between passes in builds with TC_ASSERT, and in
-// tests. Input: a graph of one stage. Output: 1, or 0 with an error that names the node and the rule.
+// The verifier: is a graph what its stage promises? Between passes in builds with
+// TC_ASSERT, and in tests. Input: a graph of one stage. Output: 1, or 0 with an error that
+// names the node and the rule.
 //
-//   all     ids are positions; operands are earlier nodes that are values; ops are legal at the stage;
-//           numbers of operands and words are those of ops.def
+//   all     ids are positions; operands are earlier nodes that are values; ops are legal at
+//           the stage; numbers of operands and words are those of ops.def
 //   TENSOR  the dtype and shape rules of the op, run again, give what the node says
-//   GROUP   nothing uses a value of a later phase; a row value never depends on a column value but
-//           through an ACC of an earlier phase; operands of a contraction stay on their side
-//   LOOP    loops nest; a value is used only inside the loop that computes it; an accumulator is made
-//           before its loop, stepped inside it, combined after it, with one monoid
+//   GROUP   nothing uses a value of a later phase; a row value never depends on a column
+//           value but through an ACC of an earlier phase; operands of a contraction stay on
+//           their side
+//   LOOP    loops nest; a value is used only inside the loop that computes it; an
+//           accumulator is made before its loop, stepped inside it, combined after it, with
+//           one monoid
 
 enum { TC__LEGAL_TENSOR = 1, TC__LEGAL_GROUP = 2, TC__LEGAL_LOOP = 4 };
 
@@ -9957,14 +10167,14 @@ static const struct {
     {TC__KIND_BINARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_TERNARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_CAST, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
-    {TC__KIND_SOURCE, TC__LEGAL_TENSOR},  // but for those below
+    {TC__KIND_SOURCE, TC__LEGAL_TENSOR}, // but for those below
     {TC__KIND_MOVE, TC__LEGAL_TENSOR},
     {TC__KIND_JOIN, TC__LEGAL_TENSOR},
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
-    {TC__KIND_EFFECT, 0},  // trace only
+    {TC__KIND_EFFECT, 0}, // trace only
 };
 
 // Kernel ops and sources: their own stages, operands, and least and most words.
@@ -9992,10 +10202,10 @@ typedef struct tc__verifier {
     tc_ctx *ctx;
     const tc__graph *g;
     tc__stage stage;
-    uint32_t *scope;   // LOOP: by node, 1 + id of the innermost open FOR when it stood there
-    uint32_t *open;    // LOOP: ids of the open FORs
+    uint32_t *scope; // LOOP: by node, 1 + id of the innermost open FOR when it stood there
+    uint32_t *open;  // LOOP: ids of the open FORs
     uint32_t depth;
-    const tc__node *node;  // being looked at
+    const tc__node *node; // being looked at
 } tc__verifier;
 
 TC__PRINTF(2, 3)
@@ -10016,7 +10226,8 @@ static int tc__verify_legal(const tc__verifier *v) {
     int stages = 0, n_in = tc__ops[n->op].arity;
     uint32_t least = 0, most = UINT32_MAX;
     for (size_t i = 0; i < TC__COUNT(tc__legal_kinds); i++)
-        if (tc__legal_kinds[i].kind == tc__ops[n->op].kind) stages = tc__legal_kinds[i].stages;
+        if (tc__legal_kinds[i].kind == tc__ops[n->op].kind)
+            stages = tc__legal_kinds[i].stages;
     for (size_t i = 0; i < TC__COUNT(tc__legal_ops); i++) {
         if (tc__legal_ops[i].op != (tc__op)n->op) continue;
         stages = tc__legal_ops[i].stages, n_in = tc__legal_ops[i].n_in;
@@ -10034,18 +10245,22 @@ static int tc__verify_legal(const tc__verifier *v) {
 }
 
 static int tc__has_value(const tc__node *n) {
-    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END && n->op != TC_OP_NEW &&
-           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
+           n->op != TC_OP_NEW && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
     const tc__node *n = v->node;
-    if (n->op >= TC_OP_COUNT) return tc__verify_fail(v, "no op has the number %u", (unsigned)n->op);
-    if (n->id != position) return tc__verify_fail(v, "it stands at position %u", (unsigned)position);
+    if (n->op >= TC_OP_COUNT)
+        return tc__verify_fail(v, "no op has the number %u", (unsigned)n->op);
+    if (n->id != position)
+        return tc__verify_fail(v, "it stands at position %u", (unsigned)position);
     if (n->stage != (uint8_t)v->stage) return tc__verify_fail(v, "a node of another stage");
-    if (!tc__dtype_valid(n->dtype)) return tc__verify_fail(v, "no dtype has the number %d", n->dtype);
+    if (!tc__dtype_valid(n->dtype))
+        return tc__verify_fail(v, "no dtype has the number %d", n->dtype);
     for (uint32_t i = 0; i < n->n_in; i++) {
-        if (n->in[i] >= n->id) return tc__verify_fail(v, "operand %%%u is not earlier", (unsigned)n->in[i]);
+        if (n->in[i] >= n->id)
+            return tc__verify_fail(v, "operand %%%u is not earlier", (unsigned)n->in[i]);
         if (!tc__has_value(tc__operand(v->g, n, i)))
             return tc__verify_fail(v, "operand %%%u has no value", (unsigned)n->in[i]);
     }
@@ -10067,8 +10282,8 @@ static int tc__verify_words(const tc__verifier *v) {
         want += sizes ? n->rank : order ? a->rank : 1u;
     }
     if (n->n_attr != want)
-        return tc__verify_fail(v, "%u attribute words, %u belong there", (unsigned)n->n_attr,
-                               (unsigned)want);
+        return tc__verify_fail(v, "%u attribute words, %u belong there",
+                               (unsigned)n->n_attr, (unsigned)want);
     if (n->op == TC_OP_SLICE && (n->attr[0] < 0 || n->attr[0] >= a->rank))
         return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
     if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[2]) > 0) {
@@ -10076,17 +10291,22 @@ static int tc__verify_words(const tc__verifier *v) {
         last = tc__ix_add(p, n->attr[1], last);
         tc__ix past = tc__ix_sub(p, a->dims[n->attr[0]], tc__ix_const(1));
         if (tc__ix_lo(p, n->attr[1]) < 0 || tc__ix_lo(p, last) < 0 ||
-            tc__ix_lo(p, tc__ix_sub(p, past, n->attr[1])) < 0 || tc__ix_lo(p, tc__ix_sub(p, past, last)) < 0)
+            tc__ix_lo(p, tc__ix_sub(p, past, n->attr[1])) < 0 ||
+            tc__ix_lo(p, tc__ix_sub(p, past, last)) < 0)
             return tc__verify_fail(v, "it reaches outside its operand");
     }
-    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1) return tc__verify_fail(v, "dilation below 1");
-    if (n->op == TC_OP_WINDOW && (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
-                                  tc__ix_lo(p, n->attr[3]) < 1))
+    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1)
+        return tc__verify_fail(v, "dilation below 1");
+    if (n->op == TC_OP_WINDOW &&
+        (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
+         tc__ix_lo(p, n->attr[3]) < 1))
         return tc__verify_fail(v, "size, stride and dilation are at least 1");
-    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0])) return tc__verify_fail(v, "no such dtype");
+    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0]))
+        return tc__verify_fail(v, "no such dtype");
     if (n->op == TC_OP_IOTA && (n->attr[0] < 0 || n->attr[0] >= n->rank))
         return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
-    if (tc__ops[n->op].kind == TC__KIND_REDUCE && (n->attr[0] <= 0 || n->attr[0] >> a->rank))
+    if (tc__ops[n->op].kind == TC__KIND_REDUCE &&
+        (n->attr[0] <= 0 || n->attr[0] >> a->rank))
         return tc__verify_fail(v, "dims=%lld for rank %d", (long long)n->attr[0], a->rank);
     return 1;
 }
@@ -10151,16 +10371,18 @@ typedef struct tc__verify_use {
     int ok;
 } tc__verify_use;
 
-// What a node names, as an operand or in an index expression, is known where the node stands.
+// What a node names, as an operand or in an index expression, is known where the node
+// stands.
 static int tc__verify_known(const tc__verifier *v, uint32_t id) {
     const tc__node *n = v->node, *a;
-    if (id >= n->id) return tc__verify_fail(v, "it names %%%u, which is not earlier", (unsigned)id);
+    if (id >= n->id)
+        return tc__verify_fail(v, "it names %%%u, which is not earlier", (unsigned)id);
     a = v->g->node.at[id];
     if (v->stage != TC__GROUP) return 1;
     int finished = a->op == TC_OP_ACC;
     if (a->phase + finished > n->phase)
-        return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase, (unsigned)id,
-                               (unsigned)(a->phase + finished));
+        return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase,
+                               (unsigned)id, (unsigned)(a->phase + finished));
     uint32_t level = finished ? (uint32_t)TC__AT_ROW : a->level;
     if (level == TC__AT_ROW || level == n->level) return 1;
     // The right operand is at (r, c, k): it may use what the columns know.
@@ -10173,16 +10395,18 @@ static void tc__verify_val(void *user, uint32_t id) {
     u->ok = u->ok && tc__verify_known(u->v, id);
 }
 
-// Which attribute words of a kernel op are index expressions, by the letter of its ATTR column.
+// Which attribute words of a kernel op are index expressions, by the letter of its ATTR
+// column.
 static int tc__verify_each_ix(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__verify_use u;
     tc__attr_name a;
-    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0;  // the fill word of a load is in no column
+    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0; // the fill word of a load is in no column
     u.v = v, u.ok = 1;
     a.rest = tc__ops[n->op].attr;
     if (at) tc__ix_each_val(v->g->ix, n->attr[1], tc__verify_val, &u);
-    for (uint32_t i = 3; at && i < n->n_attr; i++) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
+    for (uint32_t i = 3; at && i < n->n_attr; i++)
+        tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
     for (uint32_t i = 0; !at && tc__attr_next(&a); i++) {
         uint32_t words = tc__attr_words(&a, n->n_attr - i);
         for (uint32_t k = i; k < i + words && a.kind == 's'; k++)
@@ -10194,8 +10418,10 @@ static int tc__verify_each_ix(const tc__verifier *v) {
 static int tc__verify_kernel_node(const tc__verifier *v) {
     const tc__node *n = v->node;
     if (n->level > TC__AT_RIGHT) return tc__verify_fail(v, "level %d", n->level);
-    if (n->op == TC_OP_LOAD && n->n_attr % 2 == 0) return tc__verify_fail(v, "half a predicate");
-    if (n->op == TC_OP_VALID && n->n_attr % 2) return tc__verify_fail(v, "half a predicate");
+    if (n->op == TC_OP_LOAD && n->n_attr % 2 == 0)
+        return tc__verify_fail(v, "half a predicate");
+    if (n->op == TC_OP_VALID && n->n_attr % 2)
+        return tc__verify_fail(v, "half a predicate");
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__verify_known(v, n->in[i])) return 0;
     return tc__verify_each_ix(v);
@@ -10229,18 +10455,24 @@ static int tc__verify_accumulator(const tc__verifier *v) {
     int64_t number = n->attr[step], monoid = n->attr[!step];
     const tc__node *made = tc__find_new(v, number);
     uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
-    if (!made) return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
-    if (made->attr[1] != monoid) return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
+    if (!made)
+        return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
+    if (made->attr[1] != monoid)
+        return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
     uint32_t home = v->scope[made->id];
-    if (!step) return here == home || tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
+    if (!step)
+        return here == home ||
+               tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
     uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
     if (v->depth && around == home) return 1;
-    return tc__verify_fail(v, "accumulator %lld is not of the loop around", (long long)number);
+    return tc__verify_fail(v, "accumulator %lld is not of the loop around",
+                           (long long)number);
 }
 
 static int tc__verify_for(tc__verifier *v) {
     const tc__node *n = v->node;
-    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES) return tc__verify_fail(v, "no such axis");
+    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES)
+        return tc__verify_fail(v, "no such axis");
     for (uint32_t i = 0; i < v->depth; i++)
         if (v->g->node.at[v->open[i]]->attr[0] == n->attr[0])
             return tc__verify_fail(v, "a loop over the same axis is open");
@@ -10250,7 +10482,8 @@ static int tc__verify_for(tc__verifier *v) {
 
 static int tc__verify_end(tc__verifier *v) {
     const tc__node *loop = tc__innermost(v);
-    if (!loop || loop->attr[0] != v->node->attr[0]) return tc__verify_fail(v, "no such loop is innermost");
+    if (!loop || loop->attr[0] != v->node->attr[0])
+        return tc__verify_fail(v, "no such loop is innermost");
     v->depth--;
     return 1;
 }
@@ -10261,7 +10494,8 @@ static int tc__verify_loop(tc__verifier *v) {
     v->scope[n->id] = loop ? loop->id + 1 : 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__is_open(v, v->scope[n->in[i]]))
-            return tc__verify_fail(v, "%%%u is computed inside a loop that is over", (unsigned)n->in[i]);
+            return tc__verify_fail(v, "%%%u is computed inside a loop that is over",
+                                   (unsigned)n->in[i]);
     if (n->op == TC_OP_FOR) return tc__verify_for(v);
     if (n->op == TC_OP_END) return tc__verify_end(v);
     if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");
@@ -10299,26 +10533,32 @@ TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage)
 
 // ---- gen/pass/rules.c ---------------------------------------------------
 // TENSOR -> TENSOR passes: what can be said with fewer nodes, with the same bits.
-// Input: a graph and its outputs. Output: a new graph, over the same index pool, and the outputs in it.
+// Input: a graph and its outputs. Output: a new graph, over the same index pool, and the
+// outputs in it.
 //
-// Every pass walks the old nodes in order and makes the new ones; operands are new already when a rule
-// looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0 are no rules (-0, NaN and
-// infinity tell them apart), and arithmetic is done here only where it gives the op's own bits.
+// Every pass walks the old nodes in order and makes the new ones; operands are new already
+// when a rule looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0
+// are no rules (-0, NaN and infinity tell them apart), and arithmetic is done here only
+// where it gives the op's own bits.
 
 enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
 
-enum { TC__STENCIL_TAPS = 3, TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
+enum {
+    TC__STENCIL_TAPS = 3,
+    TC__WIDEN_MOST = 32
+}; // a pad of more than this is not stored for the sake of a smaller one
 
 typedef struct tc__rewrite {
     tc_ctx *ctx;
     const tc__graph *from;
     tc__graph *to;
-    uint8_t *live;     // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
-    uint32_t *at;      // by old id: the new node that its users take
-    uint32_t *output;  // by old id: the new node that is it as an output
+    uint8_t *live;    // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
+    uint32_t *at;     // by old id: the new node that its users take
+    uint32_t *output; // by old id: the new node that is it as an output
 } tc__rewrite;
 
-// The prototype of old node n in the new graph, operands already new; `in` has room for them.
+// The prototype of old node n in the new graph, operands already new; `in` has room for
+// them.
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
     tc__node m = *n;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
@@ -10368,19 +10608,31 @@ static double tc__fold_f_div(double a, double b) { return a / b; }
 static double tc__fold_f_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
 static double tc__fold_f_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
 static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
-static double tc__fold_f_relu(double a, double b) { return (void)b, ((a > 0) | (a != a)) ? a : 0; }
+static double tc__fold_f_relu(double a, double b) {
+    return (void)b, ((a > 0) | (a != a)) ? a : 0;
+}
 static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
 static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
 
 // Integers wrap: computed without sign in 64 bits, cut to the dtype afterwards.
-static int64_t tc__fold_i_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t tc__fold_i_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
-static int64_t tc__fold_i_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static int64_t tc__fold_i_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static int64_t tc__fold_i_sub(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+static int64_t tc__fold_i_mul(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 static int64_t tc__fold_i_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t tc__fold_i_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t tc__fold_i_neg(int64_t a, int64_t b) { return (void)b, (int64_t)(0 - (uint64_t)a); }
+static int64_t tc__fold_i_neg(int64_t a, int64_t b) {
+    return (void)b, (int64_t)(0 - (uint64_t)a);
+}
 static int64_t tc__fold_i_relu(int64_t a, int64_t b) { return (void)b, a > 0 ? a : 0; }
-static int64_t tc__fold_i_square(int64_t a, int64_t b) { return (void)b, tc__fold_i_mul(a, a); }
+static int64_t tc__fold_i_square(int64_t a, int64_t b) {
+    return (void)b, tc__fold_i_mul(a, a);
+}
 static int64_t tc__fold_i_and(int64_t a, int64_t b) { return a & b; }
 static int64_t tc__fold_i_or(int64_t a, int64_t b) { return a | b; }
 static int64_t tc__fold_i_xor(int64_t a, int64_t b) { return a ^ b; }
@@ -10434,7 +10686,8 @@ static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
     tc__value v[2];
     memset(v, 0, sizeof v);
     if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0]))
-        return tc__make_splat(g, n, tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
+        return tc__make_splat(g, n,
+                              tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
     if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return NULL;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return NULL;
@@ -10455,15 +10708,18 @@ static int tc__is_splat(const tc__graph *g, const tc__node *n, uint32_t i, int64
     return v.i == want.i;
 }
 
-// x * 1 -> x    1 * x -> x    x / 1 -> x    x - 0 -> x    integers: x + 0 -> x    0 + x -> x
+// x * 1 -> x    1 * x -> x    x / 1 -> x    x - 0 -> x
+// integers: x + 0 -> x    0 + x -> x
 static tc__node *tc__rule_neutral(tc__graph *g, const tc__node *n) {
     int whole = !tc__is_float(n->dtype);
     if (n->op == TC_OP_MUL && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
     if (n->op == TC_OP_MUL && tc__is_splat(g, n, 0, 1)) return tc__operand(g, n, 1);
     if (n->op == TC_OP_DIV && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
     if (n->op == TC_OP_SUB && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
-    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
-    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 0, 0)) return tc__operand(g, n, 1);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 1, 0))
+        return tc__operand(g, n, 0);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 0, 0))
+        return tc__operand(g, n, 1);
     return NULL;
 }
 
@@ -10471,7 +10727,8 @@ static tc__node *tc__rule_neutral(tc__graph *g, const tc__node *n) {
 static tc__node *tc__rule_twice(tc__graph *g, const tc__node *n) {
     uint32_t flags = tc__ops[n->op].flags;
     tc__kind k = tc__ops[n->op].kind;
-    if (k == TC__KIND_BINARY && (flags & TC__AL_IDEM) && n->in[0] == n->in[1]) return tc__operand(g, n, 0);
+    if (k == TC__KIND_BINARY && (flags & TC__AL_IDEM) && n->in[0] == n->in[1])
+        return tc__operand(g, n, 0);
     if (k != TC__KIND_UNARY || tc__operand(g, n, 0)->op != n->op) return NULL;
     if (flags & TC__AL_INVOL) return tc__operand(g, tc__operand(g, n, 0), 0);
     return flags & TC__AL_IDEM ? tc__operand(g, n, 0) : NULL;
@@ -10492,7 +10749,8 @@ static int tc__precision(int dtype) {
     return bits[dtype];
 }
 
-TC__STATIC_ASSERT(precision_knows_dtypes, TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
+TC__STATIC_ASSERT(precision_knows_dtypes,
+                  TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
 
 // Every value of dtype a is a value of dtype b.
 static int tc__holds(int a, int b) {
@@ -10500,12 +10758,13 @@ static int tc__holds(int a, int b) {
     return tc__precision(a) <= tc__precision(b);
 }
 
-// cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer would
-// saturate on its way to a narrower one where it would wrap.
+// cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer
+// would saturate on its way to a narrower one where it would wrap.
 static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
     if (n->op != TC_OP_CAST || tc__operand(g, n, 0)->op != TC_OP_CAST) return NULL;
     tc__node *middle = tc__operand(g, n, 0), *x = tc__operand(g, middle, 0);
-    int detour = !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
+    int detour =
+        !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
     if (!tc__holds(x->dtype, middle->dtype)) return NULL;
     if (detour && n->dtype != TC_BOOL && !tc__holds(x->dtype, n->dtype)) return NULL;
     return tc__make_cast(g, x, n->dtype);
@@ -10516,12 +10775,13 @@ static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
 // reshape, permute, expand, slice of a constant -> the constant in the new sizes
 static tc__node *tc__rule_move_splat(tc__graph *g, const tc__node *n) {
     tc__value v;
-    if (tc__ops[n->op].kind != TC__KIND_MOVE || n->op == TC_OP_PAD || n->op == TC_OP_WINDOW) return NULL;
+    if (tc__ops[n->op].kind != TC__KIND_MOVE || n->op == TC_OP_PAD || n->op == TC_OP_WINDOW)
+        return NULL;
     return tc__splat_value(g, tc__operand(g, n, 0), &v) ? tc__make_splat(g, n, v) : NULL;
 }
 
-// reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)    expand(expand(x)) -> expand(x)
-// movement that moves nothing -> x
+// reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)
+// expand(expand(x)) -> expand(x)       movement that moves nothing -> x
 static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
     if (tc__ops[n->op].kind != TC__KIND_MOVE) return NULL;
     tc__node *a = tc__operand(g, n, 0);
@@ -10543,14 +10803,18 @@ static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc_
 // slice(pad(x)) inside x -> slice(x)
 static tc__node *tc__rule_slice_pad(tc__graph *g, const tc__node *n, const tc__node *a) {
     tc__ixpool *p = g->ix;
-    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1)) return NULL;
+    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1))
+        return NULL;
     tc__node *x = tc__operand(g, a, 0);
     tc__ix first = tc__ix_sub(p, n->attr[1], a->attr[1]);
     tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
     tc__ix last = tc__ix_add(p, first, reach);
     tc__ix end = tc__ix_sub(p, x->dims[n->attr[0]], tc__ix_const(1));
-    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0) return NULL;
-    if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 || tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0) return NULL;
+    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0)
+        return NULL;
+    if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 ||
+        tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0)
+        return NULL;
     return tc__make_slice(g, x, n->attr[0], first, n->attr[2], n->attr[3]);
 }
 
@@ -10569,12 +10833,13 @@ static tc__node *tc__rule_slice(tc__graph *g, const tc__node *n) {
     if (a->op == TC_OP_SLICE) made = tc__rule_slice_slice(g, n, a);
     if (a->op == TC_OP_PAD) made = tc__rule_slice_pad(g, n, a);
     if (a->op == TC_OP_EXPAND) made = tc__rule_slice_expand(g, n, a);
-    return made ? made : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
+    return made ? made
+                : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
 }
 
 static const tc__rule tc__rules[] = {
-    tc__rule_neutral, tc__rule_twice, tc__rule_where, tc__rule_cast,
-    tc__rule_move_splat, tc__rule_move, tc__rule_slice,
+    tc__rule_neutral,    tc__rule_twice, tc__rule_where, tc__rule_cast,
+    tc__rule_move_splat, tc__rule_move,  tc__rule_slice,
 };
 
 static tc__node *tc__rule_any(tc__graph *g, const tc__node *n) {
@@ -10587,16 +10852,16 @@ static int tc__pass_rules(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_
 
 // ---- widen ----
 
-// Pads of one node with the same fill, chained or not: the widest image holds them all, each is a slice
-// of it. So an image that several stencils read is stored once; and where a stencil reads it, so does
-// everything else that reads the node.
+// Pads of one node with the same fill, chained or not: the widest image holds them all,
+// each is a slice of it. So an image that several stencils read is stored once; and where a
+// stencil reads it, so does everything else that reads the node.
 typedef struct tc__image {
     int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
     int64_t fill;
-    uint32_t tops;   // pads of it that something but a pad reads
-    uint32_t taps;   // slices of them, and the node itself where it is read
-    int refused;     // pads that do not fit one image
-    uint32_t made;   // 1 + new node, 0 = not yet
+    uint32_t tops; // pads of it that something but a pad reads
+    uint32_t taps; // slices of them, and the node itself where it is read
+    int refused;   // pads that do not fit one image
+    uint32_t made; // 1 + new node, 0 = not yet
 } tc__image;
 
 typedef struct tc__widen {
@@ -10608,13 +10873,16 @@ typedef struct tc__widen {
 } tc__widen;
 
 static int tc__pad_is_plain(const tc__node *n) {
-    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) || !tc__ix_is_const(n->attr[2])) return 0;
+    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) ||
+        !tc__ix_is_const(n->attr[2]))
+        return 0;
     int64_t low = tc__ix_value(n->attr[1]), high = tc__ix_value(n->attr[2]);
     return low >= 0 && high >= 0 && low <= TC__WIDEN_MOST && high <= TC__WIDEN_MOST;
 }
 
 // What the chain of pads from n down to its base adds to every dimension.
-static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low, int64_t *high) {
+static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low,
+                            int64_t *high) {
     memset(low, 0, TC_MAX_RANK * sizeof *low);
     memset(high, 0, TC_MAX_RANK * sizeof *high);
     for (; n->id != x->base[n->id]; n = tc__operand(x->w->from, n, 0)) {
@@ -10654,7 +10922,8 @@ static void tc__widen_note(tc__widen *x, const tc__node *n) {
     m->taps += x->slices[n->id] + (m->tops == 1 && x->read[x->base[n->id]]);
 }
 
-// Several pads become one; or one that is a stencil's image takes the node's other readers too.
+// Several pads become one; or one that is a stencil's image takes the node's other readers
+// too.
 static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
     const tc__image *m = &x->image[id];
     if (m->refused || !m->tops) return 0;
@@ -10662,13 +10931,14 @@ static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
 }
 
 // The slice of the image that lies `low` before and ends `high` behind the node.
-static tc__node *tc__widen_part(tc__graph *g, const tc__image *m, const tc__node *base, const int64_t *low,
-                                const int64_t *high) {
+static tc__node *tc__widen_part(tc__graph *g, const tc__image *m, const tc__node *base,
+                                const int64_t *low, const int64_t *high) {
     tc__node *part = g->node.at[m->made - 1];
     for (int d = 0; d < base->rank && part; d++)
-        part = tc__make_slice(g, part, d, tc__ix_const(m->low[d] - low[d]),
-                              tc__ix_add(g->ix, base->dims[d], tc__ix_const(low[d] + high[d])),
-                              tc__ix_const(1));
+        part =
+            tc__make_slice(g, part, d, tc__ix_const(m->low[d] - low[d]),
+                           tc__ix_add(g->ix, base->dims[d], tc__ix_const(low[d] + high[d])),
+                           tc__ix_const(1));
     return part;
 }
 
@@ -10676,7 +10946,8 @@ static tc__node *tc__widen_image(tc__graph *g, tc__image *m, tc__node *base) {
     static const int64_t none[TC_MAX_RANK] = {0};
     tc__node *n = base;
     for (int d = 0; d < base->rank; d++)
-        n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]), tc__ix_const(1), m->fill);
+        n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]),
+                         tc__ix_const(1), m->fill);
     if (!n) return NULL;
     m->made = n->id + 1;
     int inside = m->taps >= TC__STENCIL_TAPS && tc__ops[base->op].kind != TC__KIND_SOURCE;
@@ -10687,7 +10958,8 @@ static tc__node *tc__widen_node(tc__widen *x, const tc__node *n, tc__node *copy)
     tc__graph *g = x->w->to;
     int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
     uint32_t base = x->base[n->id];
-    if (base == n->id) return tc__widen_wanted(x, base) ? tc__widen_image(g, &x->image[base], copy) : copy;
+    if (base == n->id)
+        return tc__widen_wanted(x, base) ? tc__widen_image(g, &x->image[base], copy) : copy;
     if (!x->image[base].made) return copy;
     tc__pad_amounts(x, n, low, high);
     return tc__widen_part(g, &x->image[base], g->node.at[x->w->output[base]], low, high);
@@ -10701,7 +10973,8 @@ static int tc__widen_copy(tc__widen *x, uint32_t i) {
     int pad = x->base[i] != i;
     tc__node m = tc__rewrite_proto(w, n, in), *made = NULL;
     if (pad && n->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
-    if (n->op == TC_OP_SLICE) made = tc__rule_slice_slice(w->to, &m, tc__operand(w->to, &m, 0));
+    if (n->op == TC_OP_SLICE)
+        made = tc__rule_slice_slice(w->to, &m, tc__operand(w->to, &m, 0));
     if (!made) made = tc__node_cons(w->to, &m);
     if (!made) return 0;
     w->output[i] = made->id;
@@ -10716,7 +10989,8 @@ static int tc__widen_run(tc__widen *x) {
     tc__rewrite *w = x->w;
     tc__widen_count(x);
     for (uint32_t i = 0; i < w->from->node.count; i++)
-        if (w->live[i] && x->base[i] != i && x->read[i]) tc__widen_note(x, w->from->node.at[i]);
+        if (w->live[i] && x->base[i] != i && x->read[i])
+            tc__widen_note(x, w->from->node.at[i]);
     for (uint32_t i = 0; i < w->from->node.count; i++)
         if (w->live[i] && !tc__widen_copy(x, i)) return 0;
     return 1;
@@ -10727,8 +11001,10 @@ static int tc__pass_widen(tc__rewrite *w) {
     size_t n = w->from->node.count, some = n ? n : 1;
     memset(&x, 0, sizeof x);
     x.w = w;
-    x.base = TC__NEW_ARRAY(w->ctx, uint32_t, some), x.slices = TC__NEW_ARRAY(w->ctx, uint32_t, some);
-    x.read = TC__NEW_ARRAY(w->ctx, uint8_t, some), x.image = TC__NEW_ARRAY(w->ctx, tc__image, some);
+    x.base = TC__NEW_ARRAY(w->ctx, uint32_t, some),
+    x.slices = TC__NEW_ARRAY(w->ctx, uint32_t, some);
+    x.read = TC__NEW_ARRAY(w->ctx, uint8_t, some),
+    x.image = TC__NEW_ARRAY(w->ctx, tc__image, some);
     int ok = x.base && x.slices && x.read && x.image && tc__widen_run(&x);
     tc__free(w->ctx, x.base, some * sizeof *x.base);
     tc__free(w->ctx, x.slices, some * sizeof *x.slices);
@@ -10751,10 +11027,10 @@ typedef struct tc__pass {
 
 // In order; bit i of the mask switches pass i off.
 static const tc__pass tc__passes[] = {
-    {"fold", tc__pass_fold},    // arithmetic and casts of constants
-    {"rules", tc__pass_rules},  // neutral operands, double negation, chains of movement
-    {"widen", tc__pass_widen},  // one padded image for several stencils
-    {"dce", tc__pass_dce},      // what the passes before left behind
+    {"fold", tc__pass_fold},   // arithmetic and casts of constants
+    {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
+    {"widen", tc__pass_widen}, // one padded image for several stencils
+    {"dce", tc__pass_dce},     // what the passes before left behind
 };
 
 static void tc__rewrite_close(tc__rewrite *w, size_t n) {
@@ -10763,8 +11039,8 @@ static void tc__rewrite_close(tc__rewrite *w, size_t n) {
     tc__free(w->ctx, w->output, n * sizeof *w->output);
 }
 
-static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from, tc__graph *to,
-                           uint32_t *outputs, size_t n_outputs) {
+static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from,
+                           tc__graph *to, uint32_t *outputs, size_t n_outputs) {
     tc__rewrite w;
     size_t n = from->node.count ? from->node.count : 1;
     memset(&w, 0, sizeof w);
@@ -10778,14 +11054,16 @@ static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph
             w.live[from->node.at[i]->in[k]] |= TC__LIVE;
     ok = ok && run(&w) && !from->ix->failed;
     for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
+    TC_ASSERT(!ok || tc__verify(c, to, TC__TENSOR));
     tc__rewrite_close(&w, n);
     return ok;
 }
 
-// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool of `from`;
-// `outputs` are nodes of `from` before and of `to` after. 0 = reported.
-TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32_t *outputs,
-                                     size_t n_outputs, uint32_t off_mask) {
+// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool
+// of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
+TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to,
+                                     uint32_t *outputs, size_t n_outputs,
+                                     uint32_t off_mask) {
     tc__graph between[2];
     const tc__graph *at = from;
     tc__fp_state host = tc__fp_enter();
@@ -10814,10 +11092,10 @@ TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {
-    TC__BUF_INPUT,   // an external tensor: source = external index
-    TC__BUF_NODE,    // a stored TENSOR node: source = node id (planned arena, or an output)
-    TC__BUF_ROW,     // scratch of one row, private to a worker
-    TC__BUF_TILE     // result tile of a contraction, private to a worker
+    TC__BUF_INPUT, // an external tensor: source = external index
+    TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
+    TC__BUF_ROW,   // scratch of one row, private to a worker
+    TC__BUF_TILE   // result tile of a contraction, private to a worker
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -10825,29 +11103,34 @@ typedef struct tc__kbuf {
     uint32_t source;
     uint8_t dtype;
     uint8_t written;
-    tc__ix numel;       // elements; ROW: of one row
-    tc__ix offset;      // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
+    tc__ix numel;  // elements; ROW: of one row
+    tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
 } tc__kbuf;
 
-typedef enum tc__group_kind { TC__POINTWISE, TC__REDUCTION, TC__CONTRACTION } tc__group_kind;
+typedef enum tc__group_kind {
+    TC__POINTWISE,
+    TC__REDUCTION,
+    TC__CONTRACTION
+} tc__group_kind;
 
 typedef struct tc__group {
     tc__group_kind kind;
-    tc__graph body;          // GROUP (then LOOP) nodes
-    tc__ix rows, cols;       // extents of the axes r and c
-    tc__ix depth;            // CONTRACTION: extent of k
-    tc__ix batch;            // CONTRACTION: r = b * (rows / batch) + m
-    uint32_t left, right;    // CONTRACTION: GROUP nodes of the operands
-    uint16_t phases;         // number of column phases
+    tc__graph body;       // GROUP (then LOOP) nodes
+    tc__ix rows, cols;    // extents of the axes r and c
+    tc__ix depth;         // CONTRACTION: extent of k
+    tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
+    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
+    uint16_t phases;      // number of column phases
     TC__VEC(tc__kbuf) buffer;
-    tc__axis vector;         // LOOP: which axis the vector runs along
-    tc__ix items;            // LOOP: parallel work items
-    int64_t grain;           // LOOP: rows or columns per item
-    int split_columns;       // LOOP: items are blocks of columns, rows are a serial loop
-    tc__ix scratch;          // LOOP: bytes of worker scratch for row buffers
-    const tc__layout *const *inputs;  // layouts of the externals, NULL = dense; of the session
-    const char *why;         // one line for the head comment, owned by the session arena
-    TC__VEC(uint32_t) covers;    // TENSOR nodes computed here, for dumps
+    tc__axis vector;   // LOOP: which axis the vector runs along
+    tc__ix items;      // LOOP: parallel work items
+    int64_t grain;     // LOOP: rows or columns per item
+    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
+    tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
+    const tc__layout *const
+        *inputs;              // layouts of the externals, NULL = dense; of the session
+    const char *why;          // one line for the head comment, owned by the session arena
+    TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
@@ -10856,7 +11139,7 @@ typedef struct tc__group {
 // ARGMAX/ARGMIN accumulate in[0] with the column index and give i64.
 enum { TC__LOAD_FIXED = 3 };
 
-enum { TC__CHEAP = 4 };  // up to this cost a value is computed again rather than stored
+enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
@@ -10876,16 +11159,17 @@ typedef struct tc__space {
     int rank;
     tc__ix dims[2 * TC_MAX_RANK];
     tc__ix var[2 * TC_MAX_RANK];
-    uint32_t reduced;  // bit i: dimension i is summed over: a column
+    uint32_t reduced; // bit i: dimension i is summed over: a column
 } tc__space;
 
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group;    // index of the group that computes it
-    uint8_t output;    // must be in memory after the program
-    uint8_t stored;    // another group reads it
-    uint8_t forced;    // must be in memory before its readers (stencil, gather, contraction operand)
+    uint32_t group; // index of the group that computes it
+    uint8_t output; // must be in memory after the program
+    uint8_t stored; // another group reads it
+    uint8_t
+        forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
 
 // Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
@@ -10896,30 +11180,30 @@ typedef struct tc__bounds {
 } tc__bounds;
 
 typedef struct tc__visited {
-    uint32_t node, level;   // TENSOR node; side it was lowered for
+    uint32_t node, level; // TENSOR node; side it was lowered for
     uint32_t rank;
-    uint64_t guard;         // hash of the predicates around it
+    uint64_t guard; // hash of the predicates around it
     tc__ix index[TC_MAX_RANK];
-    uint32_t result;        // GROUP node
+    uint32_t result; // GROUP node
 } tc__visited;
 
 // State of one body under construction.
 typedef struct tc__weave {
     tc_ctx *ctx;
-    const tc__graph *g;      // TENSOR
+    const tc__graph *g; // TENSOR
     tc__group *k;
     tc__ixpool *ix;
-    const int32_t *root_of;  // TENSOR node -> index in roots, -1 = inlined
+    const int32_t *root_of; // TENSOR node -> index in roots, -1 = inlined
     const tc__root *roots;
-    uint32_t group;          // the group being built; roots of other groups are loads
+    uint32_t group; // the group being built; roots of other groups are loads
     tc__space space;
-    tc__level side;          // contraction operand being lowered, TC__AT_COL otherwise
-    tc__bounds guard;        // predicates around the node being lowered
-    uint64_t guard_hash;     // of them; 0 = none
+    tc__level side;      // contraction operand being lowered, TC__AT_COL otherwise
+    tc__bounds guard;    // predicates around the node being lowered
+    uint64_t guard_hash; // of them; 0 = none
     TC__VEC(tc__visited) seen;
     tc__map seen_ids;
-    uint32_t *accumulated;   // per root: GROUP node of its reduction, 0 = not yet (id + 1)
-    uint32_t site;           // next CHECK number
+    uint32_t *accumulated; // per root: GROUP node of its reduction, 0 = not yet (id + 1)
+    uint32_t site;         // next CHECK number
     int failed;
 } tc__weave;
 
@@ -10927,7 +11211,8 @@ enum { TC__NONE = -1 };
 
 // ---- rows and columns ----
 
-static tc__ix tc__index_of_flat(tc__ixpool *p, const tc__space *s, uint32_t mask, tc__ix flat, int at) {
+static tc__ix tc__index_of_flat(tc__ixpool *p, const tc__space *s, uint32_t mask,
+                                tc__ix flat, int at) {
     for (int i = s->rank - 1; i > at; i--)
         if (mask >> i & 1) flat = tc__ix_div(p, flat, s->dims[i]);
     for (int i = 0; i < at; i++)
@@ -10943,14 +11228,17 @@ static tc__ix tc__space_size(tc__ixpool *p, const tc__space *s, uint32_t mask) {
 }
 
 // e with every dimension's variable replaced by its place in rows r and columns c.
-static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t columns, tc__ix e) {
-    uint32_t all = s->rank ? (uint32_t)(((uint64_t)1 << s->rank) - 1) : 0, rows = all & ~columns;
+static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t columns,
+                               tc__ix e) {
+    uint32_t all = s->rank ? (uint32_t)(((uint64_t)1 << s->rank) - 1) : 0,
+             rows = all & ~columns;
     tc__ix r = tc__ix_var(p, TC__ROW, tc__space_size(p, s, rows));
     tc__ix c = tc__ix_var(p, TC__COL, tc__space_size(p, s, columns & all));
     for (int i = 0; i < s->rank; i++) {
         int col = (int)(columns >> i & 1);
-        e = tc__ix_subst(p, e, s->var[i], tc__index_of_flat(p, s, col ? columns & all : rows,
-                                                             col ? c : r, i));
+        e = tc__ix_subst(
+            p, e, s->var[i],
+            tc__index_of_flat(p, s, col ? columns & all : rows, col ? c : r, i));
     }
     return e;
 }
@@ -10963,12 +11251,15 @@ static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
 
 // ---- group nodes ----
 
-static tc__node *tc__body_node(const tc__weave *w, uint32_t id) { return w->k->body.node.at[id]; }
+static tc__node *tc__body_node(const tc__weave *w, uint32_t id) {
+    return w->k->body.node.at[id];
+}
 
 static int tc__ix_in_columns(const tc__weave *w, tc__ix e) {
     if (tc__ix_uses(w->ix, e, TC__COL) || tc__ix_uses(w->ix, e, TC__DEPTH)) return 1;
     for (int i = 0; i < w->space.rank; i++)
-        if ((w->space.reduced >> i & 1) && tc__ix_uses(w->ix, e, (tc__axis)(TC__DIM0 + i))) return 1;
+        if ((w->space.reduced >> i & 1) && tc__ix_uses(w->ix, e, (tc__axis)(TC__DIM0 + i)))
+            return 1;
     return 0;
 }
 
@@ -10985,10 +11276,13 @@ static void tc__place_after(tc__placement *p, uint32_t id) {
     if (level > p->level) p->level = level;
 }
 
-static void tc__place_val(void *user, uint32_t id) { tc__place_after((tc__placement *)user, id); }
+static void tc__place_val(void *user, uint32_t id) {
+    tc__place_after((tc__placement *)user, id);
+}
 
 static void tc__place_ix(tc__placement *p, tc__ix e) {
-    if (tc__ix_in_columns(p->w, e) && p->level < (uint32_t)p->w->side) p->level = p->w->side;
+    if (tc__ix_in_columns(p->w, e) && p->level < (uint32_t)p->w->side)
+        p->level = p->w->side;
     tc__ix_each_val(p->w->ix, e, tc__place_val, p);
 }
 
@@ -11007,8 +11301,8 @@ static uint32_t tc__ix_words(const tc__node *n) {
 }
 
 // A node of the body, placed at the first phase and level where all it names is known.
-static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in, uint32_t n_in,
-                               const int64_t *attr, uint32_t n_attr) {
+static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in,
+                               uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
     tc__node n, *made;
     uint32_t ids[3];
     int64_t words[30];
@@ -11039,11 +11333,13 @@ static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
 
 // ---- buffers ----
 
-static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype, tc__ix numel) {
+static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype,
+                                 tc__ix numel) {
     tc__kbuf b;
     memset(&b, 0, sizeof b);
     for (uint32_t i = 0; i < w->k->buffer.count; i++)
-        if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source) return i;
+        if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source)
+            return i;
     b.place = place, b.source = source, b.dtype = (uint8_t)dtype, b.numel = numel;
     if (!TC__PUSH(w->ctx, w->k->buffer, b)) {
         w->failed = 1;
@@ -11063,7 +11359,8 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
     int64_t attr[TC__LOAD_FIXED + 24];
     attr[0] = buffer, attr[1] = at, attr[2] = 0;
     memcpy(attr + TC__LOAD_FIXED, w->guard.pair, w->guard.count * sizeof *attr);
-    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED + w->guard.count);
+    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr,
+                          TC__LOAD_FIXED + w->guard.count);
 }
 
 // ---- lowering ----
@@ -11076,25 +11373,29 @@ static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *i
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
-        at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
+        at =
+            tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
     uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
                                   tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, at);
 }
 
 static uint32_t tc__lower_root(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    uint32_t b = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
+    uint32_t b =
+        tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, tc__flat(w->ix, n->rank, n->dims, index));
 }
 
 static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *index) {
     uint32_t in[3];
-    for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
     return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
 }
 
 // Row-major position -> index tuple; sizes of 1 give 0.
-static void tc__unflatten(tc__ixpool *p, tc__ix flat, int rank, const tc__ix *dims, tc__ix *index) {
+static void tc__unflatten(tc__ixpool *p, tc__ix flat, int rank, const tc__ix *dims,
+                          tc__ix *index) {
     for (int i = rank - 1; i >= 0; i--) {
         int first = 1;
         for (int j = 0; j < i; j++) first &= tc__ix_equals(dims[j], 1);
@@ -11117,11 +11418,15 @@ static void tc__reshape_index(tc__weave *w, const tc__node *from, const tc__node
         tc__ix a = i < to->rank ? to->dims[i++] : tc__ix_const(1);
         tc__ix b = j < from->rank ? from->dims[j++] : tc__ix_const(1);
         while (a != b) {
-            int more = i < to->rank && (j >= from->rank || tc__ix_hi(w->ix, a) < tc__ix_hi(w->ix, b));
+            int more = i < to->rank &&
+                       (j >= from->rank || tc__ix_hi(w->ix, a) < tc__ix_hi(w->ix, b));
             if (!more && j >= from->rank && i >= to->rank) break;
-            if (more) a = tc__ix_mul(w->ix, a, to->dims[i++]);
-            else if (j < from->rank) b = tc__ix_mul(w->ix, b, from->dims[j++]);
-            else a = tc__ix_mul(w->ix, a, to->dims[i++]);
+            if (more)
+                a = tc__ix_mul(w->ix, a, to->dims[i++]);
+            else if (j < from->rank)
+                b = tc__ix_mul(w->ix, b, from->dims[j++]);
+            else
+                a = tc__ix_mul(w->ix, a, to->dims[i++]);
         }
         tc__ix flat = tc__flat(w->ix, i - i0, to->dims + i0, index + i0);
         tc__unflatten(w->ix, flat, j - j0, from->dims + j0, out + j0);
@@ -11146,7 +11451,8 @@ static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
 }
 
 // Node `a` at `at`, evaluated only where the pairs of `own` hold as well.
-static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at, const tc__bounds *own) {
+static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at,
+                                const tc__bounds *own) {
     tc__bounds outer = w->guard, all = w->guard;
     for (uint32_t i = 0; i < own->count; i += 2)
         tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
@@ -11157,7 +11463,8 @@ static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *a
 }
 
 // `value`, lowered under `own`, where its pairs hold, else `other`.
-static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value, uint32_t other) {
+static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value,
+                                 uint32_t other) {
     uint32_t in[3];
     in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, own->pair, own->count);
     in[1] = value, in[2] = other;
@@ -11184,7 +11491,8 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself.
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] || (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
+        (n->attr[4] == load->attr[2] ||
+         (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
         attr[2] = n->attr[4];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
@@ -11224,7 +11532,8 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
 }
 
 // The index operand's value as an index expression, made safe for `limit`.
-static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at, tc__ix limit) {
+static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
+                              tc__ix limit) {
     uint32_t v = tc__lower_at(w, b, at);
     int64_t attr[2];
     if (b->dtype != TC_I64) {
@@ -11269,8 +11578,8 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         break;
     case TC_OP_SLICE:
         memcpy(at, index, n->rank * sizeof *at);
-        at[n->attr[0]] = tc__ix_add(w->ix, n->attr[1],
-                                    tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
+        at[n->attr[0]] =
+            tc__ix_add(w->ix, n->attr[1], tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
         break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
@@ -11283,17 +11592,21 @@ static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *
     int64_t attr[2];
     if (n->op == TC_OP_INPUT) return tc__lower_input(w, n, index);
     if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[0]);
-    if (n->op == TC_OP_ARG) return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
-    attr[0] = n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
+    if (n->op == TC_OP_ARG)
+        return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
+    attr[0] =
+        n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
     uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, attr, 1);
-    if (n->op == TC_OP_RANDOM) return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
+    if (n->op == TC_OP_RANDOM)
+        return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
     attr[0] = n->dtype;
     return n->dtype == TC_I64 ? v : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, attr, 1);
 }
 
 // The index tuple, for these sizes, of the element at the current point of the space; `skip` are the
 // dimensions that do not count (the reduced ones, for a row value).
-static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint32_t skip, tc__ix *index) {
+static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint32_t skip,
+                          tc__ix *index) {
     tc__ix flat = tc__ix_const(0);
     int d = 0, same = 1;
     for (int i = 0; i < rank; i++) {
@@ -11306,7 +11619,8 @@ static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint
     if (same) return;
     for (d = 0; d < w->space.rank; d++)
         if (!(skip >> d & 1))
-            flat = tc__ix_add(w->ix, tc__ix_mul(w->ix, flat, w->space.dims[d]), w->space.var[d]);
+            flat = tc__ix_add(w->ix, tc__ix_mul(w->ix, flat, w->space.dims[d]),
+                              w->space.var[d]);
     tc__unflatten(w->ix, flat, rank, dims, index);
 }
 
@@ -11326,7 +11640,8 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
     int root = w->root_of[n->id];
-    if (root != TC__NONE && w->roots[root].group != w->group) return tc__lower_root(w, n, index);
+    if (root != TC__NONE && w->roots[root].group != w->group)
+        return tc__lower_root(w, n, index);
     switch (tc__ops[n->op].kind) {
     case TC__KIND_UNARY:
     case TC__KIND_BINARY:
@@ -11336,9 +11651,11 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_MOVE: return tc__lower_move(w, n, index);
     case TC__KIND_JOIN: return tc__lower_cat(w, n, index);
     case TC__KIND_GATHER:
-        return n->op == TC_OP_TAKE ? tc__lower_take(w, n, index) : tc__lower_gather(w, n, index);
+        return n->op == TC_OP_TAKE ? tc__lower_take(w, n, index)
+                                   : tc__lower_gather(w, n, index);
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
-    case TC__KIND_CONTRACT: return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+    case TC__KIND_CONTRACT:
+        return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
@@ -11349,12 +11666,13 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
 // The GROUP node of TENSOR node `n` at `index`.
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
     tc__visited v;
-    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
+    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index,
+                                tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
     if (w->failed || w->ix->failed) return 0;
     for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
         const tc__visited *s = &w->seen.at[at];
-        if (s->node == n->id && s->level == (uint32_t)w->side && s->guard == w->guard_hash &&
-            !memcmp(s->index, index, n->rank * sizeof *index))
+        if (s->node == n->id && s->level == (uint32_t)w->side &&
+            s->guard == w->guard_hash && !memcmp(s->index, index, n->rank * sizeof *index))
             return s->result;
     }
     memset(&v, 0, sizeof v);
@@ -11363,7 +11681,8 @@ static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *inde
     v.result = tc__lower_fresh(w, n, index);
     // The hash chain may have grown meanwhile: find its end again.
     while (tc__map_get(&w->seen_ids, h, &at)) h = tc__hash_mix(h, 1);
-    if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v)) w->failed = 1;
+    if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v))
+        w->failed = 1;
     return v.result;
 }
 // ---- gen/kernel/lower.c -------------------------------------------------
@@ -11377,40 +11696,44 @@ static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *inde
 //  4. loops are placed around the column levels, and the axis of the vector is chosen
 
 enum {
-    TC__VALS = 1 << 20,       // offset of value ids while nodes are renumbered
-    TC__VECTOR = 8,           // elements of one vector, all ISAs and dtypes
-    TC__LANES = 32,           // logical lanes of a reduction
-    TC__CHUNK = 8192,         // elements of one chunk of a reduction
-    TC__UNROLL_COST = 30,     // columns bodies up to this cost are unrolled over the lanes
-    TC__LATENCY_COST = 24,    // from here on the chain of one vector is too long for the CPU to overlap with
-                              // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
+    TC__VALS = 1 << 20,   // offset of value ids while nodes are renumbered
+    TC__VECTOR = 8,       // elements of one vector, all ISAs and dtypes
+    TC__LANES = 32,       // logical lanes of a reduction
+    TC__CHUNK = 8192,     // elements of one chunk of a reduction
+    TC__UNROLL_COST = 30, // columns bodies up to this cost are unrolled over the lanes
+    TC__LATENCY_COST =
+        24, // from here on the chain of one vector is too long for the CPU to overlap with
+            // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
     TC__OVERLAP = 4,
-    TC__COL_GRAIN = 4096,     // columns of one work item when rows are few
-    TC__NT_BYTES = 8 << 20    // outputs from here on are written past the caches
+    TC__COL_GRAIN = 4096,  // columns of one work item when rows are few
+    TC__NT_BYTES = 8 << 20 // outputs from here on are written past the caches
 };
 
 typedef struct tc__finish {
     tc__weave *w;
     tc__ixpool *ix;
-    uint32_t columns;        // dimensions that are columns
-    tc__graph mid;           // nodes at their phases, in rows and columns
-    tc__map made;            // (old id, phase) -> mid id
-    uint32_t *cost;          // by old id: recomputing from loads
-    uint32_t *row_buffer;    // by old id: 1 + buffer it is kept in, 0 = none
-    int val_is_column;       // scratch of tc__finish_level
+    uint32_t columns;     // dimensions that are columns
+    tc__graph mid;        // nodes at their phases, in rows and columns
+    tc__map made;         // (old id, phase) -> mid id
+    uint32_t *cost;       // by old id: recomputing from loads
+    uint32_t *row_buffer; // by old id: 1 + buffer it is kept in, 0 = none
+    int val_is_column;    // scratch of tc__finish_level
     int failed;
 } tc__finish;
 
 static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase);
 
-static tc__node *tc__old(const tc__finish *f, uint32_t id) { return f->w->k->body.node.at[id]; }
+static tc__node *tc__old(const tc__finish *f, uint32_t id) {
+    return f->w->k->body.node.at[id];
+}
 
 static void tc__finish_costs(tc__finish *f) {
     for (uint32_t i = 0; i < f->w->k->body.node.count; i++) {
         const tc__node *n = tc__old(f, i);
         f->cost[i] = tc__ops[n->op].cost;
         for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__old(f, n->in[k])->level != TC__AT_ROW && tc__old(f, n->in[k])->op != TC_OP_ACC)
+            if (tc__old(f, n->in[k])->level != TC__AT_ROW &&
+                tc__old(f, n->in[k])->op != TC_OP_ACC)
                 f->cost[i] += f->cost[n->in[k]];
     }
 }
@@ -11502,7 +11825,8 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
     attr[0] = buffer, attr[1] = tc__ix_var(f->ix, TC__COL, f->w->k->cols), attr[2] = 0;
     m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
     m.level = TC__AT_COL, m.phase = (uint16_t)phase;
-    m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr, m.n_attr = op == TC_OP_STORE ? 2 : 3;
+    m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr,
+    m.n_attr = op == TC_OP_STORE ? 2 : 3;
     return tc__finish_append(f, &m);
 }
 
@@ -11525,8 +11849,10 @@ static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase) {
     if (n->level == TC__AT_ROW || n->op == TC_OP_ACC || n->phase > phase) phase = n->phase;
     key = (uint64_t)id << 16 | phase;
     if (tc__map_get(&f->made, key, &found)) return (uint32_t)found;
-    if (phase == n->phase || f->cost[id] <= TC__CHEAP) made = tc__finish_copy(f, n, phase);
-    else made = tc__finish_kept(f, n, phase);
+    if (phase == n->phase || f->cost[id] <= TC__CHEAP)
+        made = tc__finish_copy(f, n, phase);
+    else
+        made = tc__finish_kept(f, n, phase);
     if (!tc__map_set(&f->made, key, made)) f->failed = 1;
     return made;
 }
@@ -11551,7 +11877,8 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
     int dense = 0;
     for (size_t i = 0; i < f->mid.node.count; i++) {
         const tc__node *n = f->mid.node.at[i];
-        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL) continue;
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL)
+            continue;
         if (f->w->k->buffer.at[n->attr[0]].place == TC__BUF_ROW) continue;
         tc__ixrun r = tc__ix_run(f->ix, n->attr[1], axis);
         int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
@@ -11574,25 +11901,26 @@ static tc__axis tc__choose_vector(tc__finish *f) {
 typedef struct tc__lister {
     tc__finish *f;
     tc__graph list;
-    uint32_t *at;        // mid id -> list id
+    uint32_t *at; // mid id -> list id
     uint32_t accumulators;
     int failed;
 } tc__lister;
 
-static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype, const int64_t *attr,
-                                    uint32_t n_attr) {
+static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
+                                    const int64_t *attr, uint32_t n_attr) {
     tc__node n;
     int64_t words[8];
     memset(&n, 0, sizeof n);
     if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
-    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words, n.n_attr = n_attr;
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words,
+    n.n_attr = n_attr;
     tc__node *m = tc__node_append(&l->list, &n);
     if (!m) l->failed = 1;
     return m;
 }
 
-static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll, int64_t chunk,
-                         tc__ix end) {
+static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll,
+                         int64_t chunk, tc__ix end) {
     int64_t attr[6];
     attr[0] = axis, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
     attr[4] = tc__ix_const(0), attr[5] = end;
@@ -11639,8 +11967,10 @@ static void tc__list_node(tc__lister *l, uint32_t id) {
     if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_is_streamed(l, n);
     if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];
     made = tc__node_append(&l->list, &m);
-    if (!made) l->failed = 1;
-    else if (n->op != TC_OP_ACC) l->at[id] = made->id;
+    if (!made)
+        l->failed = 1;
+    else if (n->op != TC_OP_ACC)
+        l->at[id] = made->id;
 }
 
 static int tc__node_is_at(const tc__node *n, uint32_t phase, tc__level level) {
@@ -11669,7 +11999,8 @@ static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
     }
 }
 
-static int64_t tc__phase_cost(const tc__lister *l, uint32_t phase, int *has_acc, int *has_col) {
+static int64_t tc__phase_cost(const tc__lister *l, uint32_t phase, int *has_acc,
+                              int *has_col) {
     int64_t cost = 0;
     *has_acc = *has_col = 0;
     for (uint32_t i = 0; i < l->f->mid.node.count; i++) {
@@ -11689,10 +12020,13 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     tc__list_level(l, phase, TC__AT_ROW);
     if (!has_col) return;
     int64_t chunk = has_acc && tc__ix_hi(l->f->ix, k->cols) > TC__CHUNK ? TC__CHUNK : 0;
-    int64_t unroll = !has_acc ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1) : cost <= TC__UNROLL_COST ? 4 : 0;
+    int64_t unroll = !has_acc                  ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1)
+                     : cost <= TC__UNROLL_COST ? 4
+                                               : 0;
     tc__list_accumulators(l, phase, TC_OP_NEW);
-    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL : k->split_columns ? TC__BIND_WORKER
-                                                                              : TC__BIND_VECTOR;
+    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL
+                    : k->split_columns   ? TC__BIND_WORKER
+                                         : TC__BIND_VECTOR;
     tc__list_for(l, TC__COL, bind, unroll, chunk, k->cols);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
@@ -11730,7 +12064,8 @@ static void tc__list_all(tc__lister *l) {
         tc__list_level(l, 0, TC__AT_RIGHT);
         if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
     }
-    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0, k->rows);
+    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0,
+                 k->rows);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
     tc__list_end(l, TC__ROW);
     k->phases = (uint16_t)(last + 1);
@@ -11764,8 +12099,11 @@ static void tc__place_rows(tc__finish *f) {
         tc__ix bytes = tc__ix_mul(f->ix, b->numel, tc__ix_const(width));
         b->offset = at;
         // Vector loads may touch one vector beyond; keep every buffer on its own cache lines.
-        at = tc__ix_add(f->ix, at, tc__ix_mul(f->ix, tc__ix_const(64),
-             tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)), tc__ix_const(64))));
+        at = tc__ix_add(
+            f->ix, at,
+            tc__ix_mul(f->ix, tc__ix_const(64),
+                       tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)),
+                                       tc__ix_const(64))));
     }
     k->scratch = at;
 }
@@ -11804,25 +12142,26 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 // long rows on few rows, where phases would run on one thread.
 
 enum {
-    TC__TAPS = 3,            // this many index tuples of one node make a stencil
-    TC__BODY_LIMIT = 600,    // nodes of one kernel
-    TC__BUFFER_LIMIT = 64,   // buffers of one kernel
-    TC__FEW_ROWS = 8,        // with fewer rows than this, long rows are not fused over phases
+    TC__TAPS = 3,          // this many index tuples of one node make a stencil
+    TC__BODY_LIMIT = 600,  // nodes of one kernel
+    TC__BUFFER_LIMIT = 64, // buffers of one kernel
+    TC__FEW_ROWS = 8,      // with fewer rows than this, long rows are not fused over phases
     TC__LONG_ROW = 16384,
-    TC__SMALL = 65536        // elements; unrelated kernels of equal space up to this size are merged
+    TC__SMALL =
+        65536 // elements; unrelated kernels of equal space up to this size are merged
 };
 
 // One load of a root by a cluster's root, found by lowering it alone.
 typedef struct tc__use {
-    uint32_t reader, root;  // roots
-    tc__ix index;           // in the reader's own variables
+    uint32_t reader, root; // roots
+    tc__ix index;          // in the reader's own variables
     int guarded;
 } tc__use;
 
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
-    uint32_t size;           // body nodes
+    uint32_t size; // body nodes
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -11831,21 +12170,22 @@ typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
     const tc__layout *const *inputs;
-    uint8_t *live;        // by node: needed by an output
-    uint32_t *users;      // by node: distinct operand edges from live nodes
-    uint32_t *cost;       // by node: cost of recomputing one element
-    uint8_t *forced;      // by node
-    int32_t *root_of;     // by node
+    uint8_t *live;    // by node: needed by an output
+    uint32_t *users;  // by node: distinct operand edges from live nodes
+    uint32_t *cost;   // by node: cost of recomputing one element
+    uint8_t *forced;  // by node
+    int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
     TC__VEC(tc__use) use;
-    TC__VEC(tc__group *) kernel;  // the result, in execution order; owned by the caller then
-    int fuse;             // 0 = one kernel per root
+    TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
+    int fuse;                    // 0 = one kernel per root
 } tc__schedule;
 
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
-    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY || k == TC__KIND_CAST;
+    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
+           k == TC__KIND_CAST;
 }
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -11876,7 +12216,8 @@ static void tc__mark_cost(tc__schedule *s) {
 // The value behind movement and casts has to be in memory when it is computed at all.
 static void tc__force_source(tc__schedule *s, uint32_t id) {
     const tc__node *n = s->g->node.at[id];
-    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) n = tc__operand(s->g, n, 0);
+    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST))
+        n = tc__operand(s->g, n, 0);
     if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
 }
 
@@ -11908,8 +12249,10 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
-        int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 && s->cost[i] > TC__CHEAP;
-        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i])) return 0;
+        int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
+                   s->cost[i] > TC__CHEAP;
+        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i]))
+            return 0;
     }
     return 1;
 }
@@ -11937,8 +12280,8 @@ typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
 // reduced dimensions)? `flat` gets the row-major position of that element. Only the number of elements
 // is compared: that a load is at this very position is checked where it matters, so a reshape between
 // two nodes does not keep them apart.
-static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank, const tc__ix *dims,
-                    tc__ix *flat) {
+static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank,
+                    const tc__ix *dims, tc__ix *flat) {
     tc__ix have = tc__ix_const(1), want = tc__ix_const(1), e = tc__ix_const(0);
     for (int i = 0; i < rank; i++) have = tc__ix_mul(p, have, dims[i]);
     for (int d = 0; d < s->rank; d++) {
@@ -11967,9 +12310,11 @@ static void tc__group_free(tc_ctx *c, tc__group *k) {
     tc__free(c, k, sizeof *k);
 }
 
-static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group, const tc__space *space) {
+static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
+                          const tc__space *space) {
     memset(w, 0, sizeof *w);
-    w->ctx = s->ctx, w->g = s->g, w->ix = s->g->ix, w->root_of = s->root_of, w->roots = s->root.at;
+    w->ctx = s->ctx, w->g = s->g, w->ix = s->g->ix, w->root_of = s->root_of,
+    w->roots = s->root.at;
     w->group = group, w->space = *space, w->side = TC__AT_COL;
     tc__map_init(&w->seen_ids, s->ctx);
     w->k = TC__NEW(s->ctx, tc__group);
@@ -11983,7 +12328,8 @@ static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group, c
 static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int failed) {
     TC__VEC_FREE(w->ctx, w->seen);
     tc__map_free(&w->seen_ids);
-    tc__free(w->ctx, w->accumulated, (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
+    tc__free(w->ctx, w->accumulated,
+             (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
     if (failed) tc__group_free(w->ctx, w->k);
     return failed ? NULL : w->k;
 }
@@ -11994,7 +12340,8 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     tc__ix index[TC_MAX_RANK], l[TC_MAX_RANK], r[TC_MAX_RANK];
     int rank = n->rank;
     tc__ix depth = a->dims[rank - 1];
-    tc__ix k = tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
+    tc__ix k =
+        tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
     tc__own_index(w, n->rank, n->dims, 0, index);
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
@@ -12005,13 +12352,15 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     w->side = TC__AT_COL;
     w->k->depth = depth;
     w->k->batch = tc__ix_const(1);
-    for (int i = 0; i < rank - 2; i++) w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
+    for (int i = 0; i < rank - 2; i++)
+        w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
 }
 
 // The GROUP node of a root's value in the cluster being woven.
 static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
     tc__ix index[TC_MAX_RANK], flat;
-    tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    tc__fit fit =
+        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
     if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
     tc__own_index(w, n->rank, n->dims, fit == TC__FIT_ROW ? w->space.reduced : 0, index);
     if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
@@ -12022,11 +12371,13 @@ static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
         tc__use u;
-        if (n->op != TC_OP_LOAD || w->k->buffer.at[n->attr[0]].place != TC__BUF_NODE) continue;
+        if (n->op != TC_OP_LOAD || w->k->buffer.at[n->attr[0]].place != TC__BUF_NODE)
+            continue;
         u.reader = reader;
         u.root = (uint32_t)s->root_of[w->k->buffer.at[n->attr[0]].source];
         u.index = n->attr[1];
-        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT;
+        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+                    n->level == TC__AT_RIGHT;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
     }
     return 1;
@@ -12055,7 +12406,8 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
     c.alive = 1;
-    c.kind = c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
+    c.kind =
+        c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     int ok = tc__weave_open(&w, s, r, &c.space);
     if (ok) {
@@ -12064,7 +12416,8 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     }
     if (ok) *stencil = tc__find_stencil(s, &w);
     if (ok && !*stencil) {
-        c.size = (uint32_t)w.k->body.node.count, c.buffers = (uint32_t)w.k->buffer.count + 1;
+        c.size = (uint32_t)w.k->body.node.count,
+        c.buffers = (uint32_t)w.k->buffer.count + 1;
         ok = tc__note_uses(s, r, &w) && TC__PUSH(s->ctx, s->cluster, c);
     }
     tc__weave_close(&w, s, 1);
@@ -12094,7 +12447,8 @@ static int64_t tc__space_rows(tc__ixpool *p, const tc__space *s, uint32_t column
 }
 
 static int tc__same_dims(const tc__space *a, const tc__space *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+    return a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
 // Is `b` the kept dimensions of `a`?
@@ -12115,21 +12469,24 @@ static int tc__same_columns(tc__ixpool *p, const tc__space *a, const tc__space *
     uint32_t x = a->reduced, y = b->reduced;
     int trailing = !(((x & (0u - x)) + x) & ((1u << a->rank) - 1)) &&
                    !(((y & (0u - y)) + y) & ((1u << b->rank) - 1));
-    return trailing && tc__same_count(p, a, b) && tc__space_size(p, a, x) == tc__space_size(p, b, y);
+    return trailing && tc__same_count(p, a, b) &&
+           tc__space_size(p, a, x) == tc__space_size(p, b, y);
 }
 
 // The space both clusters would share; 0 = they cannot.
-static int tc__joint_space(const tc__schedule *s, const tc__cluster *a, const tc__cluster *b,
-                           tc__space *out) {
+static int tc__joint_space(const tc__schedule *s, const tc__cluster *a,
+                           const tc__cluster *b, tc__space *out) {
     tc__ixpool *p = s->g->ix;
     if (a->kind == TC__CONTRACTION || b->kind == TC__CONTRACTION) {
         *out = a->space;
         return b->kind == TC__POINTWISE && tc__same_count(p, &a->space, &b->space);
     }
     *out = a->space.reduced ? a->space : b->space;
-    if (a->space.reduced && b->space.reduced) return tc__same_columns(p, &a->space, &b->space);
+    if (a->space.reduced && b->space.reduced)
+        return tc__same_columns(p, &a->space, &b->space);
     if (tc__same_count(p, &a->space, &b->space)) return 1;
-    return tc__is_row_space(p, &a->space, &b->space) || tc__is_row_space(p, &b->space, &a->space);
+    return tc__is_row_space(p, &a->space, &b->space) ||
+           tc__is_row_space(p, &b->space, &a->space);
 }
 
 // Where a reader of space `own` finds the element of root `n` that belongs to its point of the joint
@@ -12142,15 +12499,19 @@ static int tc__expected_flat(tc__ixpool *p, const tc__space *own, const tc__spac
         return 1;
     }
     if (!joint->reduced || !tc__same_count(p, own, joint)) return 0;
-    if (tc__same_dims(own, joint)) return tc__fits(p, own, joint->reduced, n->rank, n->dims, flat);
+    if (tc__same_dims(own, joint))
+        return tc__fits(p, own, joint->reduced, n->rank, n->dims, flat);
     // Sizes differ: rows are the leading part only when the columns are trailing.
-    if ((((joint->reduced & (0u - joint->reduced)) + joint->reduced) & ((1u << joint->rank) - 1)) != 0) return 0;
+    if ((((joint->reduced & (0u - joint->reduced)) + joint->reduced) &
+         ((1u << joint->rank) - 1)) != 0)
+        return 0;
     *flat = tc__ix_div(p, e, size);
     return tc__dims_size(p, n->rank, n->dims) == tc__space_size(p, joint, ~joint->reduced);
 }
 
 // Every load between the two clusters is at the point of the joint space where the value is made.
-static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint) {
+static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b,
+                           const tc__space *joint) {
     tc__ixpool *p = s->g->ix;
     for (size_t i = 0; i < s->use.count; i++) {
         const tc__use *u = &s->use.at[i];
@@ -12160,16 +12521,19 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b, const 
         tc__space own;
         tc__ix flat;
         tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
-        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat) return 0;
+        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat)
+            return 0;
     }
     return 1;
 }
 
 // Can `to` be reached from `from` through at least one other cluster?
-static int tc__reaches(const tc__schedule *s, uint32_t from, uint32_t to, uint8_t *seen, int direct_ok) {
+static int tc__reaches(const tc__schedule *s, uint32_t from, uint32_t to, uint8_t *seen,
+                       int direct_ok) {
     for (size_t i = 0; i < s->use.count; i++) {
         uint32_t reader = s->root.at[s->use.at[i].reader].group;
-        if (s->root.at[s->use.at[i].root].group != from || reader == from || seen[reader]) continue;
+        if (s->root.at[s->use.at[i].root].group != from || reader == from || seen[reader])
+            continue;
         if (reader == to) {
             if (!direct_ok) return 1;
             continue;
@@ -12191,14 +12555,16 @@ static int tc__would_cycle(const tc__schedule *s, uint32_t a, uint32_t b) {
 }
 
 // With few long rows, a reduction and what follows it along the row would run on one thread.
-static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b, const tc__space *joint) {
+static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
+                            const tc__space *joint) {
     if (!joint->reduced || !tc__same_count(s->g->ix, &b->space, joint)) return 0;
     int64_t rows = tc__space_rows(s->g->ix, joint, joint->reduced);
     int64_t all = tc__space_rows(s->g->ix, joint, 0);
     return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;
 }
 
-static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint) {
+static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
+                           const tc__space *joint) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     for (size_t i = 0; i < s->root.count; i++)
         if (s->root.at[i].group == b) s->root.at[i].group = a;
@@ -12212,7 +12578,8 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__sp
 static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__space joint;
-    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT) return 0;
+    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT)
+        return 0;
     if (!tc__joint_space(s, x, y, &joint) || !tc__loads_agree(s, a, b, &joint)) return 0;
     if (tc__rows_too_few(s, y, &joint) || tc__would_cycle(s, a, b)) return 0;
     tc__merge_into(s, a, b, &joint);
@@ -12222,7 +12589,8 @@ static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
 static int tc__merge_chains(tc__schedule *s) {
     int merged = 0;
     for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t a = s->root.at[s->use.at[i].root].group, b = s->root.at[s->use.at[i].reader].group;
+        uint32_t a = s->root.at[s->use.at[i].root].group,
+                 b = s->root.at[s->use.at[i].reader].group;
         if (a != b && tc__try_merge(s, a, b)) merged = 1;
     }
     return merged;
@@ -12232,7 +12600,8 @@ static int tc__share_input(const tc__schedule *s, uint32_t a, uint32_t b) {
     for (size_t i = 0; i < s->use.count; i++) {
         if (s->root.at[s->use.at[i].reader].group != a) continue;
         for (size_t k = 0; k < s->use.count; k++)
-            if (s->root.at[s->use.at[k].reader].group == b && s->use.at[k].root == s->use.at[i].root)
+            if (s->root.at[s->use.at[k].reader].group == b &&
+                s->use.at[k].root == s->use.at[i].root)
                 return 1;
     }
     return 0;
@@ -12244,7 +12613,8 @@ static int tc__merge_siblings(tc__schedule *s) {
     for (uint32_t a = 0; a < s->cluster.count; a++) {
         for (uint32_t b = a + 1; b < s->cluster.count && s->cluster.at[a].alive; b++) {
             const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
-            if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION) continue;
+            if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION)
+                continue;
             if (!tc__same_dims(&x->space, &y->space)) continue;
             int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
             if ((small || tc__share_input(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
@@ -12266,7 +12636,8 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
         const tc__node *n = w->k->body.node.at[i];
         int64_t each = 2;
         if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
-            tc__ix e = tc__to_rows_cols(p, &w->space, columns, n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
+            tc__ix e = tc__to_rows_cols(p, &w->space, columns,
+                                        n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
             tc__ixrun r = tc__ix_run(p, e, TC__COL);
             int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
             int runs = r.run == INT64_MAX || (r.run % 8 == 0);
@@ -12280,7 +12651,8 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
 // POINTWISE: the trailing dimensions that make the columns.
 static uint32_t tc__choose_columns(tc__weave *w) {
     int rank = w->space.rank;
-    uint32_t best = rank ? 1u << (rank - 1) : 0, all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
+    uint32_t best = rank ? 1u << (rank - 1) : 0,
+             all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
     for (int first = 0; first < rank; first++) {
         uint32_t columns = all & ~((1u << first) - 1);
@@ -12293,7 +12665,12 @@ static uint32_t tc__choose_columns(tc__weave *w) {
 static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
     tc__ix flat = tc__ix_const(0);
     int64_t attr[2];
-    tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    if (w->failed || w->ix->failed || w->k->body.node.count <= value) {
+        w->failed = 1;
+        return;
+    }
+    tc__fit fit =
+        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
     if (tc__is_kind(n, TC__KIND_REDUCE)) {
         fit = TC__FIT_ROW;
         tc__fits(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
@@ -12324,7 +12701,8 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
-    uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0, columns;
+    uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
+             columns;
     columns = c->space.reduced;
     if (c->kind == TC__POINTWISE) columns = tc__choose_columns(&w);
     if (c->kind == TC__CONTRACTION) {
@@ -12333,7 +12711,8 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
         for (size_t i = 0; i < s->root.count; i++) {
             const tc__node *n = s->g->node.at[s->root.at[i].node];
             if (s->root.at[i].group == group && tc__is_kind(n, TC__KIND_CONTRACT))
-                columns = tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
+                columns =
+                    tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
     }
     w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
@@ -12353,7 +12732,8 @@ static void tc__mark_stored(tc__schedule *s) {
 static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_t *done) {
     for (size_t i = 0; i < s->use.count; i++) {
         uint32_t from = s->root.at[s->use.at[i].root].group;
-        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from]) return 0;
+        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from])
+            return 0;
     }
     return 1;
 }
@@ -12366,7 +12746,8 @@ static int tc__emit_groups(tc__schedule *s) {
     while (ok && left) {
         size_t before = left;
         for (uint32_t i = 0; ok && i < s->cluster.count; i++) {
-            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done)) continue;
+            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done))
+                continue;
             tc__group *k = tc__make_group(s, i);
             ok = k && TC__PUSH(s->ctx, s->kernel, k);
             done[i] = 1;
@@ -12375,7 +12756,8 @@ static int tc__emit_groups(tc__schedule *s) {
         if (left == before) ok = 0;
     }
     tc__free(s->ctx, done, s->cluster.count ? s->cluster.count : 1);
-    return ok || tc__fail(s->ctx, TC_E_INTERNAL, "schedule: the kernels of a graph could not be built");
+    return ok || tc__fail(s->ctx, TC_E_INTERNAL,
+                          "schedule: the kernels of a graph could not be built");
 }
 
 static void tc__schedule_close(tc__schedule *s) {
@@ -12393,8 +12775,9 @@ static void tc__schedule_close(tc__schedule *s) {
 }
 
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
-static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g, const uint8_t *output,
-                            const tc__layout *const *inputs, int fuse) {
+static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
+                            const uint8_t *output, const tc__layout *const *inputs,
+                            int fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
@@ -12505,17 +12888,17 @@ TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t
 typedef struct tc__slab {
     uint32_t node;
     size_t bytes, offset;
-    uint32_t first, last;  // kernels that write it and read it last
-    int output;            // 1 = own storage, offset unused
+    uint32_t first, last; // kernels that write it and read it last
+    int output;           // 1 = own storage, offset unused
 } tc__slab;
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    size_t bytes;      // of the arena
-    size_t unplanned;  // sum of the arena's slabs, each by itself
+    size_t bytes;     // of the arena
+    size_t unplanned; // sum of the arena's slabs, each by itself
 } tc__plan;
 
-enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 };  // vectors may read one vector beyond
+enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 }; // vectors may read one vector beyond
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     for (size_t i = 0; i < p->slab.count; i++)
@@ -12523,8 +12906,8 @@ static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     return NULL;
 }
 
-static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel, int output,
-                         size_t bytes) {
+static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
+                         int output, size_t bytes) {
     tc__slab *s = tc__plan_find(p, b->source), fresh;
     if (s) {
         s->last = kernel;
@@ -12532,7 +12915,8 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     }
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output;
-    fresh.bytes = (bytes + TC__SLAB_SLACK + TC__SLAB_ALIGN - 1) / TC__SLAB_ALIGN * TC__SLAB_ALIGN;
+    fresh.bytes =
+        (bytes + TC__SLAB_SLACK + TC__SLAB_ALIGN - 1) / TC__SLAB_ALIGN * TC__SLAB_ALIGN;
     return TC__PUSH(c, p->slab, fresh);
 }
 
@@ -12566,17 +12950,19 @@ static void tc__plan_place(tc__plan *p, size_t i) {
 }
 
 // Sizes are expressions; `env` gives the symbols' values. `output` by node.
-static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n, const uint8_t *output,
-                         const tc__ixenv *env) {
+static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
+                         const uint8_t *output, const tc__ixenv *env) {
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
             if (f->place != TC__BUF_NODE) continue;
-            size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) * tc__dtype(f->dtype)->bytes;
+            size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
+                           tc__dtype(f->dtype)->bytes;
             if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;
         }
     }
-    if (p->slab.count) qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
+    if (p->slab.count)
+        qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
     for (size_t i = 0; i < p->slab.count; i++) {
         if (p->slab.at[i].output) continue;
         p->unplanned += p->slab.at[i].bytes;
@@ -12585,18 +12971,21 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n, 
     return 1;
 }
 // ---- gen/kernel/report.c ------------------------------------------------
-// Kernels as text for people: what a kernel computes, why its parts are together, what it moves.
-// Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in graph/dump.c.
+// Kernels as text for people: what a kernel computes, why its parts are together, what it
+// moves. Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in
+// graph/dump.c.
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
     uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++) n += k->body.node.at[i]->op == (uint16_t)op;
+    for (size_t i = 0; i < k->body.node.count; i++)
+        n += k->body.node.at[i]->op == (uint16_t)op;
     return n;
 }
 
 static uint32_t tc__count_alu(const tc__group *k) {
     uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++) n += (uint32_t)tc__is_alu(k->body.node.at[i]);
+    for (size_t i = 0; i < k->body.node.count; i++)
+        n += (uint32_t)tc__is_alu(k->body.node.at[i]);
     return n;
 }
 
@@ -12606,7 +12995,8 @@ static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
 
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
-    static const char *const where[] = {" over one space", " over the same rows", " around one product"};
+    static const char *const where[] = {" over one space", " over the same rows",
+                                        " around one product"};
     tc__report_count(t, tc__count_alu(k), "element-wise op");
     if (k->kind == TC__REDUCTION) {
         tc__put(t, ", ");
@@ -12622,14 +13012,22 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     static const char *const names[] = {"a row", "a tile", "x", "%"};
     const tc__kbuf *b = &k->buffer.at[i];
     int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-    tc__put(t, "    %s b%u = ", private_to_worker ? "holds " : b->written ? "writes" : "reads ", (unsigned)i);
-    if (private_to_worker) tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
-    else tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
+    tc__put(t, "    %s b%u = ",
+            private_to_worker ? "holds "
+            : b->written      ? "writes"
+                              : "reads ",
+            (unsigned)i);
+    if (private_to_worker)
+        tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
+    else
+        tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
     tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
     if (tc__ix_is_const(b->numel))
-        tc__put(t, ", %lld bytes", (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
+        tc__put(
+            t, ", %lld bytes",
+            (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
     tc__put(t, "\n");
 }
 
@@ -12644,10 +13042,12 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
         tc__put(t, " x depth ");
         tc__dump_ix(t, k->body.ix, k->depth);
     }
-    tc__put(t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
+    tc__put(
+        t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
     tc__report_why(t, k);
     tc__put(t, "\n    computes:");
-    for (size_t i = 0; i < k->covers.count; i++) tc__put(t, " %%%u", (unsigned)k->covers.at[i]);
+    for (size_t i = 0; i < k->covers.count; i++)
+        tc__put(t, " %%%u", (unsigned)k->covers.at[i]);
     tc__put(t, "\n");
     for (size_t i = 0; i < k->buffer.count; i++) tc__report_buffer(t, k, i);
 }
@@ -17117,9 +17517,9 @@ static const char *const tc__text_cpu_math[] = {
     "    r = h + g;",
     "    c = g - (r - h);",
     "    k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));",
-    "    half = (TC_I64)((TC_U64)(k + 2048) >> 1);",
-    "    *s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));",
-    "    *s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));",
+    "    half = (TC_I64)(((TC_U64)k + 2048) >> 1);",
+    "    *s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));",
+    "    *s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));",
     "    p = TC_N(exp_poly_f64)(r, c, tail);",
     "    y = p + 1.0;",
     "    *tail = *tail + (p - (y - 1.0));",
@@ -17144,13 +17544,13 @@ static const char *const tc__text_cpu_math[] = {
     "    h = x - (t - magic);",
     "    g = TC_TOP_f64(h);",
     "    k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));",
-    "    half = (TC_I64)((TC_U64)(k + 2048) >> 1);",
+    "    half = (TC_I64)(((TC_U64)k + 2048) >> 1);",
     "    s1 = g * 0.69314718246459961;",
     "    s2 = (h - g) * 0.69314718246459961 + h * -1.904654299957768e-09;",
     "    h = s1 + s2;",
     "    p = TC_N(exp_poly_f64)(h, s2 - (h - s1), &t);",
-    "    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));",
-    "    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));",
+    "    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));",
+    "    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));",
     "    y = p + 1.0;",
     "    return ((y + (t + (p - (y - 1.0)))) * s1) * s2;",
     "}",
@@ -17793,9 +18193,9 @@ static const char *const tc__text_cpu_math[] = {
     "    // 2 to that",
     "    t = (ph + pl) + magic;",
     "    k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));",
-    "    h = (TC_I64)((TC_U64)(k + 2048) >> 1);",
-    "    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(h - 1) << 52));",
-    "    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - h + 2047) << 52));",
+    "    h = (TC_I64)(((TC_U64)k + 2048) >> 1);",
+    "    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)h - 1) << 52));",
+    "    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)h + 2047) << 52));",
     "    d = ph - (t - magic);",
     "    r = d + pl;",
     "    pl = pl - (r - d);",
@@ -18431,8 +18831,8 @@ static void tc__prelude_close(tc__prelude *q) {
 
 // Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
 // reported.
-TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
-                             int avx2) {
+TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
+                                        int count, int avx2) {
     tc__prelude q;
     uint64_t found;
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
@@ -19324,7 +19724,7 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
 
 // Appends the head of a CUDA file that holds the kernels of `groups`. 1, or 0 = reported.
 TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
-                                  int count) {
+                                             int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;
@@ -21157,9 +21557,9 @@ TC_FN TC_F64 TC_N(exp_parts_f64)(TC_F64 x, TC_F64 w, TC_F64 *tail, TC_F64 *s1, T
     r = h + g;
     c = g - (r - h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    *s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    *s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    *s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    *s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     p = TC_N(exp_poly_f64)(r, c, tail);
     y = p + 1.0;
     *tail = *tail + (p - (y - 1.0));
@@ -21184,13 +21584,13 @@ TC_FN TC_F64 TC_N(exp2_f64)(TC_F64 x) {
     h = x - (t - magic);
     g = TC_TOP_f64(h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
     s1 = g * 0.69314718246459961;
     s2 = (h - g) * 0.69314718246459961 + h * -1.904654299957768e-09;
     h = s1 + s2;
     p = TC_N(exp_poly_f64)(h, s2 - (h - s1), &t);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     y = p + 1.0;
     return ((y + (t + (p - (y - 1.0)))) * s1) * s2;
 }
@@ -21833,9 +22233,9 @@ TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     // 2 to that
     t = (ph + pl) + magic;
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    h = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(h - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - h + 2047) << 52));
+    h = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)h - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)h + 2047) << 52));
     d = ph - (t - magic);
     r = d + pl;
     pl = pl - (r - d);
@@ -24957,9 +25357,9 @@ TC_FN TC_F64 TC_N(exp_parts_f64)(TC_F64 x, TC_F64 w, TC_F64 *tail, TC_F64 *s1, T
     r = h + g;
     c = g - (r - h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    *s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    *s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    *s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    *s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     p = TC_N(exp_poly_f64)(r, c, tail);
     y = p + 1.0;
     *tail = *tail + (p - (y - 1.0));
@@ -24984,13 +25384,13 @@ TC_FN TC_F64 TC_N(exp2_f64)(TC_F64 x) {
     h = x - (t - magic);
     g = TC_TOP_f64(h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
     s1 = g * 0.69314718246459961;
     s2 = (h - g) * 0.69314718246459961 + h * -1.904654299957768e-09;
     h = s1 + s2;
     p = TC_N(exp_poly_f64)(h, s2 - (h - s1), &t);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     y = p + 1.0;
     return ((y + (t + (p - (y - 1.0)))) * s1) * s2;
 }
@@ -25633,9 +26033,9 @@ TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     // 2 to that
     t = (ph + pl) + magic;
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    h = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(h - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - h + 2047) << 52));
+    h = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)h - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)h + 2047) << 52));
     d = ph - (t - magic);
     r = d + pl;
     pl = pl - (r - d);
@@ -28488,9 +28888,9 @@ TC_FN TC_F64 TC_N(exp_parts_f64)(TC_F64 x, TC_F64 w, TC_F64 *tail, TC_F64 *s1, T
     r = h + g;
     c = g - (r - h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    *s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    *s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    *s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    *s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     p = TC_N(exp_poly_f64)(r, c, tail);
     y = p + 1.0;
     *tail = *tail + (p - (y - 1.0));
@@ -28515,13 +28915,13 @@ TC_FN TC_F64 TC_N(exp2_f64)(TC_F64 x) {
     h = x - (t - magic);
     g = TC_TOP_f64(h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
     s1 = g * 0.69314718246459961;
     s2 = (h - g) * 0.69314718246459961 + h * -1.904654299957768e-09;
     h = s1 + s2;
     p = TC_N(exp_poly_f64)(h, s2 - (h - s1), &t);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     y = p + 1.0;
     return ((y + (t + (p - (y - 1.0)))) * s1) * s2;
 }
@@ -29164,9 +29564,9 @@ TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     // 2 to that
     t = (ph + pl) + magic;
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    h = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(h - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - h + 2047) << 52));
+    h = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)h - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)h + 2047) << 52));
     d = ph - (t - magic);
     r = d + pl;
     pl = pl - (r - d);
@@ -33859,18 +34259,18 @@ typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
 
 struct tc_ctx {
-    tc__recorder recorder;   // must be first
+    tc__recorder recorder; // must be first
     tc_stats stats;
-    tc__pool *pool;          // NULL until a program wants threads
+    tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret;           // 1 = never compile
+    int interpret; // 1 = never compile
     int no_fusion;
-    uint32_t passes_off;     // bit i: pass i of tc__passes is off
-    tc__kernels *kernels;    // compiled code; exec/kernels.c
-    tc__map eager_ids;       // hash of a call -> tc__eager
-    tc__visit eager_visit;   // stands in for a region while one op runs
+    uint32_t passes_off;   // bit i: pass i of tc__passes is off
+    tc__kernels *kernels;  // compiled code; exec/kernels.c
+    tc__map eager_ids;     // hash of a call -> tc__eager
+    tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report;         // of tc_explain
+    tc__text report; // of tc_explain
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -33895,25 +34295,25 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
 typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
 
 typedef struct tc__launch {
-    tc__group *group;     // owned by the program
-    tc__interp *interp;   // owned; NULL once compiled code is there and nothing asked for it
-    tc__kernel_fn run;    // NULL = interpret
-    void **buf;           // base pointers by buffer; arena of the program
+    tc__group *group;   // owned by the program
+    tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
+    tc__kernel_fn run;  // NULL = interpret
+    void **buf;         // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
 } tc__launch;
 
 typedef struct tc__output {
-    uint32_t position;      // of the visit; UINT32_MAX = write-back
-    uint32_t external;      // write-back: which external
+    uint32_t position; // of the visit; UINT32_MAX = write-back
+    uint32_t external; // write-back: which external
     uint32_t node;
     uint32_t layout;
-    int view;               // made by a movement op: may share storage
-    int alias;              // 1 = a view of external `external` itself, unchanged
-    int copy;               // 1 = same node as an earlier output, but memory of its own
-    int direct;             // write-back: the kernel writes the external's memory itself
-    tc__storage *kept[2];   // storage of earlier runs, reused when nobody else holds it
-    tc__storage *storage;   // of this run
+    int view;             // made by a movement op: may share storage
+    int alias;            // 1 = a view of external `external` itself, unchanged
+    int copy;             // 1 = same node as an earlier output, but memory of its own
+    int direct;           // write-back: the kernel writes the external's memory itself
+    tc__storage *kept[2]; // storage of earlier runs, reused when nobody else holds it
+    tc__storage *storage; // of this run
 } tc__output;
 
 typedef struct tc__program {
@@ -33923,19 +34323,19 @@ typedef struct tc__program {
     tc__graph graph;
     tc__plan plan;
     uint32_t externals;
-    tc__layout const **inputs;  // by external, then by position (NULL = dense)
+    tc__layout const **inputs; // by external, then by position (NULL = dense)
     size_t input_count;
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
-    uint8_t *memory;            // the arena of intermediates, plan.bytes
-    uint8_t *scratch;           // worker scratch
-    size_t scratch_bytes;       // of one worker
-    void **scratch_at;          // by worker
-    int64_t flag[3];            // CHECK: site + 1, value, limit
-    char *source;               // emitted C of all kernels, owned; NULL = none
+    uint8_t *memory;      // the arena of intermediates, plan.bytes
+    uint8_t *scratch;     // worker scratch
+    size_t scratch_bytes; // of one worker
+    void **scratch_at;    // by worker
+    int64_t flag[3];      // CHECK: site + 1, value, limit
+    char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
-    int overlaps;               // a written external shares memory with another one
+    int overlaps; // a written external shares memory with another one
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -33943,8 +34343,8 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
-static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position, uint32_t external,
-                              const tc__node *n) {
+static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position,
+                              uint32_t external, const tc__node *n) {
     tc__output o;
     int64_t dims[TC_MAX_RANK];
     memset(&o, 0, sizeof o);
@@ -33959,8 +34359,8 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
     return o.layout && TC__PUSH(p->ctx, p->output, o);
 }
 
-static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position, size_t n,
-                               tc__effects effects) {
+static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
+                               size_t n, tc__effects effects) {
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
         const tc__step *step = b->visit->path.at[position[i]];
@@ -33974,7 +34374,8 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
 }
 
 // Position of the first in-place write to external `e`, UINT32_MAX if none.
-static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32_t count, uint32_t e) {
+static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32_t count,
+                                uint32_t e) {
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
         if (s->op != TC_OP_COPY_) continue;
@@ -33987,19 +34388,24 @@ static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32
 
 // External i is written and external k, on the same storage, is used afterwards: it would have to see
 // the write.
-static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v, uint32_t count) {
+static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v,
+                             uint32_t count) {
     for (uint32_t i = 0; i < b->externals; i++) {
-        uint32_t at = tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
+        uint32_t at =
+            tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
         for (uint32_t k = 0; at != UINT32_MAX && k < b->externals; k++) {
             if (k == i || v->external.at[k].alias != v->external.at[i].alias) continue;
             p->overlaps = 1;
             for (uint32_t s = at + 1; s < count; s++)
                 for (uint32_t j = 0; j < v->path.at[s]->n_in; j++)
                     if (v->path.at[s]->in[j] == (TC__EXTERNAL | k))
-                        return tc__fail(p->ctx, TC_E_ALIAS, "region \"%s\": external %u is written in "
-                                        "place, and external %u, used after that, shares its memory; "
-                                        "tc_clone one of them", v->region ? v->region->name : "eager",
-                                        (unsigned)i, (unsigned)k);
+                        return tc__fail(
+                            p->ctx, TC_E_ALIAS,
+                            "region \"%s\": external %u is written in "
+                            "place, and external %u, used after that, shares its memory; "
+                            "tc_clone one of them",
+                            v->region ? v->region->name : "eager", (unsigned)i,
+                            (unsigned)k);
         }
     }
     return 1;
@@ -34021,7 +34427,8 @@ static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_INPUT && b->source == e) found = n->attr[1] == at && k->phases == 1;
+        if (b->place == TC__BUF_INPUT && b->source == e)
+            found = n->attr[1] == at && k->phases == 1;
     }
     return found && k->kind == TC__POINTWISE;
 }
@@ -34081,7 +34488,8 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->output);
     TC__VEC_FREE(c, p->plan.slab);
     if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
-    if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
+    if (p->scratch)
+        tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
     tc__ix_close(&p->ix);
@@ -34120,14 +34528,19 @@ static int tc__program_launch(tc__program *p, tc__group *k) {
 // Cost of one work item in element steps, to decide how many make a thread worth while.
 static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
     int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->rows, env);
-    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env), items = tc__ix_eval(k->body.ix, k->items, env);
-    for (size_t i = 0; i < k->body.node.count; i++) cost += tc__ops[k->body.node.at[i]->op].cost;
+    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env),
+            items = tc__ix_eval(k->body.ix, k->items, env);
+    for (size_t i = 0; i < k->body.node.count; i++)
+        cost += tc__ops[k->body.node.at[i]->op].cost;
     int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
-    if (k->kind == TC__CONTRACTION) total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
+    if (k->kind == TC__CONTRACTION)
+        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
     return items > 0 ? total / items + 1 : 1;
 }
 
-enum { TC__PARALLEL_COST = 16384 };  // element steps below which waking a thread does not pay
+enum {
+    TC__PARALLEL_COST = 16384
+}; // element steps below which waking a thread does not pay
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__ixenv env;
@@ -34153,8 +34566,10 @@ static int tc__program_memory(tc__program *p) {
     p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, p->scratch_bytes * (size_t)threads);
     p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
     if (!p->scratch || !p->scratch_at) return 0;
-    for (int i = 0; i < threads; i++) p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
-    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].args.scratch = p->scratch_at;
+    for (int i = 0; i < threads; i++)
+        p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->launch.at[i].args.scratch = p->scratch_at;
     if (!p->plan.bytes) return 1;
     p->memory = (uint8_t *)tc__alloc_aligned(p->ctx, p->plan.bytes);
     return p->memory != NULL;
@@ -34168,7 +34583,8 @@ static int tc__program_schedule(tc__program *p) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int ok =
+        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
     ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -34192,8 +34608,9 @@ static int tc__program_canon(tc__program *p, const tc__graph *recorded) {
     return ok;
 }
 
-static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const uint32_t *position,
-                            size_t positions, tc__effects effects) {
+static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
+                            const uint32_t *position, size_t positions,
+                            tc__effects effects) {
     tc__builder b;
     tc__graph recorded;
     memset(&b, 0, sizeof b);
@@ -34205,7 +34622,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const 
     ok = ok && tc__program_canon(p, &recorded);
     tc__graph_close(&recorded);
     ok = ok && tc__program_schedule(p);
-    for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__launch_prepare(p, &p->launch.at[i]);
+    for (size_t i = 0; ok && i < p->launch.count; i++)
+        ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_memory(p);
@@ -34213,8 +34631,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const 
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
 // what those steps write in place. Interpreted until compiled. NULL = reported.
-static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count, const uint32_t *position,
-                                     size_t positions, tc__effects effects) {
+static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
+                                     const uint32_t *position, size_t positions,
+                                     tc__effects effects) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     p->ctx = c;
@@ -34262,8 +34681,10 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
         }
         tc__output *first = tc__program_output_of(p, o->node);
         o->copy = first != o && !o->view && o->position != UINT32_MAX;
-        if (first != o && !o->copy && !first->direct) o->storage = first->storage;
-        else if (!tc__output_storage(p->ctx, o)) return 0;
+        if (first != o && !o->copy && !first->direct)
+            o->storage = first->storage;
+        else if (!tc__output_storage(p->ctx, o))
+            return 0;
     }
     return 1;
 }
@@ -34280,17 +34701,21 @@ static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
         if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
         if (b->place != TC__BUF_NODE) continue;
         tc__output *o = tc__program_output_of(p, b->source);
-        if (o) l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                                     : o->storage->data;
-        else l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+        if (o)
+            l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
+                                  : o->storage->data;
+        else
+            l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
     }
 }
 
 static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
     tc__launch *l = (tc__launch *)arg;
     tc__fp_state host = tc__fp_enter();
-    if (l->run) l->run(&l->args, lo, hi, worker);
-    else tc__interp_run(l->interp, &l->args, lo, hi, worker);
+    if (l->run)
+        l->run(&l->args, lo, hi, worker);
+    else
+        tc__interp_run(l->interp, &l->args, lo, hi, worker);
     tc__fp_leave(host);
 }
 
@@ -34317,8 +34742,9 @@ static void tc__program_copies(tc__program *p, const tc__visit *v) {
         if (!o->copy) continue;
         const tc__output *from = tc__program_output_of(p, o->node);
         const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        const void *data = from->direct ? tc__external_data(p->ctx, &v->external.at[from->external])
-                                        : from->storage->data;
+        const void *data = from->direct
+                               ? tc__external_data(p->ctx, &v->external.at[from->external])
+                               : from->storage->data;
         memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
     }
 }
@@ -34330,8 +34756,8 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
         const tc__external *e = &v->external.at[o->external];
         e->storage->version++;
         if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout), tc__external_data(p->ctx, e),
-                                o->storage->data);
+            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout),
+                                tc__external_data(p->ctx, e), o->storage->data);
     }
 }
 
@@ -34340,10 +34766,13 @@ static int tc__program_flagged(tc__program *p) {
     const char *op = "index";
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
-        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1) op = tc__op_name((tc__op)n->op);
+        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1)
+            op = tc__op_name((tc__op)n->op);
     }
-    return tc__fail(p->ctx, TC_E_INDEX, "%s: index %lld is out of range for size %lld; it was clamped "
-                    "and the results are not valid", op, (long long)p->flag[1], (long long)p->flag[2]);
+    return tc__fail(p->ctx, TC_E_INDEX,
+                    "%s: index %lld is out of range for size %lld; it was clamped "
+                    "and the results are not valid",
+                    op, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
@@ -34356,7 +34785,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
         tc__launch *l = &p->launch.at[i];
         tc__launch_bind(p, l, v);
         l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0) tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        if (l->items > 0)
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
     }
     tc__note_run(p->ctx, p->launch.count, tc__now_ns() - start);
     if (!tc__program_flagged(p)) return 0;
@@ -34374,32 +34804,32 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
 
 // One kernel of this process.
 typedef struct tc__compiled {
-    uint8_t digest[32];   // of its key
-    tc__kernel_fn run;    // NULL = interpret, do not try again
+    uint8_t digest[32]; // of its key
+    tc__kernel_fn run;  // NULL = interpret, do not try again
 } tc__compiled;
 
 struct tc__kernels {
-    tc__cc *cc;           // NULL = no compiler; found when first needed
+    tc__cc *cc; // NULL = no compiler; found when first needed
     tc__cache *cache;
     tc__modules modules;
-    tc__map known;        // first 8 bytes of the digest -> index in compiled
+    tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
-    const char *compiler, *cache_dir;  // from the config; the caller's, copied
-    int opened;           // the compiler was looked for
+    const char *compiler, *cache_dir; // from the config; the caller's, copied
+    int opened;                       // the compiler was looked for
     int disk;
     int warned;
     int avx2;
 };
 
 enum {
-    TC__UNIT_KERNELS = 12,  // kernels of one translation unit
+    TC__UNIT_KERNELS = 12, // kernels of one translation unit
     TC__SYMBOL_DIGITS = 16
 };
 
 // A kernel on its way to a function.
 typedef struct tc__kernel_order {
     tc__launch *launch;
-    tc__text text;          // with its final symbol
+    tc__text text; // with its final symbol
     char symbol[40];
     tc__text key;
     uint8_t digest[32];
@@ -34468,8 +34898,9 @@ static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
     tc__text_init(&o->text, c);
     tc__text_init(&o->key, c);
     if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
-            tc__cc_identity(c->kernels->cc), c->kernels->avx2);
+    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
+            c->kernels->avx2);
     tc__put_raw(&o->key, o->text.at, o->text.size);
     if (o->text.failed || o->key.failed) return 0;
     tc__blake2s(o->digest, NULL, 0, o->key.at, o->key.size);
@@ -34504,8 +34935,10 @@ static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     memcpy(e.digest, o->digest, 32);
     e.run = run;
     o->launch->run = run;
-    if (run) c->stats.kernels_made++;
-    else c->stats.fallbacks++;
+    if (run)
+        c->stats.kernels_made++;
+    else
+        c->stats.fallbacks++;
     if (TC__PUSH(c, k->compiled, e))
         tc__map_set(&k->known, tc__digest_word(o->digest), k->compiled.count - 1);
 }
@@ -34535,7 +34968,8 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 // ---- compiler ----
 
-static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o, size_t n) {
+static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o,
+                          size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
     if (!tc__print_prelude(out, groups, (int)n, k->avx2)) return 0;
@@ -34546,10 +34980,12 @@ static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const
 static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
     tc__kernels *k = c->kernels;
     if (k->warned++) return;
-    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what, why ? why : "?");
+    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what,
+             why ? why : "?");
 }
 
-static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n, const tc__blob *so) {
+static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
+                             const tc__blob *so) {
     const void *keys[TC__UNIT_KERNELS];
     size_t sizes[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
@@ -34557,7 +34993,8 @@ static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t 
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n, const tc__blob *so) {
+static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
+                          const tc__blob *so) {
     tc__kernels *k = c->kernels;
     uint64_t start = tc__now_ns();
     tc__module *m = so->size ? tc__module_load(&k->modules, so->at, so->size) : NULL;
@@ -34611,7 +35048,8 @@ static void tc__program_compile(tc__program *p, const char *name) {
     tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
     int ready = order && want && tc__kernels_ready(c);
     if (order && want && !ready) {
-        tc__kernels_warn(c, "no C compiler was found", "set CC, or install cc, gcc or clang");
+        tc__kernels_warn(c, "no C compiler was found",
+                         "set CC, or install cc, gcc or clang");
         c->stats.fallbacks += n;
     }
     uint64_t start = tc__now_ns();
@@ -34658,7 +35096,7 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     return ok && !out->failed;
 }
 
-#else  // TC__JIT
+#else // TC__JIT
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;
@@ -34682,8 +35120,8 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 // ---- results ----
 
 // Result `position` of the visit is now at (layout, storage, offset); takes over no reference.
-static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position, uint32_t layout,
-                                    tc__storage *s, int64_t offset) {
+static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position,
+                                    uint32_t layout, tc__storage *s, int64_t offset) {
     tc__tensor t;
     memset(&t, 0, sizeof t);
     while (v->result_of.count <= position)
@@ -34704,10 +35142,13 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
         if (o->position == UINT32_MAX) continue;
         if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
         if (!e) {
-            const tc__output *first = tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
+            const tc__output *first =
+                tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
             if (first->direct) s = v->external.at[first->external].storage;
         }
-        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s, e ? e->offset : 0)) return 0;
+        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s,
+                              e ? e->offset : 0))
+            return 0;
     }
     return 1;
 }
@@ -34739,7 +35180,8 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             continue;
         }
-        int small = tc__ops[s->op].kind != TC__KIND_SOURCE && tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+        int small = tc__ops[s->op].kind != TC__KIND_SOURCE &&
+                    tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
         if (!used[i] && (small || (s->flags & TC__STEP_WANTED))) used[i] = 1;
     }
 }
@@ -34762,8 +35204,8 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, uint32_t count, s
 
 // ---- programs of steps ----
 
-static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in, uint32_t n_in,
-                                 tc__site site) {
+static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
+                                 uint32_t n_in, tc__site site) {
     tc__call k;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.site = site;
@@ -34771,8 +35213,8 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
 }
 
 // The step's program for these positions, made again when flags changed; NULL = reported.
-static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
-                                     size_t n) {
+static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
+                                     const uint32_t *position, size_t n) {
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     if (p && s->generation == v->region->generation) return p;
@@ -34787,7 +35229,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s, const
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     c->stats.arena_bytes += p->plan.bytes, c->stats.unplanned_bytes += p->plan.unplanned;
-    tc__log(c, TC__LOG_RECOMPILES, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
+    tc__log(c, TC__LOG_RECOMPILES,
+            "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
             (unsigned)s->position, (unsigned)p->launch.count,
             (unsigned)((tc__now_ns() - start) / 1000));
@@ -34801,14 +35244,16 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
         for (uint32_t k = 0; k < s->n_in; k++) {
             if (s->in[k] & TC__EXTERNAL || s->in[k] >= at) continue;
             tc__step *from = v->path.at[s->in[k]];
-            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE) continue;
+            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE)
+                continue;
             from->flags |= TC__STEP_CROSSES;
             v->region->generation++;
         }
     }
 }
 
-static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position, size_t n) {
+static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
+                        size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
@@ -34826,8 +35271,9 @@ static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
         if (!known && (i == want || (v->path.at[i]->flags & TC__STEP_CROSSES))) at[n++] = i;
     }
     c->stats.graph_breaks++;
-    tc__log(c, TC__LOG_GRAPH_BREAKS, "region \"%s\": value read at %s:%d; %u steps run here",
-            v->region->name, s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
+    tc__log(c, TC__LOG_GRAPH_BREAKS,
+            "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
+            s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     ok = n == 0 || tc__run_step(c, v, s, at, n);
     tc__free(c, at, (s->position ? s->position : 1) * sizeof *at);
     v->segment = s->position + 1;
@@ -34870,17 +35316,20 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     for (size_t i = 0; i < v->external.count; i++) {
         if (v->external.at[i].version == v->external.at[i].storage->version) continue;
-        tc__fail(c, TC_E_TOUCHED, "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
-                 "region's inputs have changed since; tc_keep it inside the region", v->region->name,
-                 s->site.file ? s->site.file : "?", s->site.line);
+        tc__fail(c, TC_E_TOUCHED,
+                 "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
+                 "region's inputs have changed since; tc_keep it inside the region",
+                 v->region->name, s->site.file ? s->site.file : "?", s->site.line);
         return NULL;
     }
-    tc__log(c, TC__LOG_PERF, "region \"%s\": result of %s:%d was not stored; computed again, and "
-            "stored from the next visit on", v->region->name, s->site.file ? s->site.file : "?",
-            s->site.line);
+    tc__log(c, TC__LOG_PERF,
+            "region \"%s\": result of %s:%d was not stored; computed again, and "
+            "stored from the next visit on",
+            v->region->name, s->site.file ? s->site.file : "?", s->site.line);
     v->path.at[position]->flags |= TC__STEP_WANTED;
     v->region->generation++;
-    tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
+    tc__program *p =
+        tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
     int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
@@ -34907,9 +35356,9 @@ static void tc__hook_forget(tc_ctx *c, tc__region *r) {
 struct tc__eager {
     tc__step step;
     tc__program *program;
-    tc__eager *next;     // same hash
+    tc__eager *next; // same hash
     uint32_t externals;
-    tc__binding *bind;   // layout and alias of each external
+    tc__binding *bind; // layout and alias of each external
 };
 
 // One op outside regions: externals are bound to the stand-in visit.
@@ -34920,24 +35369,29 @@ static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
     return tc__call_codes(c, v, k, code);
 }
 
-static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k, const uint32_t *code) {
+static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k,
+                               const uint32_t *code) {
     uint64_t h = tc__hash_mix(k->op, ((uint64_t)k->n_in << 32) | k->n_attr);
     h = tc__hash64(code, k->n_in * sizeof *code, h);
     h = tc__hash64(k->attr, k->n_attr * sizeof *k->attr, h);
-    if (k->dims) h = tc__hash64(k->dims, k->rank * sizeof *k->dims, tc__hash_mix(h, k->dtype));
+    if (k->dims)
+        h = tc__hash64(k->dims, k->rank * sizeof *k->dims, tc__hash_mix(h, k->dtype));
     for (size_t i = 0; i < v->external.count; i++)
-        h = tc__hash_mix(h, v->external.at[i].layout | (uint64_t)v->external.at[i].alias << 32);
+        h = tc__hash_mix(h, v->external.at[i].layout | (uint64_t)v->external.at[i].alias
+                                                           << 32);
     return h;
 }
 
-static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call *k, const uint32_t *code) {
+static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call *k,
+                          const uint32_t *code) {
     const tc__step *s = &e->step;
     if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
     if (e->externals != v->external.count) return 0;
     if (memcmp(s->in, code, k->n_in * sizeof *code)) return 0;
     if (k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr)) return 0;
     for (uint32_t i = 0; i < e->externals; i++)
-        if (e->bind[i].layout != v->external.at[i].layout || e->bind[i].alias != v->external.at[i].alias)
+        if (e->bind[i].layout != v->external.at[i].layout ||
+            e->bind[i].alias != v->external.at[i].alias)
             return 0;
     if (!k->dims) return 1;
     return s->meta.dtype == k->dtype && s->meta.rank == k->rank &&
@@ -35025,7 +35479,8 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
     tc__visit *v = &c->eager_visit;
     tc_tensor t = tc__null();
     if (k->n_in > TC__MAX_OPERANDS) {
-        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op), TC__MAX_OPERANDS);
+        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op),
+                 TC__MAX_OPERANDS);
         return t;
     }
     if (tc__eager_bind(c, k, code)) {
@@ -35041,7 +35496,8 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
 // ---- views ----
 
 // Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
-static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims, int64_t *out) {
+static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,
+                               int64_t *out) {
     int i = l->rank - 1;
     int64_t stride = 1, left = 0;
     if (l->contiguous) {
@@ -35058,7 +35514,8 @@ static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dim
             i--;
         }
         // Join following dimensions that continue this run.
-        while (left < dims[d] && i >= 0 && (l->dims[i] == 1 || l->strides[i] == stride * left)) {
+        while (left < dims[d] && i >= 0 &&
+               (l->dims[i] == 1 || l->strides[i] == stride * left)) {
             left *= l->dims[i];
             i--;
         }
@@ -35071,12 +35528,13 @@ static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dim
 }
 
 // The call as a view of its operand's layout: new sizes, strides, offset. 0 = not a view.
-static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m, int64_t *dims,
-                       int64_t *strides, int64_t *offset) {
+static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m,
+                       int64_t *dims, int64_t *strides, int64_t *offset) {
     for (int i = 0; i < m->rank; i++) dims[i] = tc__ix_value(m->dims[i]);
     *offset = 0;
     switch (k->op) {
-    case TC_OP_RESHAPE: return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
+    case TC_OP_RESHAPE:
+        return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
     case TC_OP_PERMUTE:
         for (int i = 0; i < m->rank; i++) strides[i] = l->strides[k->attr[i]];
         return 1;
@@ -35107,7 +35565,8 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     if (!tc__view_of(k, &l, &m, dims, strides, &offset)) return 0;
     uint32_t id = tc__layout_intern(c, l.dtype, m.rank, dims, strides);
     t->storage->refs++;
-    *out = tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
+    *out =
+        tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
     return 1;
 }
 
@@ -35363,10 +35822,13 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     c->passes_off = config->passes_off;
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
     if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp", backend);
+        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
+                 backend);
     if (logs) tc__log_parse(c, logs);
 #ifdef __FAST_MATH__
-    tc__warn(c, "the implementation was compiled with -ffast-math: results may differ between tiers");
+    tc__warn(
+        c,
+        "the implementation was compiled with -ffast-math: results may differ between tiers");
 #endif
 }
 
@@ -35552,8 +36014,10 @@ static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site)
     if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
     v->broken |= v->region->fullgraph;
     if (v->region->fullgraph)
-        return tc__fail(c, TC_E_FULLGRAPH, "%s: reads a value inside region \"%s\", which asked for "
-                        "fullgraph; move the read behind tc_trace_end", who, v->region->name);
+        return tc__fail(c, TC_E_FULLGRAPH,
+                        "%s: reads a value inside region \"%s\", which asked for "
+                        "fullgraph; move the read behind tc_trace_end",
+                        who, v->region->name);
     tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
     return s && tc__hook_segment(c, v, s);
 }
@@ -35582,7 +36046,8 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
 }
 
 // Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset, void *dst) {
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+                                  void *dst) {
     int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
     const char *s = (const char *)data + offset * bytes;
     char *d = (char *)dst;
@@ -35598,7 +36063,8 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
     }
 }
 
-TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line) {
+TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,
+                           int line) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
@@ -35607,8 +36073,9 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     tc_status s = tc__host_view(c, "read", t, &data, &l, &offset);
     if (s) return s;
     size_t want = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
-    if (bytes != want || !dst) {
-        tc__fail(c, TC_E_ARG, "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
+    if (bytes != want || (!dst && want)) {
+        tc__fail(c, TC_E_ARG,
+                 "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
                  (long long)l->numel, tc__dtype(l->dtype)->name, want);
         return TC_E_ARG;
     }
@@ -35616,7 +36083,8 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     return TC_OK;
 }
 
-static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v, int *dtype) {
+static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v,
+                           int *dtype) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
@@ -35626,7 +36094,8 @@ static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v
     if (!c || tc__host_view(c, "item", t, &data, &l, &offset)) return 0;
     tc__meta_of_layout(l, &m);
     if (l->numel != 1)
-        return tc__fail(c, TC_E_SHAPE, "item: the tensor has sizes %s, one element is needed",
+        return tc__fail(c, TC_E_SHAPE,
+                        "item: the tensor has sizes %s, one element is needed",
                         tc__dims_text(&m, text));
     *v = tc__value_load(data, offset, l->dtype);
     *dtype = l->dtype;
@@ -35669,22 +36138,29 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     int64_t offset;
     tc_ctx *c = tc__enter(t, file, line);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
-    if (l->contiguous) return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
+    if (l->contiguous)
+        return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
     return NULL;
 }
 
 // ---- errors and statistics ----
 
-static const tc__core *tc__core_const(const tc_ctx *c) { return (const tc__core *)(const void *)c; }
+static const tc__core *tc__core_const(const tc_ctx *c) {
+    return (const tc__core *)(const void *)c;
+}
 
-TCDEF tc_status tc_error(const tc_ctx *c) { return c ? tc__core_const(c)->error_item : TC_E_NULL; }
+TCDEF tc_status tc_error(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_item : TC_E_NULL;
+}
 
 TCDEF const char *tc_error_text(const tc_ctx *c) {
     return c && tc_error(c) ? tc__core_const(c)->error_text : "";
 }
 
-TCDEF const char *tc_error_file(const tc_ctx *c) { return c ? tc__core_const(c)->error_file : NULL; }
+TCDEF const char *tc_error_file(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_file : NULL;
+}
 TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
 
 TCDEF void tc_error_clear(tc_ctx *c) {
@@ -35712,7 +36188,8 @@ static const tc__visit *tc__last_visit(const tc__region *r) {
     for (int i = 0; i < 2; i++) {
         const tc__visit *v = &r->visit[i ? !r->current : r->current];
         size_t n = v->path.count;
-        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH) return v;
+        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH)
+            return v;
     }
     return NULL;
 }
@@ -35724,7 +36201,8 @@ static tc__program *tc__last_program(const tc__region *r) {
 
 // The youngest region of this name that has run.
 static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
-    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name; r = r->next)
+    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name;
+         r = r->next)
         if (!strcmp(r->name, name) && tc__last_program(r)) return r;
     return NULL;
 }
@@ -35744,12 +36222,14 @@ static void tc__explain_graph(tc__text *t, const tc__program *p) {
 }
 
 static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__program *p) {
-    static const char *const how[] = {"", ", is the external", ", written by the kernel itself"};
+    static const char *const how[] = {"", ", is the external",
+                                      ", written by the kernel itself"};
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         const char *note = how[o->direct ? 2 : o->alias ? 1 : 0];
         if (o->position == UINT32_MAX) {
-            tc__put(t, "    %%%u written back to x%u%s\n", (unsigned)o->node, (unsigned)o->external, note);
+            tc__put(t, "    %%%u written back to x%u%s\n", (unsigned)o->node,
+                    (unsigned)o->external, note);
             continue;
         }
         tc__put(t, "    %%%u result %u of ", (unsigned)o->node, (unsigned)o->position);
@@ -35761,7 +36241,8 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
-            s->op == TC_OP_BREAK ? "a graph break: a value is read at " : "the end of the region");
+            s->op == TC_OP_BREAK ? "a graph break: a value is read at "
+                                 : "the end of the region");
     if (s->op == TC_OP_BREAK) tc__explain_site(t, s->site);
     tc__put(t, "\n\n");
     tc__explain_graph(t, p);
@@ -35770,9 +36251,11 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     tc__put(t, "\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n", p->launch.at[i].run ? "compiled" : "in the interpreter");
+        tc__put(t, "    runs %s\n",
+                p->launch.at[i].run ? "compiled" : "in the interpreter");
     }
-    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes, p->plan.unplanned);
+    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
+            p->plan.unplanned);
 }
 
 static void tc__explain_region(tc__text *t, const tc__region *r) {
@@ -35784,9 +36267,9 @@ static void tc__explain_region(tc__text *t, const tc__region *r) {
     }
     tc__put(t, "region \"%s\" at ", r->name);
     tc__explain_site(t, r->begin);
-    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n", (unsigned)r->visits,
-            (unsigned)(v ? v->path.count : 0), (unsigned)programs, programs == 1 ? "" : "s", (unsigned)breaks,
-            breaks == 1 ? "" : "s");
+    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n",
+            (unsigned)r->visits, (unsigned)(v ? v->path.count : 0), (unsigned)programs,
+            programs == 1 ? "" : "s", (unsigned)breaks, breaks == 1 ? "" : "s");
     for (size_t i = 0; v && i < v->path.count; i++)
         if (v->path.at[i]->program) tc__explain_program(t, v, v->path.at[i]);
     tc__put(t, "\n");
@@ -35796,7 +36279,8 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
-    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next) tc__explain_region(t, r);
+    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+        tc__explain_region(t, r);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
 }
@@ -35813,7 +36297,7 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
         tc__text_free(&t);
         return NULL;
     }
-    p->source = t.at, p->source_size = t.capacity;  // freed with the program
+    p->source = t.at, p->source_size = t.capacity; // freed with the program
     return p->source;
 }
 

@@ -1,15 +1,17 @@
-// What the programs of bench/ share: clock, random data, interleaved rounds, medians, the table.
+// What the programs of bench/ share: clock, random data, interleaved rounds, medians, the
+// table.
 //
-// Times are compared only with times of the same run. All sides of a question are run in turn,
-// round after round, so that a busy minute hits all of them; the median of the rounds counts. A
-// sample repeats its side until it takes about a millisecond. Random data; outputs of both sides
-// exist before the clock starts.
+// Times are compared only with times of the same run. All sides of a question are run in
+// turn, round after round, so that a busy minute hits all of them; the median of the rounds
+// counts. A sample repeats its side until it takes about a millisecond. Random data;
+// outputs of both sides exist before the clock starts.
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 enum { BENCH_ROUNDS = 15, BENCH_MAX_SIDES = 8, BENCH_MAX_ROUNDS = 101 };
@@ -31,14 +33,18 @@ static inline double bench_median(double *v, int n) {
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-// Memory of whole pages, touched; the benchmark ends without it.
+enum { BENCH_HUGE_PAGE = 1 << 21 };
+
+// Memory in huge pages where the system has them, touched; the benchmark ends without it.
 static inline float *bench_floats(size_t n) {
+    size_t bytes = n * sizeof(float) + 64;
     void *p = NULL;
-    if (posix_memalign(&p, 4096, n * sizeof(float) + 64)) {
+    if (posix_memalign(&p, bytes < BENCH_HUGE_PAGE ? 4096 : BENCH_HUGE_PAGE, bytes)) {
         fprintf(stderr, "no memory for %zu floats\n", n);
         exit(2);
     }
-    memset(p, 0, n * sizeof(float));
+    if (bytes >= BENCH_HUGE_PAGE) (void)madvise(p, bytes, MADV_HUGEPAGE);
+    memset(p, 0, bytes);
     return (float *)p;
 }
 
@@ -100,13 +106,17 @@ static inline const char *bench_time(char *out, size_t size, double ns) {
     return out;
 }
 
-// One row. A negative time is left out. Returns 1 if the value misses its bar.
+// One row. What is negative is left out. Returns 1 if the value misses its bar.
 static inline int bench_row(const char *name, double ours, double other, double value,
                             bench_bar kind, double bar) {
     char a[32], b[32];
     int miss = kind == BENCH_AT_LEAST ? value < bar : kind == BENCH_AT_MOST && value > bar;
-    printf("%-34s %12s %12s %10.2f", name, bench_time(a, sizeof a, ours),
-           bench_time(b, sizeof b, other), value);
+    printf("%-34s %12s %12s", name, bench_time(a, sizeof a, ours),
+           bench_time(b, sizeof b, other));
+    if (value < 0)
+        printf("%11s", "-");
+    else
+        printf(" %10.2f", value);
     if (kind != BENCH_NO_BAR)
         printf("  %s %g  %s", kind == BENCH_AT_LEAST ? ">=" : "<=", bar,
                miss ? "MISSED" : "ok");

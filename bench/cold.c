@@ -1,12 +1,12 @@
-// How long does the first visit of a region take? Against plain `cc -O2 -shared -fPIC` on the
-// very text that was emitted, interleaved; and the same from a filled disk cache.
+// How long does the first visit of a region take? Against plain `cc -O2 -shared -fPIC` on
+// the very text that was emitted, interleaved; and the same from a filled disk cache.
 //
 // Every round compiles kernels that nothing has seen: a constant in them is new. Rows:
 //     compiler     time in the compiler (cc_ns) against cc -O2, bar <= 0.75
 //     whole        the whole first visit against cc -O2
 //     own stages   schedule, lower, print, load: what is not the compiler, bar <= 3 ms
-//     from disk    a new context's first visit when the cache has the kernels; the part before
-//                  the kernels run, bar <= 1 ms per program
+//     from disk    a new context's first visit when the cache has the kernels, without
+//                  running them, bar <= 1 ms per program
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 

@@ -1,8 +1,9 @@
-// What does it cost to record a region that is known? Time and instructions per op, call sites
-// on, between tc_trace_begin and tc_trace_end; and the rest of a visit, one small kernel and all.
+// What does it cost to record a region that is known? Time and instructions per op, call
+// sites on, between tc_trace_begin and tc_trace_end; and the rest of a visit, one small
+// kernel and all.
 //
-// Instructions are counted by valgrind's callgrind, which this program runs on itself; without
-// valgrind that column is left out.
+// Instructions are counted by valgrind's callgrind, which this program runs on itself;
+// without valgrind that column is left out.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 

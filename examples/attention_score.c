@@ -1,10 +1,11 @@
-// Attention scores softmax(q k^T / sqrt d) between words: which word does a misspelt one mean?
-// A word is embedded by hashing its letter trigrams, as subword embeddings do, without learning.
+// Attention scores softmax(q k^T / sqrt d) between words: which word does a misspelt one
+// mean? A word is embedded by hashing its letter trigrams, as subword embeddings do,
+// without learning.
 //
 // Build: cc -O2 -I. examples/attention_score.c -o attention_score -lm -lpthread -ldl
 // Run:   ./attention_score [word...]
-// Prints for each word the best match with its score. Exit status 1 if a row of scores does not
-// sum to 1 or, for the built-in words, a match is wrong.
+// Prints for each word the best match with its score. Exit status 1 if a row of scores does
+// not sum to 1 or, for the built-in words, a match is wrong.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 

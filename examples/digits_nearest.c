@@ -1,9 +1,10 @@
-// Reads handwritten digits by the nearest known one: 1347 examples, 450 to read, 64 pixels each.
+// Reads handwritten digits by the nearest known one: 1347 examples, 450 to read, 64 pixels
+// each.
 //
 // Build: cc -O2 -I. examples/digits_nearest.c -o digits_nearest -lpthread -ldl
 // Run:   ./digits_nearest [digits.u8]     (default examples/data/digits.u8)
-// Prints how many are right, one that was read wrong, and what the region became. Exit status 1
-// if less than 97 % are right.
+// Prints how many are right, one that was read wrong, and what the region became. Exit
+// status 1 if less than 97 % are right.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 

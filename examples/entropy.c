@@ -1,9 +1,9 @@
-// How sure is a classifier of each patch? Entropy of softmax over 768 logits for 32 images of
-// 196 patches: 0 = certain, log(768) = 6.64 = no idea.
+// How sure is a classifier of each patch? Entropy of softmax over 768 logits for 32 images
+// of 196 patches: 0 = certain, log(768) = 6.64 = no idea.
 //
 // Build: cc -O2 -I. examples/entropy.c -o entropy -lm -lpthread -ldl
-// Prints the mean entropy and the least and most certain patch, and the largest difference to
-// a reference in double. Exit status 1 if that is above 1e-4.
+// Prints the mean entropy and the least and most certain patch, and the largest difference
+// to a reference in double. Exit status 1 if that is above 1e-4.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
@@ -13,7 +13,8 @@
 
 enum { IMAGES = 32, PATCHES = 196, CLASSES = 768, ROWS = IMAGES * PATCHES };
 
-// Logits of a made-up classifier: noise, and one class that stands out by an amount of its own.
+// Logits of a made-up classifier: noise, and one class that stands out by an amount of its
+// own.
 static float *make_logits(void) {
     float *x = (float *)malloc(sizeof(float) * ROWS * CLASSES);
     uint32_t seed = 1;

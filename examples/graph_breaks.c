@@ -1,9 +1,10 @@
 // A branch on data inside a region, the log of what that does, and how to forbid it.
 //
 // Build: cc -O2 -I. examples/graph_breaks.c -o graph_breaks -lm -lpthread -ldl
-// Prints the log lines of four visits: the first takes one branch, the second the other, each gets
-// a program of its own; from the third on nothing is compiled. Then the error that `fullgraph`
-// makes of the break, with the line of the read. Exit status 1 if anything is not as said.
+// Prints the log lines of four visits: the first takes one branch, the second the other,
+// each gets a program of its own; from the third on nothing is compiled. Then the error
+// that `fullgraph` makes of the break, with the line of the read. Exit status 1 if anything
+// is not as said.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 

@@ -1,9 +1,9 @@
 // Two pieces of tensor code, eager and compiled.
 //
 // Build: cc -O2 -I. examples/quickstart.c -o quickstart -lpthread -ldl
-// Prints for each: kernels after fusion, time op by op and time compiled, and whether the bits
-// agree; then the C that was written, compiled and run for the second. Exit status 1 if a
-// result is wrong.
+// Prints for each: kernels after fusion, time op by op and time compiled, and whether the
+// bits agree; then the C that was written, compiled and run for the second. Exit status 1
+// if a result is wrong.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
@@ -16,7 +16,8 @@ enum { ROUNDS = 5 };
 
 typedef tc_tensor (*formula)(tc_tensor x);
 
-// A chain of elementwise ops: exp(-(x * sigmoid(1.702 x))^2). Five passes over memory, or one.
+// A chain of elementwise ops: exp(-(x * sigmoid(1.702 x))^2). Five passes over memory, or
+// one.
 static tc_tensor chain(tc_tensor x) {
     tc_tensor y = tc_mul(x, tc_sigmoid(tc_mul_s(x, 1.702)));
     return tc_exp(tc_neg(tc_square(y)));
@@ -45,7 +46,8 @@ static double run_eager(tc_ctx *tc, formula f, tc_tensor x, void *out, size_t by
     return took;
 }
 
-// The same code in a region: recorded, fused and compiled at the first visit, known at the next.
+// The same code in a region: recorded, fused and compiled at the first visit, known at the
+// next.
 static double run_compiled(tc_ctx *tc, const char *name, formula f, tc_tensor x, void *out,
                            size_t bytes) {
     double start = milliseconds();
@@ -71,11 +73,9 @@ static int compare(tc_ctx *tc, const char *name, formula f, tc_tensor x, size_t 
             compiled = smaller(compiled, run_compiled(tc, name, f, x, b, bytes));
         }
         ok = !tc_error(tc) && !memcmp(a, b, bytes);
-        printf(
-            "%-8s kernels %d   eager %.2f ms   compiled %.2f ms (%.1fx)   first call %.0f ms"
-            "   %s\n",
-            name, tc_region_kernels(tc, name), eager, compiled, eager / compiled, first,
-            ok ? "same bits" : "results DIFFER");
+        printf("%-8s kernels %d   eager %.2f ms   compiled %.2f ms (%.1fx)   ", name,
+               tc_region_kernels(tc, name), eager, compiled, eager / compiled);
+        printf("first call %.0f ms   %s\n", first, ok ? "same bits" : "results DIFFER");
     }
     free(a);
     free(b);

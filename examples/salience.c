@@ -1,10 +1,11 @@
-// Saliency map of a photograph: edge strength plus local contrast, scaled to its largest value.
+// Saliency map of a photograph: edge strength plus local contrast, scaled to its largest
+// value.
 //
 // Build: cc -O2 -I. examples/salience.c -o salience -lm -lpthread -ldl
 // Run:   ./salience [photo.ppm]     (default examples/data/astronaut.ppm)
-// Prints the size, the number of kernels the whole pipeline became, and the places that stand
-// out most; writes the map to salience.pgm (in build/ if there is one). Checked against a plain
-// double loop: exit status 1 if they differ by more than 1e-4.
+// Prints the size, the number of kernels the whole pipeline became, and the places that
+// stand out most; writes the map to salience.pgm (in build/ if there is one). Checked
+// against a plain double loop: exit status 1 if they differ by more than 1e-4.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 

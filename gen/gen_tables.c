@@ -241,10 +241,10 @@ typedef struct product {
 } product;
 
 static const product products[] = {
-    {"op_enum", op_enum},       // enum tc__op
-    {"op_info", op_info},       // tc__ops: facts by op
-    {"op_api", op_api},         // public prototypes of the elementwise ops
-    {"op_calls", op_calls},     // their bodies
+    {"op_enum", op_enum},           // enum tc__op
+    {"op_info", op_info},           // tc__ops: facts by op
+    {"op_api", op_api},             // public prototypes of the elementwise ops
+    {"op_calls", op_calls},         // their bodies
     {"interp_rows32", loop_rows32}, // block loops of the interpreter, include-many
     {"interp_rows64", loop_rows64},
     {"interp_table", loop_table},

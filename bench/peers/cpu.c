@@ -1,6 +1,6 @@
-// Our side of the comparison with torch.compile: bench/peers/run.sh builds and runs it in turn
-// with cpu.py. Prints `name nanoseconds` per workload, medians of this process; 2 threads,
-// outputs reused from call to call.
+// Our side of the comparison with torch.compile: bench/peers/run.sh builds and runs it in
+// turn with cpu.py. Prints `name nanoseconds` per workload, medians of this process; 2
+// threads, outputs reused from call to call.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
@@ -97,7 +97,8 @@ static void run(void *user) {
     tc_trace_end(c->k->tc);
 }
 
-// Arguments: workloads, by the beginnings of their names; none = all. `--source NAME` prints the C.
+// Arguments: workloads, by the beginnings of their names; none = all. `--source NAME`
+// prints the C.
 int main(int argc, char **argv) {
     work k = open_work();
     int source = argc > 1 && !strcmp(argv[1], "--source");

@@ -1,8 +1,8 @@
 """torch.compile's side of the comparison; bench/peers/run.sh runs it in turn with cpu.c.
 
-Prints `name nanoseconds nanoseconds nanoseconds` per workload, medians of this process: torch.compile
-giving a new tensor; the same writing into a tensor made before (no page faults for large outputs); eager.
-2 threads, random data, dynamic=False.
+Prints `name nanoseconds nanoseconds nanoseconds` per workload, medians of this process:
+torch.compile giving a new tensor; the same writing into a tensor made before (no page faults
+for large outputs); eager. 2 threads, random data, dynamic=False.
 """
 import sys
 import time
@@ -66,7 +66,8 @@ def table():
     yield "sincos_16M_f32", sincos, lambda: (r(1 << 24),)
     yield "chain_16M_f32", chain, lambda: (r(1 << 24), r(1), r(1))
     yield ("salience_32x3x224x224_f32", salience,
-           lambda: (r(32, 3, 224, 224), sobel[None, None], sobel.t()[None, None].contiguous()))
+           lambda: (r(32, 3, 224, 224), sobel[None, None],
+                    sobel.t()[None, None].contiguous()))
     yield "layernorm_4096x4096_f32", layernorm, lambda: (r(4096, 4096), r(4096), r(4096))
     yield "tinymlp_24x64_b16_f32", TinyMLP(), lambda: (r(16, 64),)
 
@@ -108,7 +109,8 @@ def main():
 
             fresh = torch.compile(fn, dynamic=False)
             given = torch.compile(into, dynamic=False)
-            sides = [lambda: fresh(*inputs), lambda: given(out, *inputs), lambda: fn(*inputs)]
+            sides = [lambda: fresh(*inputs), lambda: given(out, *inputs),
+                     lambda: fn(*inputs)]
             print(name, *(f"{v:.0f}" for v in medians(sides)), flush=True)
 
 

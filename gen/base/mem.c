@@ -47,10 +47,11 @@ static void *tc__alloc(tc_ctx *c, size_t size) {
     return p ? memset(p, 0, size) : NULL;
 }
 
-// Zeroed block of count * item bytes; NULL = reported. Through TC__NEW_ARRAY.
+// Zeroed block of count * item bytes, of one item for count 0; NULL = reported. Through
+// TC__NEW_ARRAY.
 static void *tc__alloc_array(tc_ctx *c, size_t count, size_t item) {
     size_t size;
-    if (tc__mul_size(count, item, &size)) return tc__alloc(c, size);
+    if (tc__mul_size(count + !count, item, &size)) return tc__alloc(c, size);
     tc__fail(c, TC_E_TOO_BIG, "%zu items of %zu bytes do not fit size_t", count, item);
     return NULL;
 }

@@ -1085,9 +1085,9 @@ TC_FN TC_F64 TC_N(exp_parts_f64)(TC_F64 x, TC_F64 w, TC_F64 *tail, TC_F64 *s1, T
     r = h + g;
     c = g - (r - h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    *s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    *s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    *s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    *s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     p = TC_N(exp_poly_f64)(r, c, tail);
     y = p + 1.0;
     *tail = *tail + (p - (y - 1.0));
@@ -1112,13 +1112,13 @@ TC_FN TC_F64 TC_N(exp2_f64)(TC_F64 x) {
     h = x - (t - magic);
     g = TC_TOP_f64(h);
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    half = (TC_I64)((TC_U64)(k + 2048) >> 1);
+    half = (TC_I64)(((TC_U64)k + 2048) >> 1);
     s1 = g * 0.69314718246459961;
     s2 = (h - g) * 0.69314718246459961 + h * -1.904654299957768e-09;
     h = s1 + s2;
     p = TC_N(exp_poly_f64)(h, s2 - (h - s1), &t);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(half - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - half + 2047) << 52));
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)half - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)half + 2047) << 52));
     y = p + 1.0;
     return ((y + (t + (p - (y - 1.0)))) * s1) * s2;
 }
@@ -1761,9 +1761,9 @@ TC_FN TC_F64 TC_N(pow_f64)(TC_F64 x, TC_F64 y) {
     // 2 to that
     t = (ph + pl) + magic;
     k = TC_SUB_i64(TC_BITS_f64(t), TC_BITS_f64(magic));
-    h = (TC_I64)((TC_U64)(k + 2048) >> 1);
-    s1 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(h - 1) << 52));
-    s2 = TC_FROM_BITS_f64((TC_I64)((TC_U64)(k - h + 2047) << 52));
+    h = (TC_I64)(((TC_U64)k + 2048) >> 1);
+    s1 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)h - 1) << 52));
+    s2 = TC_FROM_BITS_f64((TC_I64)(((TC_U64)k - (TC_U64)h + 2047) << 52));
     d = ph - (t - magic);
     r = d + pl;
     pl = pl - (r - d);

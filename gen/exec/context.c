@@ -39,10 +39,13 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     c->passes_off = config->passes_off;
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
     if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp", backend);
+        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
+                 backend);
     if (logs) tc__log_parse(c, logs);
 #ifdef __FAST_MATH__
-    tc__warn(c, "the implementation was compiled with -ffast-math: results may differ between tiers");
+    tc__warn(
+        c,
+        "the implementation was compiled with -ffast-math: results may differ between tiers");
 #endif
 }
 
@@ -228,8 +231,10 @@ static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site)
     if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
     v->broken |= v->region->fullgraph;
     if (v->region->fullgraph)
-        return tc__fail(c, TC_E_FULLGRAPH, "%s: reads a value inside region \"%s\", which asked for "
-                        "fullgraph; move the read behind tc_trace_end", who, v->region->name);
+        return tc__fail(c, TC_E_FULLGRAPH,
+                        "%s: reads a value inside region \"%s\", which asked for "
+                        "fullgraph; move the read behind tc_trace_end",
+                        who, v->region->name);
     tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
     return s && tc__hook_segment(c, v, s);
 }
@@ -258,7 +263,8 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
 }
 
 // Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset, void *dst) {
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+                                  void *dst) {
     int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
     const char *s = (const char *)data + offset * bytes;
     char *d = (char *)dst;
@@ -274,7 +280,8 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
     }
 }
 
-TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line) {
+TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,
+                           int line) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
@@ -283,8 +290,9 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     tc_status s = tc__host_view(c, "read", t, &data, &l, &offset);
     if (s) return s;
     size_t want = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
-    if (bytes != want || !dst) {
-        tc__fail(c, TC_E_ARG, "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
+    if (bytes != want || (!dst && want)) {
+        tc__fail(c, TC_E_ARG,
+                 "read: the destination has %zu bytes, %lld elements of %s need %zu", bytes,
                  (long long)l->numel, tc__dtype(l->dtype)->name, want);
         return TC_E_ARG;
     }
@@ -292,7 +300,8 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
     return TC_OK;
 }
 
-static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v, int *dtype) {
+static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v,
+                           int *dtype) {
     const void *data;
     const tc__layout *l;
     int64_t offset;
@@ -302,7 +311,8 @@ static int tc__one_element(tc_tensor t, const char *file, int line, tc__value *v
     if (!c || tc__host_view(c, "item", t, &data, &l, &offset)) return 0;
     tc__meta_of_layout(l, &m);
     if (l->numel != 1)
-        return tc__fail(c, TC_E_SHAPE, "item: the tensor has sizes %s, one element is needed",
+        return tc__fail(c, TC_E_SHAPE,
+                        "item: the tensor has sizes %s, one element is needed",
                         tc__dims_text(&m, text));
     *v = tc__value_load(data, offset, l->dtype);
     *dtype = l->dtype;
@@ -345,22 +355,29 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     int64_t offset;
     tc_ctx *c = tc__enter(t, file, line);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
-    if (l->contiguous) return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
+    if (l->contiguous)
+        return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
     return NULL;
 }
 
 // ---- errors and statistics ----
 
-static const tc__core *tc__core_const(const tc_ctx *c) { return (const tc__core *)(const void *)c; }
+static const tc__core *tc__core_const(const tc_ctx *c) {
+    return (const tc__core *)(const void *)c;
+}
 
-TCDEF tc_status tc_error(const tc_ctx *c) { return c ? tc__core_const(c)->error_item : TC_E_NULL; }
+TCDEF tc_status tc_error(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_item : TC_E_NULL;
+}
 
 TCDEF const char *tc_error_text(const tc_ctx *c) {
     return c && tc_error(c) ? tc__core_const(c)->error_text : "";
 }
 
-TCDEF const char *tc_error_file(const tc_ctx *c) { return c ? tc__core_const(c)->error_file : NULL; }
+TCDEF const char *tc_error_file(const tc_ctx *c) {
+    return c ? tc__core_const(c)->error_file : NULL;
+}
 TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
 
 TCDEF void tc_error_clear(tc_ctx *c) {

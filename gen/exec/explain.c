@@ -6,7 +6,8 @@ static const tc__visit *tc__last_visit(const tc__region *r) {
     for (int i = 0; i < 2; i++) {
         const tc__visit *v = &r->visit[i ? !r->current : r->current];
         size_t n = v->path.count;
-        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH) return v;
+        if (v->state != TC__VISIT_OPEN && n && v->path.at[n - 1]->op == TC_OP_FINISH)
+            return v;
     }
     return NULL;
 }
@@ -18,7 +19,8 @@ static tc__program *tc__last_program(const tc__region *r) {
 
 // The youngest region of this name that has run.
 static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
-    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name; r = r->next)
+    for (const tc__region *r = c ? tc__recorder_of(c)->region : NULL; r && name;
+         r = r->next)
         if (!strcmp(r->name, name) && tc__last_program(r)) return r;
     return NULL;
 }
@@ -38,12 +40,14 @@ static void tc__explain_graph(tc__text *t, const tc__program *p) {
 }
 
 static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__program *p) {
-    static const char *const how[] = {"", ", is the external", ", written by the kernel itself"};
+    static const char *const how[] = {"", ", is the external",
+                                      ", written by the kernel itself"};
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         const char *note = how[o->direct ? 2 : o->alias ? 1 : 0];
         if (o->position == UINT32_MAX) {
-            tc__put(t, "    %%%u written back to x%u%s\n", (unsigned)o->node, (unsigned)o->external, note);
+            tc__put(t, "    %%%u written back to x%u%s\n", (unsigned)o->node,
+                    (unsigned)o->external, note);
             continue;
         }
         tc__put(t, "    %%%u result %u of ", (unsigned)o->node, (unsigned)o->position);
@@ -55,7 +59,8 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
-            s->op == TC_OP_BREAK ? "a graph break: a value is read at " : "the end of the region");
+            s->op == TC_OP_BREAK ? "a graph break: a value is read at "
+                                 : "the end of the region");
     if (s->op == TC_OP_BREAK) tc__explain_site(t, s->site);
     tc__put(t, "\n\n");
     tc__explain_graph(t, p);
@@ -64,9 +69,11 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     tc__put(t, "\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n", p->launch.at[i].run ? "compiled" : "in the interpreter");
+        tc__put(t, "    runs %s\n",
+                p->launch.at[i].run ? "compiled" : "in the interpreter");
     }
-    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes, p->plan.unplanned);
+    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
+            p->plan.unplanned);
 }
 
 static void tc__explain_region(tc__text *t, const tc__region *r) {
@@ -78,9 +85,9 @@ static void tc__explain_region(tc__text *t, const tc__region *r) {
     }
     tc__put(t, "region \"%s\" at ", r->name);
     tc__explain_site(t, r->begin);
-    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n", (unsigned)r->visits,
-            (unsigned)(v ? v->path.count : 0), (unsigned)programs, programs == 1 ? "" : "s", (unsigned)breaks,
-            breaks == 1 ? "" : "s");
+    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n",
+            (unsigned)r->visits, (unsigned)(v ? v->path.count : 0), (unsigned)programs,
+            programs == 1 ? "" : "s", (unsigned)breaks, breaks == 1 ? "" : "s");
     for (size_t i = 0; v && i < v->path.count; i++)
         if (v->path.at[i]->program) tc__explain_program(t, v, v->path.at[i]);
     tc__put(t, "\n");
@@ -90,7 +97,8 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
-    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next) tc__explain_region(t, r);
+    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+        tc__explain_region(t, r);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
 }
@@ -107,7 +115,7 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
         tc__text_free(&t);
         return NULL;
     }
-    p->source = t.at, p->source_size = t.capacity;  // freed with the program
+    p->source = t.at, p->source_size = t.capacity; // freed with the program
     return p->source;
 }
 

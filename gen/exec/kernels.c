@@ -7,32 +7,32 @@
 
 // One kernel of this process.
 typedef struct tc__compiled {
-    uint8_t digest[32];   // of its key
-    tc__kernel_fn run;    // NULL = interpret, do not try again
+    uint8_t digest[32]; // of its key
+    tc__kernel_fn run;  // NULL = interpret, do not try again
 } tc__compiled;
 
 struct tc__kernels {
-    tc__cc *cc;           // NULL = no compiler; found when first needed
+    tc__cc *cc; // NULL = no compiler; found when first needed
     tc__cache *cache;
     tc__modules modules;
-    tc__map known;        // first 8 bytes of the digest -> index in compiled
+    tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
-    const char *compiler, *cache_dir;  // from the config; the caller's, copied
-    int opened;           // the compiler was looked for
+    const char *compiler, *cache_dir; // from the config; the caller's, copied
+    int opened;                       // the compiler was looked for
     int disk;
     int warned;
     int avx2;
 };
 
 enum {
-    TC__UNIT_KERNELS = 12,  // kernels of one translation unit
+    TC__UNIT_KERNELS = 12, // kernels of one translation unit
     TC__SYMBOL_DIGITS = 16
 };
 
 // A kernel on its way to a function.
 typedef struct tc__kernel_order {
     tc__launch *launch;
-    tc__text text;          // with its final symbol
+    tc__text text; // with its final symbol
     char symbol[40];
     tc__text key;
     uint8_t digest[32];
@@ -101,8 +101,9 @@ static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
     tc__text_init(&o->text, c);
     tc__text_init(&o->key, c);
     if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
-            tc__cc_identity(c->kernels->cc), c->kernels->avx2);
+    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
+            c->kernels->avx2);
     tc__put_raw(&o->key, o->text.at, o->text.size);
     if (o->text.failed || o->key.failed) return 0;
     tc__blake2s(o->digest, NULL, 0, o->key.at, o->key.size);
@@ -137,8 +138,10 @@ static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     memcpy(e.digest, o->digest, 32);
     e.run = run;
     o->launch->run = run;
-    if (run) c->stats.kernels_made++;
-    else c->stats.fallbacks++;
+    if (run)
+        c->stats.kernels_made++;
+    else
+        c->stats.fallbacks++;
     if (TC__PUSH(c, k->compiled, e))
         tc__map_set(&k->known, tc__digest_word(o->digest), k->compiled.count - 1);
 }
@@ -168,7 +171,8 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 // ---- compiler ----
 
-static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o, size_t n) {
+static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o,
+                          size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
     if (!tc__print_prelude(out, groups, (int)n, k->avx2)) return 0;
@@ -179,10 +183,12 @@ static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const
 static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
     tc__kernels *k = c->kernels;
     if (k->warned++) return;
-    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what, why ? why : "?");
+    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what,
+             why ? why : "?");
 }
 
-static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n, const tc__blob *so) {
+static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
+                             const tc__blob *so) {
     const void *keys[TC__UNIT_KERNELS];
     size_t sizes[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
@@ -190,7 +196,8 @@ static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t 
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n, const tc__blob *so) {
+static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
+                          const tc__blob *so) {
     tc__kernels *k = c->kernels;
     uint64_t start = tc__now_ns();
     tc__module *m = so->size ? tc__module_load(&k->modules, so->at, so->size) : NULL;
@@ -244,7 +251,8 @@ static void tc__program_compile(tc__program *p, const char *name) {
     tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
     int ready = order && want && tc__kernels_ready(c);
     if (order && want && !ready) {
-        tc__kernels_warn(c, "no C compiler was found", "set CC, or install cc, gcc or clang");
+        tc__kernels_warn(c, "no C compiler was found",
+                         "set CC, or install cc, gcc or clang");
         c->stats.fallbacks += n;
     }
     uint64_t start = tc__now_ns();
@@ -291,7 +299,7 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     return ok && !out->failed;
 }
 
-#else  // TC__JIT
+#else // TC__JIT
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;

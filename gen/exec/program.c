@@ -6,25 +6,25 @@
 typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
 
 typedef struct tc__launch {
-    tc__group *group;     // owned by the program
-    tc__interp *interp;   // owned; NULL once compiled code is there and nothing asked for it
-    tc__kernel_fn run;    // NULL = interpret
-    void **buf;           // base pointers by buffer; arena of the program
+    tc__group *group;   // owned by the program
+    tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
+    tc__kernel_fn run;  // NULL = interpret
+    void **buf;         // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
 } tc__launch;
 
 typedef struct tc__output {
-    uint32_t position;      // of the visit; UINT32_MAX = write-back
-    uint32_t external;      // write-back: which external
+    uint32_t position; // of the visit; UINT32_MAX = write-back
+    uint32_t external; // write-back: which external
     uint32_t node;
     uint32_t layout;
-    int view;               // made by a movement op: may share storage
-    int alias;              // 1 = a view of external `external` itself, unchanged
-    int copy;               // 1 = same node as an earlier output, but memory of its own
-    int direct;             // write-back: the kernel writes the external's memory itself
-    tc__storage *kept[2];   // storage of earlier runs, reused when nobody else holds it
-    tc__storage *storage;   // of this run
+    int view;             // made by a movement op: may share storage
+    int alias;            // 1 = a view of external `external` itself, unchanged
+    int copy;             // 1 = same node as an earlier output, but memory of its own
+    int direct;           // write-back: the kernel writes the external's memory itself
+    tc__storage *kept[2]; // storage of earlier runs, reused when nobody else holds it
+    tc__storage *storage; // of this run
 } tc__output;
 
 typedef struct tc__program {
@@ -34,19 +34,19 @@ typedef struct tc__program {
     tc__graph graph;
     tc__plan plan;
     uint32_t externals;
-    tc__layout const **inputs;  // by external, then by position (NULL = dense)
+    tc__layout const **inputs; // by external, then by position (NULL = dense)
     size_t input_count;
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
-    uint8_t *memory;            // the arena of intermediates, plan.bytes
-    uint8_t *scratch;           // worker scratch
-    size_t scratch_bytes;       // of one worker
-    void **scratch_at;          // by worker
-    int64_t flag[3];            // CHECK: site + 1, value, limit
-    char *source;               // emitted C of all kernels, owned; NULL = none
+    uint8_t *memory;      // the arena of intermediates, plan.bytes
+    uint8_t *scratch;     // worker scratch
+    size_t scratch_bytes; // of one worker
+    void **scratch_at;    // by worker
+    int64_t flag[3];      // CHECK: site + 1, value, limit
+    char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
-    int overlaps;               // a written external shares memory with another one
+    int overlaps; // a written external shares memory with another one
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -54,8 +54,8 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
-static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position, uint32_t external,
-                              const tc__node *n) {
+static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position,
+                              uint32_t external, const tc__node *n) {
     tc__output o;
     int64_t dims[TC_MAX_RANK];
     memset(&o, 0, sizeof o);
@@ -70,8 +70,8 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
     return o.layout && TC__PUSH(p->ctx, p->output, o);
 }
 
-static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position, size_t n,
-                               tc__effects effects) {
+static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
+                               size_t n, tc__effects effects) {
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
         const tc__step *step = b->visit->path.at[position[i]];
@@ -85,7 +85,8 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
 }
 
 // Position of the first in-place write to external `e`, UINT32_MAX if none.
-static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32_t count, uint32_t e) {
+static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32_t count,
+                                uint32_t e) {
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
         if (s->op != TC_OP_COPY_) continue;
@@ -98,19 +99,24 @@ static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32
 
 // External i is written and external k, on the same storage, is used afterwards: it would have to see
 // the write.
-static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v, uint32_t count) {
+static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v,
+                             uint32_t count) {
     for (uint32_t i = 0; i < b->externals; i++) {
-        uint32_t at = tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
+        uint32_t at =
+            tc__cell_at(b, i)->version ? tc__first_write(b, v, count, i) : UINT32_MAX;
         for (uint32_t k = 0; at != UINT32_MAX && k < b->externals; k++) {
             if (k == i || v->external.at[k].alias != v->external.at[i].alias) continue;
             p->overlaps = 1;
             for (uint32_t s = at + 1; s < count; s++)
                 for (uint32_t j = 0; j < v->path.at[s]->n_in; j++)
                     if (v->path.at[s]->in[j] == (TC__EXTERNAL | k))
-                        return tc__fail(p->ctx, TC_E_ALIAS, "region \"%s\": external %u is written in "
-                                        "place, and external %u, used after that, shares its memory; "
-                                        "tc_clone one of them", v->region ? v->region->name : "eager",
-                                        (unsigned)i, (unsigned)k);
+                        return tc__fail(
+                            p->ctx, TC_E_ALIAS,
+                            "region \"%s\": external %u is written in "
+                            "place, and external %u, used after that, shares its memory; "
+                            "tc_clone one of them",
+                            v->region ? v->region->name : "eager", (unsigned)i,
+                            (unsigned)k);
         }
     }
     return 1;
@@ -132,7 +138,8 @@ static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
         const tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_INPUT && b->source == e) found = n->attr[1] == at && k->phases == 1;
+        if (b->place == TC__BUF_INPUT && b->source == e)
+            found = n->attr[1] == at && k->phases == 1;
     }
     return found && k->kind == TC__POINTWISE;
 }
@@ -192,7 +199,8 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->output);
     TC__VEC_FREE(c, p->plan.slab);
     if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
-    if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
+    if (p->scratch)
+        tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
     tc__ix_close(&p->ix);
@@ -231,14 +239,19 @@ static int tc__program_launch(tc__program *p, tc__group *k) {
 // Cost of one work item in element steps, to decide how many make a thread worth while.
 static int64_t tc__item_cost(const tc__group *k, const tc__ixenv *env) {
     int64_t cost = 1, rows = tc__ix_eval(k->body.ix, k->rows, env);
-    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env), items = tc__ix_eval(k->body.ix, k->items, env);
-    for (size_t i = 0; i < k->body.node.count; i++) cost += tc__ops[k->body.node.at[i]->op].cost;
+    int64_t cols = tc__ix_eval(k->body.ix, k->cols, env),
+            items = tc__ix_eval(k->body.ix, k->items, env);
+    for (size_t i = 0; i < k->body.node.count; i++)
+        cost += tc__ops[k->body.node.at[i]->op].cost;
     int64_t total = tc__ix_times(tc__ix_times(rows, cols), cost);
-    if (k->kind == TC__CONTRACTION) total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
+    if (k->kind == TC__CONTRACTION)
+        total = tc__ix_times(total, tc__ix_eval(k->body.ix, k->depth, env));
     return items > 0 ? total / items + 1 : 1;
 }
 
-enum { TC__PARALLEL_COST = 16384 };  // element steps below which waking a thread does not pay
+enum {
+    TC__PARALLEL_COST = 16384
+}; // element steps below which waking a thread does not pay
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__ixenv env;
@@ -264,8 +277,10 @@ static int tc__program_memory(tc__program *p) {
     p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, p->scratch_bytes * (size_t)threads);
     p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
     if (!p->scratch || !p->scratch_at) return 0;
-    for (int i = 0; i < threads; i++) p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
-    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].args.scratch = p->scratch_at;
+    for (int i = 0; i < threads; i++)
+        p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->launch.at[i].args.scratch = p->scratch_at;
     if (!p->plan.bytes) return 1;
     p->memory = (uint8_t *)tc__alloc_aligned(p->ctx, p->plan.bytes);
     return p->memory != NULL;
@@ -279,7 +294,8 @@ static int tc__program_schedule(tc__program *p) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int ok =
+        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
     ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -303,8 +319,9 @@ static int tc__program_canon(tc__program *p, const tc__graph *recorded) {
     return ok;
 }
 
-static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const uint32_t *position,
-                            size_t positions, tc__effects effects) {
+static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
+                            const uint32_t *position, size_t positions,
+                            tc__effects effects) {
     tc__builder b;
     tc__graph recorded;
     memset(&b, 0, sizeof b);
@@ -316,7 +333,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const 
     ok = ok && tc__program_canon(p, &recorded);
     tc__graph_close(&recorded);
     ok = ok && tc__program_schedule(p);
-    for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__launch_prepare(p, &p->launch.at[i]);
+    for (size_t i = 0; ok && i < p->launch.count; i++)
+        ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_memory(p);
@@ -324,8 +342,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count, const 
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
 // what those steps write in place. Interpreted until compiled. NULL = reported.
-static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count, const uint32_t *position,
-                                     size_t positions, tc__effects effects) {
+static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
+                                     const uint32_t *position, size_t positions,
+                                     tc__effects effects) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     p->ctx = c;
@@ -373,8 +392,10 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
         }
         tc__output *first = tc__program_output_of(p, o->node);
         o->copy = first != o && !o->view && o->position != UINT32_MAX;
-        if (first != o && !o->copy && !first->direct) o->storage = first->storage;
-        else if (!tc__output_storage(p->ctx, o)) return 0;
+        if (first != o && !o->copy && !first->direct)
+            o->storage = first->storage;
+        else if (!tc__output_storage(p->ctx, o))
+            return 0;
     }
     return 1;
 }
@@ -391,17 +412,21 @@ static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
         if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
         if (b->place != TC__BUF_NODE) continue;
         tc__output *o = tc__program_output_of(p, b->source);
-        if (o) l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                                     : o->storage->data;
-        else l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+        if (o)
+            l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
+                                  : o->storage->data;
+        else
+            l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
     }
 }
 
 static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
     tc__launch *l = (tc__launch *)arg;
     tc__fp_state host = tc__fp_enter();
-    if (l->run) l->run(&l->args, lo, hi, worker);
-    else tc__interp_run(l->interp, &l->args, lo, hi, worker);
+    if (l->run)
+        l->run(&l->args, lo, hi, worker);
+    else
+        tc__interp_run(l->interp, &l->args, lo, hi, worker);
     tc__fp_leave(host);
 }
 
@@ -428,8 +453,9 @@ static void tc__program_copies(tc__program *p, const tc__visit *v) {
         if (!o->copy) continue;
         const tc__output *from = tc__program_output_of(p, o->node);
         const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        const void *data = from->direct ? tc__external_data(p->ctx, &v->external.at[from->external])
-                                        : from->storage->data;
+        const void *data = from->direct
+                               ? tc__external_data(p->ctx, &v->external.at[from->external])
+                               : from->storage->data;
         memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
     }
 }
@@ -441,8 +467,8 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
         const tc__external *e = &v->external.at[o->external];
         e->storage->version++;
         if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout), tc__external_data(p->ctx, e),
-                                o->storage->data);
+            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout),
+                                tc__external_data(p->ctx, e), o->storage->data);
     }
 }
 
@@ -451,10 +477,13 @@ static int tc__program_flagged(tc__program *p) {
     const char *op = "index";
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
-        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1) op = tc__op_name((tc__op)n->op);
+        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1)
+            op = tc__op_name((tc__op)n->op);
     }
-    return tc__fail(p->ctx, TC_E_INDEX, "%s: index %lld is out of range for size %lld; it was clamped "
-                    "and the results are not valid", op, (long long)p->flag[1], (long long)p->flag[2]);
+    return tc__fail(p->ctx, TC_E_INDEX,
+                    "%s: index %lld is out of range for size %lld; it was clamped "
+                    "and the results are not valid",
+                    op, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
@@ -467,7 +496,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
         tc__launch *l = &p->launch.at[i];
         tc__launch_bind(p, l, v);
         l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0) tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        if (l->items > 0)
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
     }
     tc__note_run(p->ctx, p->launch.count, tc__now_ns() - start);
     if (!tc__program_flagged(p)) return 0;

@@ -4,8 +4,8 @@
 // ---- results ----
 
 // Result `position` of the visit is now at (layout, storage, offset); takes over no reference.
-static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position, uint32_t layout,
-                                    tc__storage *s, int64_t offset) {
+static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position,
+                                    uint32_t layout, tc__storage *s, int64_t offset) {
     tc__tensor t;
     memset(&t, 0, sizeof t);
     while (v->result_of.count <= position)
@@ -26,10 +26,13 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
         if (o->position == UINT32_MAX) continue;
         if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
         if (!e) {
-            const tc__output *first = tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
+            const tc__output *first =
+                tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
             if (first->direct) s = v->external.at[first->external].storage;
         }
-        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s, e ? e->offset : 0)) return 0;
+        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s,
+                              e ? e->offset : 0))
+            return 0;
     }
     return 1;
 }
@@ -61,7 +64,8 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             continue;
         }
-        int small = tc__ops[s->op].kind != TC__KIND_SOURCE && tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+        int small = tc__ops[s->op].kind != TC__KIND_SOURCE &&
+                    tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
         if (!used[i] && (small || (s->flags & TC__STEP_WANTED))) used[i] = 1;
     }
 }
@@ -84,8 +88,8 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, uint32_t count, s
 
 // ---- programs of steps ----
 
-static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in, uint32_t n_in,
-                                 tc__site site) {
+static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
+                                 uint32_t n_in, tc__site site) {
     tc__call k;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.site = site;
@@ -93,8 +97,8 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
 }
 
 // The step's program for these positions, made again when flags changed; NULL = reported.
-static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
-                                     size_t n) {
+static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
+                                     const uint32_t *position, size_t n) {
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     if (p && s->generation == v->region->generation) return p;
@@ -109,7 +113,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s, const
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     c->stats.arena_bytes += p->plan.bytes, c->stats.unplanned_bytes += p->plan.unplanned;
-    tc__log(c, TC__LOG_RECOMPILES, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
+    tc__log(c, TC__LOG_RECOMPILES,
+            "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
             (unsigned)s->position, (unsigned)p->launch.count,
             (unsigned)((tc__now_ns() - start) / 1000));
@@ -123,14 +128,16 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
         for (uint32_t k = 0; k < s->n_in; k++) {
             if (s->in[k] & TC__EXTERNAL || s->in[k] >= at) continue;
             tc__step *from = v->path.at[s->in[k]];
-            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE) continue;
+            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE)
+                continue;
             from->flags |= TC__STEP_CROSSES;
             v->region->generation++;
         }
     }
 }
 
-static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position, size_t n) {
+static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
+                        size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
@@ -148,8 +155,9 @@ static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
         if (!known && (i == want || (v->path.at[i]->flags & TC__STEP_CROSSES))) at[n++] = i;
     }
     c->stats.graph_breaks++;
-    tc__log(c, TC__LOG_GRAPH_BREAKS, "region \"%s\": value read at %s:%d; %u steps run here",
-            v->region->name, s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
+    tc__log(c, TC__LOG_GRAPH_BREAKS,
+            "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
+            s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     ok = n == 0 || tc__run_step(c, v, s, at, n);
     tc__free(c, at, (s->position ? s->position : 1) * sizeof *at);
     v->segment = s->position + 1;
@@ -192,17 +200,20 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     for (size_t i = 0; i < v->external.count; i++) {
         if (v->external.at[i].version == v->external.at[i].storage->version) continue;
-        tc__fail(c, TC_E_TOUCHED, "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
-                 "region's inputs have changed since; tc_keep it inside the region", v->region->name,
-                 s->site.file ? s->site.file : "?", s->site.line);
+        tc__fail(c, TC_E_TOUCHED,
+                 "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
+                 "region's inputs have changed since; tc_keep it inside the region",
+                 v->region->name, s->site.file ? s->site.file : "?", s->site.line);
         return NULL;
     }
-    tc__log(c, TC__LOG_PERF, "region \"%s\": result of %s:%d was not stored; computed again, and "
-            "stored from the next visit on", v->region->name, s->site.file ? s->site.file : "?",
-            s->site.line);
+    tc__log(c, TC__LOG_PERF,
+            "region \"%s\": result of %s:%d was not stored; computed again, and "
+            "stored from the next visit on",
+            v->region->name, s->site.file ? s->site.file : "?", s->site.line);
     v->path.at[position]->flags |= TC__STEP_WANTED;
     v->region->generation++;
-    tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
+    tc__program *p =
+        tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
     int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
@@ -229,9 +240,9 @@ static void tc__hook_forget(tc_ctx *c, tc__region *r) {
 struct tc__eager {
     tc__step step;
     tc__program *program;
-    tc__eager *next;     // same hash
+    tc__eager *next; // same hash
     uint32_t externals;
-    tc__binding *bind;   // layout and alias of each external
+    tc__binding *bind; // layout and alias of each external
 };
 
 // One op outside regions: externals are bound to the stand-in visit.
@@ -242,24 +253,29 @@ static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
     return tc__call_codes(c, v, k, code);
 }
 
-static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k, const uint32_t *code) {
+static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k,
+                               const uint32_t *code) {
     uint64_t h = tc__hash_mix(k->op, ((uint64_t)k->n_in << 32) | k->n_attr);
     h = tc__hash64(code, k->n_in * sizeof *code, h);
     h = tc__hash64(k->attr, k->n_attr * sizeof *k->attr, h);
-    if (k->dims) h = tc__hash64(k->dims, k->rank * sizeof *k->dims, tc__hash_mix(h, k->dtype));
+    if (k->dims)
+        h = tc__hash64(k->dims, k->rank * sizeof *k->dims, tc__hash_mix(h, k->dtype));
     for (size_t i = 0; i < v->external.count; i++)
-        h = tc__hash_mix(h, v->external.at[i].layout | (uint64_t)v->external.at[i].alias << 32);
+        h = tc__hash_mix(h, v->external.at[i].layout | (uint64_t)v->external.at[i].alias
+                                                           << 32);
     return h;
 }
 
-static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call *k, const uint32_t *code) {
+static int tc__eager_same(const tc__eager *e, const tc__visit *v, const tc__call *k,
+                          const uint32_t *code) {
     const tc__step *s = &e->step;
     if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
     if (e->externals != v->external.count) return 0;
     if (memcmp(s->in, code, k->n_in * sizeof *code)) return 0;
     if (k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr)) return 0;
     for (uint32_t i = 0; i < e->externals; i++)
-        if (e->bind[i].layout != v->external.at[i].layout || e->bind[i].alias != v->external.at[i].alias)
+        if (e->bind[i].layout != v->external.at[i].layout ||
+            e->bind[i].alias != v->external.at[i].alias)
             return 0;
     if (!k->dims) return 1;
     return s->meta.dtype == k->dtype && s->meta.rank == k->rank &&
@@ -347,7 +363,8 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
     tc__visit *v = &c->eager_visit;
     tc_tensor t = tc__null();
     if (k->n_in > TC__MAX_OPERANDS) {
-        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op), TC__MAX_OPERANDS);
+        tc__fail(c, TC_E_ARG, "%s: more than %d operands", tc__op_name(k->op),
+                 TC__MAX_OPERANDS);
         return t;
     }
     if (tc__eager_bind(c, k, code)) {
@@ -363,7 +380,8 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
 // ---- views ----
 
 // Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
-static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims, int64_t *out) {
+static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,
+                               int64_t *out) {
     int i = l->rank - 1;
     int64_t stride = 1, left = 0;
     if (l->contiguous) {
@@ -380,7 +398,8 @@ static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dim
             i--;
         }
         // Join following dimensions that continue this run.
-        while (left < dims[d] && i >= 0 && (l->dims[i] == 1 || l->strides[i] == stride * left)) {
+        while (left < dims[d] && i >= 0 &&
+               (l->dims[i] == 1 || l->strides[i] == stride * left)) {
             left *= l->dims[i];
             i--;
         }
@@ -393,12 +412,13 @@ static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dim
 }
 
 // The call as a view of its operand's layout: new sizes, strides, offset. 0 = not a view.
-static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m, int64_t *dims,
-                       int64_t *strides, int64_t *offset) {
+static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m,
+                       int64_t *dims, int64_t *strides, int64_t *offset) {
     for (int i = 0; i < m->rank; i++) dims[i] = tc__ix_value(m->dims[i]);
     *offset = 0;
     switch (k->op) {
-    case TC_OP_RESHAPE: return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
+    case TC_OP_RESHAPE:
+        return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
     case TC_OP_PERMUTE:
         for (int i = 0; i < m->rank; i++) strides[i] = l->strides[k->attr[i]];
         return 1;
@@ -429,7 +449,8 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     if (!tc__view_of(k, &l, &m, dims, strides, &offset)) return 0;
     uint32_t id = tc__layout_intern(c, l.dtype, m.rank, dims, strides);
     t->storage->refs++;
-    *out = tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
+    *out =
+        tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);
     return 1;
 }
 

@@ -4,18 +4,18 @@ typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
 
 struct tc_ctx {
-    tc__recorder recorder;   // must be first
+    tc__recorder recorder; // must be first
     tc_stats stats;
-    tc__pool *pool;          // NULL until a program wants threads
+    tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret;           // 1 = never compile
+    int interpret; // 1 = never compile
     int no_fusion;
-    uint32_t passes_off;     // bit i: pass i of tc__passes is off
-    tc__kernels *kernels;    // compiled code; exec/kernels.c
-    tc__map eager_ids;       // hash of a call -> tc__eager
-    tc__visit eager_visit;   // stands in for a region while one op runs
+    uint32_t passes_off;   // bit i: pass i of tc__passes is off
+    tc__kernels *kernels;  // compiled code; exec/kernels.c
+    tc__map eager_ids;     // hash of a call -> tc__eager
+    tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report;         // of tc_explain
+    tc__text report; // of tc_explain
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }

@@ -5,16 +5,16 @@
 
 // A result to be stored, or an external to be overwritten, by a program.
 typedef struct tc__target {
-    uint32_t position;  // of the step; UINT32_MAX = write-back of external `external`
+    uint32_t position; // of the step; UINT32_MAX = write-back of external `external`
     uint32_t external;
     uint32_t node;
 } tc__target;
 
 // One operand code's value while the path is walked.
 typedef struct tc__cell {
-    const tc__step *via;   // movement that makes it from `parent`; NULL = a root
-    uint32_t parent;       // cell
-    uint32_t version;      // root: writes so far; view: root's version that `node` belongs to
+    const tc__step *via; // movement that makes it from `parent`; NULL = a root
+    uint32_t parent;     // cell
+    uint32_t version;    // root: writes so far; view: root's version that `node` belongs to
     tc__node *node;
 } tc__cell;
 
@@ -22,7 +22,7 @@ typedef struct tc__builder {
     tc_ctx *ctx;
     tc__graph *g;
     tc__visit *visit;
-    uint32_t externals;        // cells below this are externals, above are positions
+    uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
     int failed;
 } tc__builder;
@@ -30,10 +30,12 @@ typedef struct tc__builder {
 // ---- node constructors; each gives NULL when memory is out, and NULL for NULL operands ----
 
 static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
-                          const uint32_t *in, uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
+                          const uint32_t *in, uint32_t n_in, const int64_t *attr,
+                          uint32_t n_attr) {
     tc__node n;
     memset(&n, 0, sizeof n);
-    n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype, n.rank = (uint8_t)rank;
+    n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype,
+    n.rank = (uint8_t)rank;
     n.n_in = n_in, n.n_attr = n_attr;
     uint32_t ids[TC__MAX_OPERANDS];
     int64_t words[TC__MAX_OPERANDS];
@@ -44,13 +46,14 @@ static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc
     return tc__node_cons(g, &n);
 }
 
-static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank, const tc__ix *dims,
-                           const int64_t *attr, uint32_t n_attr) {
+static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank,
+                           const tc__ix *dims, const int64_t *attr, uint32_t n_attr) {
     return a ? tc__make(g, op, a->dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
 }
 
-static tc__node *tc__make1_as(tc__graph *g, tc__op op, int dtype, const tc__node *a, int rank,
-                              const tc__ix *dims, const int64_t *attr, uint32_t n_attr) {
+static tc__node *tc__make1_as(tc__graph *g, tc__op op, int dtype, const tc__node *a,
+                              int rank, const tc__ix *dims, const int64_t *attr,
+                              uint32_t n_attr) {
     return a ? tc__make(g, op, dtype, rank, dims, &a->id, 1, attr, n_attr) : NULL;
 }
 
@@ -112,34 +115,38 @@ static tc__node *tc__make_permute(tc__graph *g, tc__node *a, const int64_t *orde
     return tc__make1(g, TC_OP_PERMUTE, a, a->rank, dims, merged, (uint32_t)a->rank);
 }
 
-static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix start, tc__ix count,
-                                tc__ix step) {
+static tc__node *tc__make_slice(tc__graph *g, tc__node *a, int64_t dim, tc__ix start,
+                                tc__ix count, tc__ix step) {
     tc__ix dims[TC_MAX_RANK];
     int64_t attr[4];
     if (!a) return NULL;
-    if (tc__ix_equals(start, 0) && tc__ix_equals(step, 1) && count == a->dims[dim]) return a;
+    if (tc__ix_equals(start, 0) && tc__ix_equals(step, 1) && count == a->dims[dim])
+        return a;
     memcpy(dims, a->dims, sizeof dims);
     dims[dim] = count;
     attr[0] = dim, attr[1] = start, attr[2] = count, attr[3] = step;
     return tc__make1(g, TC_OP_SLICE, a, a->rank, dims, attr, 4);
 }
 
-static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low, tc__ix high,
-                              tc__ix dilation, int64_t fill) {
+static tc__node *tc__make_pad(tc__graph *g, tc__node *a, int64_t dim, tc__ix low,
+                              tc__ix high, tc__ix dilation, int64_t fill) {
     tc__ix n;
     tc__ix dims[TC_MAX_RANK];
     int64_t attr[5];
     if (!a) return NULL;
-    if (tc__ix_equals(low, 0) && tc__ix_equals(high, 0) && tc__ix_equals(dilation, 1)) return a;
+    if (tc__ix_equals(low, 0) && tc__ix_equals(high, 0) && tc__ix_equals(dilation, 1))
+        return a;
     memcpy(dims, a->dims, sizeof dims);
     n = tc__ix_mul(g->ix, tc__ix_sub(g->ix, dims[dim], tc__ix_const(1)), dilation);
-    n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0) : tc__ix_add(g->ix, n, tc__ix_const(1));
+    n = tc__ix_equals(dims[dim], 0) ? tc__ix_const(0)
+                                    : tc__ix_add(g->ix, n, tc__ix_const(1));
     dims[dim] = tc__ix_add(g->ix, n, tc__ix_add(g->ix, low, high));
     attr[0] = dim, attr[1] = low, attr[2] = high, attr[3] = dilation, attr[4] = fill;
     return tc__make1(g, TC_OP_PAD, a, a->rank, dims, attr, 5);
 }
 
-static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *const *in, uint32_t n_in) {
+static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *const *in,
+                              uint32_t n_in) {
     uint32_t ids[3];
     for (uint32_t i = 0; i < n_in; i++) {
         if (!in[i]) return NULL;
@@ -157,7 +164,9 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
     if (!a) return NULL;
     for (int i = 0; i < a->rank; i++)
         if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
-    if (mask) return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims, &mask, 1);
+    if (mask)
+        return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims,
+                            &mask, 1);
     memset(&zero, 0, sizeof zero);
     in[0] = tc__make_expand(g, tc__make_const(g, s->meta.dtype, zero), a->rank, a->dims);
     in[1] = a;
@@ -169,8 +178,10 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
 // ---- in-place writes ----
 
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
-static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base, tc__node *value) {
-    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]), count = tc__ix_value(s->attr[2]);
+static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
+                             tc__node *value) {
+    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]),
+            count = tc__ix_value(s->attr[2]);
     int64_t step = tc__ix_value(s->attr[3]), n = tc__ix_value(base->dims[dim]);
     tc__node *in[3];
     if (!count) return base;
@@ -182,7 +193,8 @@ static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base, tc
     }
     tc__value one;
     one.i = 1;
-    tc__ix low = tc__ix_const(start), high = tc__ix_const(n - start - (count - 1) * step - 1);
+    tc__ix low = tc__ix_const(start),
+           high = tc__ix_const(n - start - (count - 1) * step - 1);
     tc__node *inside = tc__make_const(g, TC_BOOL, one);
     if (!value || !inside) return NULL;
     inside = tc__make_expand(g, inside, value->rank, value->dims);
@@ -212,10 +224,14 @@ static tc__node *tc__move(tc__graph *g, const tc__step *s, tc__node *a) {
     case TC_OP_RESHAPE: return tc__make_reshape(g, a, s->n_attr, s->attr);
     case TC_OP_EXPAND: return tc__make_expand(g, a, s->n_attr, s->attr);
     case TC_OP_PERMUTE: return tc__make_permute(g, a, s->attr);
-    case TC_OP_SLICE: return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
+    case TC_OP_SLICE:
+        return tc__make_slice(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3]);
     case TC_OP_PAD:
-        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3], s->attr[4]);
-    default: return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr, s->n_attr);
+        return tc__make_pad(g, a, s->attr[0], s->attr[1], s->attr[2], s->attr[3],
+                            s->attr[4]);
+    default:
+        return tc__make1(g, (tc__op)s->op, a, s->meta.rank, s->meta.dims, s->attr,
+                         s->n_attr);
     }
 }
 
@@ -242,7 +258,8 @@ static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
     tc__node *base = tc__cell_read(b, v->parent);
     if (!base) return 0;
     if (s->op == TC_OP_EXPAND && !tc__dims_equal(base, value->rank, value->dims))
-        return tc__fail(b->ctx, TC_E_ALIAS, "in-place write to an expanded tensor: several elements "
+        return tc__fail(b->ctx, TC_E_ALIAS,
+                        "in-place write to an expanded tensor: several elements "
                         "share memory; tc_contiguous it first");
     if (s->op == TC_OP_SLICE) value = tc__unslice(b->g, s, base, value);
     if (s->op == TC_OP_PERMUTE) value = tc__unpermute(b->g, s, value);
@@ -262,12 +279,14 @@ static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i)
 }
 
 // dtype in which operand i of an elementwise step is computed.
-static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i, int common) {
+static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i,
+                             int common) {
     (void)b;
     if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
     // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
-    if (tc__ops[s->op].dtype == tc__dtype_compare) return common == TC_BOOL ? TC_U8 : common;
+    if (tc__ops[s->op].dtype == tc__dtype_compare)
+        return common == TC_BOOL ? TC_U8 : common;
     return s->meta.dtype;
 }
 
@@ -308,7 +327,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_UNARY:
     case TC__KIND_BINARY:
     case TC__KIND_TERNARY: return tc__step_alu(b, s);
-    case TC__KIND_CAST: return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
+    case TC__KIND_CAST:
+        return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
     case TC__KIND_CONTRACT:
     case TC__KIND_MOVE:
     case TC__KIND_JOIN:
@@ -321,7 +341,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     if (s->op == TC_OP_CONST) {
         tc__value v;
         memcpy(&v, &s->attr[0], sizeof v);
-        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank, s->meta.dims);
+        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank,
+                               s->meta.dims);
     }
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
@@ -334,8 +355,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     }
     if (tc__ops[s->op].kind == TC__KIND_MOVE)
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
-    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids, s->n_in,
-                    s->attr, s->n_attr);
+    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids,
+                    s->n_in, s->attr, s->n_attr);
 }
 
 // Sizes that differ only in dimensions of size 1.
@@ -369,7 +390,8 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
     if (s->op == TC_OP_COPY_) {
         tc__node *to = tc__step_operand(b, s, 0), *value = tc__step_operand(b, s, 1);
         if (!to || !value) return 0;
-        value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank, to->dims);
+        value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank,
+                                to->dims);
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
         v.node = NULL;
@@ -400,7 +422,8 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
     int64_t attr = (int64_t)(b->externals + s->position);
     tc__cell cell;
     memset(&cell, 0, sizeof cell);
-    cell.node = tc__make(b->g, TC_OP_INPUT, s->meta.dtype, s->meta.rank, s->meta.dims, NULL, 0, &attr, 1);
+    cell.node = tc__make(b->g, TC_OP_INPUT, s->meta.dtype, s->meta.rank, s->meta.dims, NULL,
+                         0, &attr, 1);
     if (!cell.node || !TC__PUSH(b->ctx, b->cell, cell)) b->failed = 1;
     return 1;
 }

@@ -1,10 +1,11 @@
 // Text of every IR, in the notation of gen/README.md, and dot.
-// Input: a visit (trace) or a graph of any stage. Output: one line per step or node, the same text
-// every time: ids are positions, and sums and products are put in an order of their own, which does
-// not depend on when an expression was made. A TENSOR dump reads back (graph/read.c).
+// Input: a visit (trace) or a graph of any stage. Output: one line per step or node, the
+// same text every time: ids are positions, and sums and products are put in an order of
+// their own, which does not depend on when an expression was made. A TENSOR dump reads back
+// (graph/read.c).
 //
-// One idea: the ATTR column of ops.def names the words of a node, so one walk prints most ops; a row
-// of tc__dump_rows is needed only where the notation differs from `name=value`.
+// One idea: the ATTR column of ops.def names the words of a node, so one walk prints most
+// ops; a row of tc__dump_rows is needed only where the notation differs from `name=value`.
 
 enum { TC__DUMP_TYPE_COLUMN = 34 };
 
@@ -13,7 +14,11 @@ enum { TC__DUMP_TYPE_COLUMN = 34 };
 static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e);
 
 // What stands around an expression decides whether it needs brackets.
-typedef enum tc__around { TC__AROUND_SUM, TC__AROUND_PRODUCT, TC__AROUND_QUOTIENT } tc__around;
+typedef enum tc__around {
+    TC__AROUND_SUM,
+    TC__AROUND_PRODUCT,
+    TC__AROUND_QUOTIENT
+} tc__around;
 
 static void tc__dump_ix_in(tc__text *t, const tc__ixpool *p, tc__ix e, tc__around around) {
     int poly = !tc__ix_is_const(e) && tc__ix_node(p, e)->kind == TC__IX_POLY;
@@ -29,7 +34,7 @@ static void tc__dump_ix_in(tc__text *t, const tc__ixpool *p, tc__ix e, tc__aroun
 // A term of a sum, a factor of a product or an operand of min, as text to be put in order.
 typedef struct tc__dump_piece {
     int64_t coef;
-    const char *at;  // filled when all pieces are there
+    const char *at; // filled when all pieces are there
     size_t first, size;
 } tc__dump_piece;
 
@@ -93,7 +98,8 @@ static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) 
     tc__text_init(&parts, t->ctx);
     for (int i = 0; i < count; i++) {
         const tc__ixterm *m = &p->term.at[n->first + (uint32_t)i];
-        int atoms = tc__dump_atoms(m), alone = atoms == 1 && (m->coef == 1 || m->coef == -1);
+        int atoms = tc__dump_atoms(m),
+            alone = atoms == 1 && (m->coef == 1 || m->coef == -1);
         piece[i].coef = m->coef, piece[i].first = parts.size;
         tc__dump_joined(&parts, p, m->atom, atoms, "*",
                         alone ? TC__AROUND_SUM : TC__AROUND_PRODUCT);
@@ -104,15 +110,18 @@ static void tc__dump_sum(tc__text *t, const tc__ixpool *p, const tc__ixnode *n) 
         for (int i = 0; i < count; i++) tc__dump_term(t, &piece[i], i == 0);
         if (n->base)
             tc__put(t, n->base < 0 ? " - %llu" : " + %llu",
-                    (unsigned long long)(n->base < 0 ? 0 - (uint64_t)n->base : (uint64_t)n->base));
+                    (unsigned long long)(n->base < 0 ? 0 - (uint64_t)n->base
+                                                     : (uint64_t)n->base));
     }
     tc__text_free(&parts);
 }
 
 static void tc__dump_var(tc__text *t, int64_t axis) {
     static const char *const names[TC__AXES] = {"r", "c", "k"};
-    if (axis < (int64_t)TC__AXES) tc__put(t, "%s", names[axis]);
-    else tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
+    if (axis < (int64_t)TC__AXES)
+        tc__put(t, "%s", names[axis]);
+    else
+        tc__put(t, "d%lld", (long long)(axis - (int64_t)TC__DIM0));
 }
 
 static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e) {
@@ -156,12 +165,29 @@ static void tc__dump_dims(tc__text *t, const tc__ixpool *p, int rank, const tc__
     tc__put(t, "]");
 }
 
+// Fewest digits that read back as this float.
+static void tc__dump_float(tc__text *t, double v) {
+    char text[40];
+    for (int precision = 0; precision < 9 && v - v == 0; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision, v);
+        double d = strtod(text, NULL);
+        if ((double)(float)d != v) continue;
+        tc__put_double(t, d);
+        return;
+    }
+    tc__put_double(t, v);
+}
+
 // The bits of a tc__value, an attribute word of kind v.
 static void tc__dump_value(tc__text *t, int dtype, int64_t bits) {
     tc__value v;
     memcpy(&v, &bits, sizeof v);
-    if (tc__is_float(dtype)) tc__put_double(t, v.f);
-    else tc__put(t, "%lld", (long long)v.i);
+    if (dtype == TC_F32)
+        tc__dump_float(t, v.f);
+    else if (tc__is_float(dtype))
+        tc__put_double(t, v.f);
+    else
+        tc__put(t, "%lld", (long long)v.i);
 }
 
 // The row's ID in lower case: "add", "input", "copy_".
@@ -178,8 +204,9 @@ static const char *tc__dump_monoid(int64_t op, char out[32]) {
     static const struct {
         tc__op op;
         const char *name;
-    } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},        {TC_OP_MAXIMUM, "max"},
-                 {TC_OP_MINIMUM, "min"},    {TC_OP_LOGICAL_OR, "any"},  {TC_OP_LOGICAL_AND, "all"}};
+    } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
+                 {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"}};
     for (size_t i = 0; i < TC__COUNT(names); i++)
         if ((int64_t)names[i].op == op) return names[i].name;
     return op >= 0 && op < TC_OP_COUNT ? tc__dump_op((int)op, out) : "?";
@@ -189,7 +216,7 @@ static const char *tc__dump_monoid(int64_t op, char out[32]) {
 
 // One name of an ATTR column: "t dim, s start" walked by tc__attr_next.
 typedef struct tc__attr_name {
-    char kind;      // v, s or t
+    char kind; // v, s or t
     char name[24];
     const char *rest;
 } tc__attr_name;
@@ -209,7 +236,9 @@ static int tc__attr_next(tc__attr_name *a) {
     return 1;
 }
 
-static int tc__attr_is(const tc__attr_name *a, const char *name) { return !strcmp(a->name, name); }
+static int tc__attr_is(const tc__attr_name *a, const char *name) {
+    return !strcmp(a->name, name);
+}
 
 // Words that the type at the end of the line tells already.
 static int tc__attr_implied(const tc__attr_name *a) {
@@ -218,26 +247,34 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
+    int list =
+        tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
     return list ? left : left ? 1 : 0;
 }
 
-static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype, int64_t word) {
-    if (kind == 's') tc__dump_ix(t, p, word);
-    else if (kind == 'v') tc__dump_value(t, dtype, word);
-    else tc__put(t, "%lld", (long long)word);
+static void tc__dump_word(tc__text *t, const tc__ixpool *p, char kind, int dtype,
+                          int64_t word) {
+    if (kind == 's')
+        tc__dump_ix(t, p, word);
+    else if (kind == 'v')
+        tc__dump_value(t, dtype, word);
+    else
+        tc__put(t, "%lld", (long long)word);
 }
 
-static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype, const int64_t *attr,
-                           uint32_t n_attr) {
+static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
+                           const int64_t *attr, uint32_t n_attr) {
     tc__attr_name a;
     uint32_t at = 0;
     a.rest = tc__ops[op].attr;
     while (tc__attr_next(&a)) {
         uint32_t n = tc__attr_words(&a, n_attr - at);
-        if (tc__attr_is(&a, "external")) tc__put(t, " x");
-        else if (tc__attr_is(&a, "bits")) tc__put(t, " ");
-        else if (n && !tc__attr_implied(&a)) tc__put(t, " %s=", a.name);
+        if (tc__attr_is(&a, "external"))
+            tc__put(t, " x");
+        else if (tc__attr_is(&a, "bits"))
+            tc__put(t, " ");
+        else if (n && !tc__attr_implied(&a))
+            tc__put(t, " %s=", a.name);
         for (uint32_t i = 0; i < n && !tc__attr_implied(&a); i++) {
             if (i) tc__put(t, ",");
             tc__dump_word(t, p, a.kind, dtype, attr[at + i]);
@@ -284,8 +321,7 @@ static void tc__dump_binding(tc__text *t, const tc__step *s, uint32_t i) {
     tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l->dtype)->name);
     tc__dump_dims(t, NULL, m.rank, m.dims);
     tc__put(t, l->contiguous ? " contiguous" : " strided");
-    if (s->bind[i].alias != number)
-        tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
+    if (s->bind[i].alias != number) tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
 }
 
 // The path of a visit, one step per line: what it does, its result, the externals it binds.
@@ -343,7 +379,8 @@ static void tc__dump_load(tc__dump *d, const tc__node *n) {
 static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
-    tc__put(d->t, " %%%u%s", (unsigned)n->in[0], n->n_attr > 2 && n->attr[2] ? " streamed" : "");
+    tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
+            n->n_attr > 2 && n->attr[2] ? " streamed" : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {
@@ -368,7 +405,8 @@ static void tc__dump_acc(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
     char name[32];
-    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1], name));
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0],
+            tc__dump_monoid(n->attr[1], name));
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
@@ -383,7 +421,8 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
     tc__dump_ix(d->t, d->g->ix, n->attr[4]);
     tc__put(d->t, "..");
     tc__dump_ix(d->t, d->g->ix, n->attr[5]);
-    tc__put(d->t, "  bind=%s", (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
+    tc__put(d->t, "  bind=%s",
+            (uint64_t)n->attr[1] < TC__COUNT(bind) ? bind[n->attr[1]] : "?");
     if (n->attr[2] > 1) tc__put(d->t, "*%lld", (long long)n->attr[2]);
     if (n->attr[2] == 0) tc__put(d->t, " rolled");
     if (n->attr[3]) tc__put(d->t, " chunk=%lld", (long long)n->attr[3]);
@@ -396,7 +435,7 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 typedef struct tc__dump_row {
     tc__op op;
-    int typed;  // its dtype ends the line
+    int typed; // its dtype ends the line
     void (*put)(tc__dump *d, const tc__node *n);
 } tc__dump_row;
 
@@ -445,8 +484,10 @@ static void tc__dump_node(tc__dump *d, const tc__node *n) {
     size_t line = d->t->size;
     d->indent -= n->op == TC_OP_END;
     tc__put(d->t, "%*s", d->indent * 2, "");
-    if (row) row->put(d, n);
-    else tc__dump_plain(d, n);
+    if (row)
+        row->put(d, n);
+    else
+        tc__dump_plain(d, n);
     d->indent += n->op == TC_OP_FOR;
     if (!row || row->typed || n->stage == TC__GROUP) {
         tc__dump_pad(d->t, line, TC__DUMP_TYPE_COLUMN);
@@ -464,10 +505,10 @@ static void tc__dump_symbols(tc__text *t, const tc__ixpool *p) {
     }
 }
 
-// All nodes of a graph of any stage. A TENSOR graph tells its symbols first and, with `outputs`, what
-// it returns last.
-TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g, const uint32_t *outputs,
-                                      size_t n_outputs) {
+// All nodes of a graph of any stage. A TENSOR graph tells its symbols first and, with
+// `outputs`, what it returns last.
+TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
+                                      const uint32_t *outputs, size_t n_outputs) {
     tc__dump d;
     d.t = t, d.g = g, d.indent = 0;
     if (g->node.count && g->node.at[0]->stage == TC__TENSOR) tc__dump_symbols(t, g->ix);
@@ -490,15 +531,16 @@ static void tc__dump_dot_node(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "\"];\n");
 }
 
-// A TENSOR graph for graphviz. kernel[id] is the kernel that a node is computed in, UINT32_MAX for
-// none; nodes of one kernel stand in a box. kernel NULL = no boxes.
+// A TENSOR graph for graphviz. kernel[id] is the kernel that a node is computed in,
+// UINT32_MAX for none; nodes of one kernel stand in a box. kernel NULL = no boxes.
 TC__UNUSED static void tc__dump_dot(tc__text *t, const tc__graph *g, const uint32_t *kernel,
                                     uint32_t kernels) {
     tc__dump d;
     d.t = t, d.g = g, d.indent = 0;
     tc__put(t, "digraph tcompile {\n    node [shape=box, fontname=monospace];\n");
     for (uint32_t k = 0; kernel && k < kernels; k++) {
-        tc__put(t, "    subgraph cluster_%u {\n    label=\"kernel %u\";\n", (unsigned)k, (unsigned)k);
+        tc__put(t, "    subgraph cluster_%u {\n    label=\"kernel %u\";\n", (unsigned)k,
+                (unsigned)k);
         for (size_t i = 0; i < g->node.count; i++)
             if (kernel[i] == k) tc__dump_dot_node(&d, g->node.at[i]);
         tc__put(t, "    }\n");

@@ -20,24 +20,38 @@ typedef struct tc__infer {
 } tc__infer;
 
 typedef enum tc__kind {
-    TC__KIND_UNARY, TC__KIND_BINARY, TC__KIND_TERNARY, TC__KIND_CAST, TC__KIND_SOURCE, TC__KIND_MOVE,
-    TC__KIND_JOIN, TC__KIND_GATHER, TC__KIND_REDUCE, TC__KIND_CONTRACT, TC__KIND_KERNEL, TC__KIND_EFFECT
+    TC__KIND_UNARY,
+    TC__KIND_BINARY,
+    TC__KIND_TERNARY,
+    TC__KIND_CAST,
+    TC__KIND_SOURCE,
+    TC__KIND_MOVE,
+    TC__KIND_JOIN,
+    TC__KIND_GATHER,
+    TC__KIND_REDUCE,
+    TC__KIND_CONTRACT,
+    TC__KIND_KERNEL,
+    TC__KIND_EFFECT
 } tc__kind;
 
 // Algebra flags.
 enum {
-    TC__AL_COMM = 1, TC__AL_ASSOC = 2, TC__AL_IDEM = 4, TC__AL_INVOL = 8, TC__AL_MONOID = 16
+    TC__AL_COMM = 1,
+    TC__AL_ASSOC = 2,
+    TC__AL_IDEM = 4,
+    TC__AL_INVOL = 8,
+    TC__AL_MONOID = 16
 };
 
 typedef struct tc__op_info {
     const char *id, *name;
     tc__kind kind;
-    int arity;       // -1: any number
+    int arity; // -1: any number
     uint32_t cost;
     int (*dtype)(tc__infer *q);
     int (*shape)(tc__infer *q);
-    uint32_t flags;  // TC__AL_
-    tc__op monoid;   // REDUCE: the op that combines two elements, else TC_OP_COUNT
+    uint32_t flags; // TC__AL_
+    tc__op monoid;  // REDUCE: the op that combines two elements, else TC_OP_COUNT
     const char *attr, *expr, *cuda, *doc;
 } tc__op_info;
 
@@ -52,7 +66,8 @@ static const char *tc__dims_text(const tc__meta *m, char out[160]) {
         if (tc__ix_is_const(m->dims[i]))
             n += (size_t)snprintf(out + n, 160 - n, "%s%lld", comma,
                                   (long long)tc__ix_value(m->dims[i]));
-        else n += (size_t)snprintf(out + n, 160 - n, "%ss", comma);
+        else
+            n += (size_t)snprintf(out + n, 160 - n, "%ss", comma);
         if (n > 130) break;
     }
     snprintf(out + n, 160 - n, "]");
@@ -100,14 +115,16 @@ static int tc__dtype_logic(tc__infer *q) { return tc__dtype_compare(q); }
 static int tc__dtype_bits(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (!tc__is_float(q->out.dtype)) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers or bool, got %s; tc_cast first?",
+    return tc__fail(q->ctx, TC_E_DTYPE,
+                    "%s: needs integers or bool, got %s; tc_cast first?",
                     tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
 }
 
 static int tc__dtype_where(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE, "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
+    return tc__fail(q->ctx, TC_E_DTYPE,
+                    "where: the condition must be bool, got %s; use tc_ne_s(c, 0)",
                     tc__dtype(q->in[0]->dtype)->name);
 }
 
@@ -147,7 +164,8 @@ static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
     return tc__fail(q->ctx, TC_E_BROADCAST,
                     "%s: sizes do not broadcast: %s and %s differ in dimension %d; "
                     "equal sizes or 1 are needed",
-                    tc__op_name(q->op), tc__dims_text(&q->out, x), tc__dims_text(q->in[i], y), dim);
+                    tc__op_name(q->op), tc__dims_text(&q->out, x),
+                    tc__dims_text(q->in[i], y), dim);
 }
 
 static int tc__shape_bcast(tc__infer *q) {
@@ -158,8 +176,10 @@ static int tc__shape_bcast(tc__infer *q) {
         int rank = a.rank > m->rank ? a.rank : m->rank;
         for (int d = 0; d < rank; d++) {
             int x = d - (rank - a.rank), y = d - (rank - m->rank);
-            tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x], v = y < 0 ? tc__ix_const(1) : m->dims[y];
-            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1)) return tc__bcast_fail(q, i, d);
+            tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x],
+                   v = y < 0 ? tc__ix_const(1) : m->dims[y];
+            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1))
+                return tc__bcast_fail(q, i, d);
             q->out.dims[d] = tc__ix_equals(u, 1) ? v : u;
         }
         q->out.rank = (uint8_t)rank;
@@ -194,8 +214,10 @@ static int tc__shape_permute(tc__infer *q) {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < q->n_attr; i++) {
         if (q->attr[i] < 0 || q->attr[i] >= m->rank || (seen >> q->attr[i] & 1))
-            return tc__fail(q->ctx, TC_E_DIM, "permute: dimension %lld is out of range or repeated; "
-                            "the order must name 0..%d once each", (long long)q->attr[i], m->rank - 1);
+            return tc__fail(q->ctx, TC_E_DIM,
+                            "permute: dimension %lld is out of range or repeated; "
+                            "the order must name 0..%d once each",
+                            (long long)q->attr[i], m->rank - 1);
         seen |= 1u << q->attr[i];
         q->out.dims[i] = m->dims[q->attr[i]];
     }
@@ -213,7 +235,8 @@ static int tc__shape_expand(tc__infer *q) {
     for (int i = 0; ok && i < m->rank; i++)
         ok = m->dims[i] == q->out.dims[lead + i] || tc__ix_equals(m->dims[i], 1);
     if (ok) return 1;
-    return tc__fail(q->ctx, TC_E_BROADCAST, "expand: %s does not expand to %s; only size 1 repeats",
+    return tc__fail(q->ctx, TC_E_BROADCAST,
+                    "expand: %s does not expand to %s; only size 1 repeats",
                     tc__dims_text(m, x), tc__dims_text(&q->out, y));
 }
 
@@ -242,7 +265,8 @@ static int tc__shape_pad(tc__infer *q) {
     }
     q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
     if (tc__ix_lo(q->ix, q->out.dims[dim]) >= 0) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size", (long long)dim);
+    return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size",
+                    (long long)dim);
 }
 
 static int tc__shape_window(tc__infer *q) {
@@ -250,17 +274,23 @@ static int tc__shape_window(tc__infer *q) {
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     if (q->out.rank == TC_MAX_RANK)
-        return tc__fail(q->ctx, TC_E_RANK, "window: the result would have more than %d dimensions",
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "window: the result would have more than %d dimensions",
                         TC_MAX_RANK);
     // count = (n - (size - 1) * dilation - 1) / stride + 1
-    tc__ix reach = tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
-    tc__ix left = tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
+    tc__ix reach =
+        tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
+    tc__ix left =
+        tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
     if (tc__ix_lo(q->ix, left) < 0)
-        return tc__fail(q->ctx, TC_E_SHAPE, "window: size %lld (dilation %lld) is larger than the "
-                        "dimension %lld; pad it first?", (long long)tc__ix_value(q->attr[1]),
+        return tc__fail(q->ctx, TC_E_SHAPE,
+                        "window: size %lld (dilation %lld) is larger than the "
+                        "dimension %lld; pad it first?",
+                        (long long)tc__ix_value(q->attr[1]),
                         (long long)tc__ix_value(q->attr[3]),
                         (long long)tc__ix_value(q->out.dims[dim]));
-    q->out.dims[dim] = tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
+    q->out.dims[dim] =
+        tc__ix_add(q->ix, tc__ix_div(q->ix, left, q->attr[2]), tc__ix_const(1));
     q->out.dims[q->out.rank++] = q->attr[1];
     return 1;
 }
@@ -275,9 +305,11 @@ static int tc__shape_cat(tc__infer *q) {
         for (int d = 0; ok && d < q->out.rank; d++)
             ok = d == dim || q->in[i]->dims[d] == q->out.dims[d];
         if (!ok)
-            return tc__fail(q->ctx, TC_E_SHAPE, "cat: operand %u is %s, operand 0 is %s; all sizes "
-                            "but dimension %lld must be equal", (unsigned)i,
-                            tc__dims_text(q->in[i], x), tc__dims_text(q->in[0], y), (long long)dim);
+            return tc__fail(q->ctx, TC_E_SHAPE,
+                            "cat: operand %u is %s, operand 0 is %s; all sizes "
+                            "but dimension %lld must be equal",
+                            (unsigned)i, tc__dims_text(q->in[i], x),
+                            tc__dims_text(q->in[0], y), (long long)dim);
         q->out.dims[dim] = tc__ix_add(q->ix, q->out.dims[dim], q->in[i]->dims[dim]);
     }
     return 1;
@@ -285,8 +317,8 @@ static int tc__shape_cat(tc__infer *q) {
 
 static int tc__index_dtype(tc__infer *q) {
     if (tc__is_int(q->in[1]->dtype) && q->in[1]->dtype != TC_U8) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s", tc__op_name(q->op),
-                    tc__dtype(q->in[1]->dtype)->name);
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s",
+                    tc__op_name(q->op), tc__dtype(q->in[1]->dtype)->name);
 }
 
 static int tc__shape_take(tc__infer *q) {
@@ -294,7 +326,8 @@ static int tc__shape_take(tc__infer *q) {
     const tc__meta *a = q->in[0], *b = q->in[1];
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     if (a->rank - 1 + b->rank > TC_MAX_RANK)
-        return tc__fail(q->ctx, TC_E_RANK, "take: the result would have %d dimensions, %d are possible",
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "take: the result would have %d dimensions, %d are possible",
                         a->rank - 1 + b->rank, TC_MAX_RANK);
     int n = 0;
     for (int i = 0; i < dim; i++) q->out.dims[n++] = a->dims[i];
@@ -313,9 +346,10 @@ static int tc__shape_gather(tc__infer *q) {
     for (int i = 0; ok && i < a->rank; i++)
         ok = i == dim || tc__ix_hi(q->ix, b->dims[i]) <= tc__ix_lo(q->ix, a->dims[i]);
     if (!ok)
-        return tc__fail(q->ctx, TC_E_SHAPE, "gather: index %s does not fit %s; outside dimension %lld "
-                        "it must not be larger", tc__dims_text(b, x), tc__dims_text(a, y),
-                        (long long)dim);
+        return tc__fail(q->ctx, TC_E_SHAPE,
+                        "gather: index %s does not fit %s; outside dimension %lld "
+                        "it must not be larger",
+                        tc__dims_text(b, x), tc__dims_text(a, y), (long long)dim);
     q->out.rank = b->rank;
     memcpy(q->out.dims, b->dims, sizeof b->dims);
     return 1;
@@ -329,8 +363,9 @@ static int tc__shape_reduce(tc__infer *q) {
     for (int i = 0; i < q->out.rank; i++) {
         if (!(q->attr[0] >> i & 1)) continue;
         if (tc__ix_equals(q->out.dims[i], 0) && !empty_ok)
-            return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
-                            tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
+            return tc__fail(
+                q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
+                tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
         q->out.dims[i] = tc__ix_const(1);
     }
     return 1;
@@ -340,12 +375,16 @@ static int tc__shape_matmul(tc__infer *q) {
     const tc__meta *a = q->in[0], *b = q->in[1];
     char x[160], y[160];
     if (a->rank < 2 || b->rank != a->rank)
-        return tc__fail(q->ctx, TC_E_RANK, "matmul: operands are %s and %s; at least 2 dimensions are "
-                        "needed", tc__dims_text(a, x), tc__dims_text(b, y));
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "matmul: operands are %s and %s; at least 2 dimensions are "
+                        "needed",
+                        tc__dims_text(a, x), tc__dims_text(b, y));
     int r = a->rank;
     if (a->dims[r - 1] != b->dims[r - 2])
-        return tc__fail(q->ctx, TC_E_SHAPE, "matmul: inner sizes differ: a is %s, b is %s; transpose "
-                        "one of them?", tc__dims_text(a, x), tc__dims_text(b, y));
+        return tc__fail(q->ctx, TC_E_SHAPE,
+                        "matmul: inner sizes differ: a is %s, b is %s; transpose "
+                        "one of them?",
+                        tc__dims_text(a, x), tc__dims_text(b, y));
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
@@ -356,11 +395,13 @@ static int tc__shape_matmul(tc__infer *q) {
 static const char *tc__op_name(tc__op op) {
     const tc__op_info *o = &tc__ops[op];
     static const char *const own[][2] = {
-        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"}, {"SLICE", "slice"},
-        {"PAD", "pad"}, {"WINDOW", "window"}, {"CAT", "cat"}, {"TAKE", "take"}, {"GATHER", "gather"},
-        {"SUM", "sum"}, {"PROD", "prod"}, {"AMAX", "amax"}, {"AMIN", "amin"}, {"ANY", "any"},
-        {"ALL", "all"}, {"ARGMAX", "argmax"}, {"ARGMIN", "argmin"}, {"MATMUL", "matmul"},
-        {"CAST", "cast"}, {"RANDOM", "random"}};
+        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"},
+        {"SLICE", "slice"},     {"PAD", "pad"},         {"WINDOW", "window"},
+        {"CAT", "cat"},         {"TAKE", "take"},       {"GATHER", "gather"},
+        {"SUM", "sum"},         {"PROD", "prod"},       {"AMAX", "amax"},
+        {"AMIN", "amin"},       {"ANY", "any"},         {"ALL", "all"},
+        {"ARGMAX", "argmax"},   {"ARGMIN", "argmin"},   {"MATMUL", "matmul"},
+        {"CAST", "cast"},       {"RANDOM", "random"}};
     if (o->name[0]) return o->name;
     for (size_t i = 0; i < TC__COUNT(own); i++)
         if (!strcmp(o->id, own[i][0])) return own[i][1];

@@ -11,25 +11,25 @@ typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 typedef enum tc__level { TC__AT_ROW, TC__AT_COL, TC__AT_LEFT, TC__AT_RIGHT } tc__level;
 
 typedef struct tc__node {
-    uint16_t op;        // tc__op
-    uint8_t stage;      // tc__stage
-    uint8_t dtype;      // of the value
-    uint8_t rank;       // TENSOR: dimensions
-    uint8_t level;      // GROUP and LOOP: tc__level
-    uint16_t phase;     // GROUP and LOOP
-    uint32_t id;        // position in graph->node
+    uint16_t op;    // tc__op
+    uint8_t stage;  // tc__stage
+    uint8_t dtype;  // of the value
+    uint8_t rank;   // TENSOR: dimensions
+    uint8_t level;  // GROUP and LOOP: tc__level
+    uint16_t phase; // GROUP and LOOP
+    uint32_t id;    // position in graph->node
     uint32_t n_in, n_attr;
-    uint32_t *in;       // ids of operands, owned by the graph
-    int64_t *attr;      // words by op, see ops.def; owned by the graph
-    tc__ix dims[TC_MAX_RANK];  // TENSOR
+    uint32_t *in;             // ids of operands, owned by the graph
+    int64_t *attr;            // words by op, see ops.def; owned by the graph
+    tc__ix dims[TC_MAX_RANK]; // TENSOR
 } tc__node;
 
 typedef struct tc__graph {
     tc_ctx *ctx;
-    tc__ixpool *ix;     // of the compile session, owned by it
-    tc__arena arena;    // owns the nodes
+    tc__ixpool *ix;  // of the compile session, owned by it
+    tc__arena arena; // owns the nodes
     TC__VEC(tc__node *) node;
-    tc__map ids;        // hash -> id, TENSOR and GROUP nodes
+    tc__map ids; // hash -> id, TENSOR and GROUP nodes
 } tc__graph;
 
 static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
@@ -48,15 +48,17 @@ static void tc__graph_close(tc__graph *g) {
 }
 
 static uint64_t tc__node_hash(const tc__node *n) {
-    uint64_t h = tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                                         ((uint64_t)n->level << 8) | n->rank);
+    uint64_t h =
+        tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                                ((uint64_t)n->level << 8) | n->rank);
     h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
     h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
     return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
 }
 
 static int tc__node_same(const tc__node *x, const tc__node *y) {
-    if (x->op != y->op || x->stage != y->stage || x->dtype != y->dtype || x->rank != y->rank)
+    if (x->op != y->op || x->stage != y->stage || x->dtype != y->dtype ||
+        x->rank != y->rank)
         return 0;
     if (x->level != y->level || x->phase != y->phase) return 0;
     if (x->n_in != y->n_in || x->n_attr != y->n_attr) return 0;

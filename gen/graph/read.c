@@ -6,17 +6,18 @@
 //     %1 = amax %0 dims=2             f32[32,1]
 //     return %1
 //
-// A failure is one error with line and column, never a crash; the graph then holds what came before.
-// Only the form is judged here (known op, operands already there, words in order, numbers in range);
-// whether the nodes obey the rules of their ops is asked of tc__verify.
+// A failure is one error with line and column, never a crash; the graph then holds what
+// came before. Only the form is judged here (known op, operands already there, words in
+// order, numbers in range); whether the nodes obey the rules of their ops is asked of
+// tc__verify.
 
 enum {
-    TC__READ_DEPTH = 32,        // brackets inside brackets
+    TC__READ_DEPTH = 32, // brackets inside brackets
     TC__READ_SYMBOLS = 64,
     TC__READ_NODES = 1 << 20
 };
 
-#define TC__READ_MOST ((int64_t)1 << 40)  // size of any number, and of any coefficient
+#define TC__READ_MOST ((int64_t)1 << 40) // size of any number, and of any coefficient
 
 typedef TC__VEC(uint32_t) tc__ids;
 
@@ -27,7 +28,7 @@ typedef struct tc__reader {
     tc__map names;                   // number in the text -> node id
     tc__ix symbol[TC__READ_SYMBOLS]; // by slot, 0 = not declared
     int depth, failed;
-    char point[8];                   // decimal point of the locale
+    char point[8]; // decimal point of the locale
 } tc__reader;
 
 TC__PRINTF(2, 3)
@@ -44,7 +45,8 @@ static int tc__read_fail(tc__reader *r, const char *fmt, ...) {
     va_start(args, fmt);
     tc__format_line(text, sizeof text, fmt, args);
     va_end(args);
-    return tc__fail(r->ctx, TC_E_FORMAT, "graph text, line %d, column %d: %s", line, column, text);
+    return tc__fail(r->ctx, TC_E_FORMAT, "graph text, line %d, column %d: %s", line, column,
+                    text);
 }
 
 // ---- characters and words ----
@@ -115,7 +117,8 @@ static int tc__read_ref(tc__reader *r, uint32_t *id) {
 
 // ---- index expressions ----
 
-// Beside an expression, how large its coefficients may be: what keeps arithmetic from overflow.
+// Beside an expression, how large its coefficients may be: what keeps arithmetic from
+// overflow.
 typedef struct tc__read_ix {
     tc__ix e;
     int64_t most;
@@ -135,7 +138,8 @@ static int tc__read_symbol(tc__reader *r, tc__read_ix *out) {
     int64_t slot;
     if (!tc__read_digits(r, &slot)) return 0;
     if (slot >= TC__READ_SYMBOLS || !r->symbol[slot])
-        return tc__read_fail(r, "s%lld is not declared; \"size s%lld in 1..4096\" does that",
+        return tc__read_fail(r,
+                             "s%lld is not declared; \"size s%lld in 1..4096\" does that",
                              (long long)slot, (long long)slot);
     out->e = r->symbol[slot], out->most = 1;
     return 1;
@@ -170,8 +174,10 @@ static int tc__read_factor(tc__reader *r, tc__read_ix *out) {
     return ok;
 }
 
-static int tc__read_quotient(tc__reader *r, tc__read_ix *out, const tc__read_ix *d, int rest) {
-    if (tc__ix_lo(r->g->ix, d->e) < 1) return tc__read_fail(r, "a divisor must be at least 1");
+static int tc__read_quotient(tc__reader *r, tc__read_ix *out, const tc__read_ix *d,
+                             int rest) {
+    if (tc__ix_lo(r->g->ix, d->e) < 1)
+        return tc__read_fail(r, "a divisor must be at least 1");
     out->e = rest ? tc__ix_mod(r->g->ix, out->e, d->e) : tc__ix_div(r->g->ix, out->e, d->e);
     return tc__read_fits(r, out);
 }
@@ -187,7 +193,8 @@ static int tc__read_product(tc__reader *r, tc__read_ix *out) {
             if (!tc__read_quotient(r, out, &x, !over)) return 0;
             continue;
         }
-        // Checked before multiplying: both sides fit, so the product of their sizes does not overflow.
+        // Checked before multiplying: both sides fit, so the product of their sizes does
+        // not overflow.
         out->most = tc__ix_times(out->most, x.most);
         if (!tc__read_fits(r, out)) return 0;
         out->e = tc__ix_mul(r->g->ix, out->e, x.e);
@@ -201,7 +208,8 @@ static int tc__read_sum(tc__reader *r, tc__read_ix *out) {
     do {
         tc__read_ix x;
         if (!tc__read_product(r, &x)) return 0;
-        out->e = minus ? tc__ix_sub(r->g->ix, out->e, x.e) : tc__ix_add(r->g->ix, out->e, x.e);
+        out->e =
+            minus ? tc__ix_sub(r->g->ix, out->e, x.e) : tc__ix_add(r->g->ix, out->e, x.e);
         out->most += x.most;
         if (!tc__read_fits(r, out)) return 0;
         minus = tc__read_take(r, "-");
@@ -281,7 +289,8 @@ typedef struct tc__read_node {
     uint32_t in[TC__MAX_OPERANDS], n_in;
     int64_t attr[TC__MAX_OPERANDS];
     uint32_t n_attr;
-    const char *value;   // where the word of kind v stands; its dtype is known at the line's end
+    const char
+        *value; // where the word of kind v stands; its dtype is known at the line's end
     uint32_t value_word;
 } tc__read_node;
 
@@ -307,7 +316,8 @@ static int tc__read_operands(tc__reader *r, tc__read_node *n) {
         if (!tc__read_ref(r, &n->in[n->n_in++])) return 0;
     }
     if (arity < 0 ? n->n_in > 0 : n->n_in == (uint32_t)arity) return 1;
-    return tc__read_fail(r, "%s has %d operands, not %u", tc__op_name(n->op), arity, (unsigned)n->n_in);
+    return tc__read_fail(r, "%s has %d operands, not %u", tc__op_name(n->op), arity,
+                         (unsigned)n->n_in);
 }
 
 static int tc__read_word(tc__reader *r, tc__read_node *n, char kind) {
@@ -350,9 +360,11 @@ static int tc__read_type(tc__reader *r, tc__read_node *n) {
     if (!tc__read_expect(r, "[")) return 0;
     if (tc__read_take(r, "]")) return 1;
     do {
-        if (n->rank == TC_MAX_RANK) return tc__read_fail(r, "more than %d dimensions", TC_MAX_RANK);
+        if (n->rank == TC_MAX_RANK)
+            return tc__read_fail(r, "more than %d dimensions", TC_MAX_RANK);
         if (!tc__read_index(r, &n->dims[n->rank])) return 0;
-        if (tc__ix_lo(r->g->ix, n->dims[n->rank++]) < 0) return tc__read_fail(r, "a negative size");
+        if (tc__ix_lo(r->g->ix, n->dims[n->rank++]) < 0)
+            return tc__read_fail(r, "a negative size");
     } while (tc__read_take(r, ","));
     return tc__read_expect(r, "]");
 }
@@ -376,12 +388,14 @@ static int tc__read_line(tc__reader *r) {
     if (!tc__read_digits(r, &number)) return 0;
     if (tc__map_get(&r->names, (uint64_t)number, NULL))
         return tc__read_fail(r, "%%%lld is made twice", (long long)number);
-    if (!tc__read_expect(r, "=") || !tc__read_op(r, &n) || !tc__read_operands(r, &n)) return 0;
+    if (!tc__read_expect(r, "=") || !tc__read_op(r, &n) || !tc__read_operands(r, &n))
+        return 0;
     if (!tc__read_attrs(r, &n) || !tc__read_type(r, &n)) return 0;
     tc__read_implied(&n);
     if (n.value && !tc__read_value(r, n.value, n.dtype, &n.attr[n.value_word])) return 0;
     if (r->g->node.count >= TC__READ_NODES) return tc__read_fail(r, "too many nodes");
-    const tc__node *m = tc__make(r->g, n.op, n.dtype, n.rank, n.dims, n.in, n.n_in, n.attr, n.n_attr);
+    const tc__node *m =
+        tc__make(r->g, n.op, n.dtype, n.rank, n.dims, n.in, n.n_in, n.attr, n.n_attr);
     r->failed |= !m;
     return m && tc__map_set(&r->names, (uint64_t)number, m->id);
 }
@@ -389,12 +403,15 @@ static int tc__read_line(tc__reader *r) {
 // size s0 in 1..4096
 static int tc__read_size(tc__reader *r) {
     int64_t slot, lo, hi;
-    if (!tc__read_expect(r, "s") || !tc__read_digits(r, &slot) || !tc__read_expect(r, "in")) return 0;
-    if (!tc__read_int(r, &lo) || !tc__read_expect(r, "..") || !tc__read_int(r, &hi)) return 0;
+    if (!tc__read_expect(r, "s") || !tc__read_digits(r, &slot) || !tc__read_expect(r, "in"))
+        return 0;
+    if (!tc__read_int(r, &lo) || !tc__read_expect(r, "..") || !tc__read_int(r, &hi))
+        return 0;
     if (slot >= TC__READ_SYMBOLS || r->symbol[slot])
         return tc__read_fail(r, "s%lld is there already, or not below s%d", (long long)slot,
                              TC__READ_SYMBOLS);
-    if (lo < 0 || hi < lo || hi < 1) return tc__read_fail(r, "sizes are 0 or more, the lower one first");
+    if (lo < 0 || hi < lo || hi < 1)
+        return tc__read_fail(r, "sizes are 0 or more, the lower one first");
     r->symbol[slot] = tc__ix_sym(r->g->ix, slot, lo, hi);
     return !r->g->ix->failed || tc__read_fail(r, "out of memory");
 }
@@ -411,9 +428,12 @@ static int tc__read_return(tc__reader *r, tc__ids *outputs) {
 static int tc__read_lines(tc__reader *r, tc__ids *outputs) {
     while (tc__read_blanks(r), *r->at) {
         int ok = 1;
-        if (tc__read_take(r, "%")) ok = tc__read_line(r);
-        else if (tc__read_take(r, "size ")) ok = tc__read_size(r);
-        else if (tc__read_take(r, "return")) ok = tc__read_return(r, outputs);
+        if (tc__read_take(r, "%"))
+            ok = tc__read_line(r);
+        else if (tc__read_take(r, "size "))
+            ok = tc__read_size(r);
+        else if (tc__read_take(r, "return"))
+            ok = tc__read_return(r, outputs);
         if (!ok) return 0;
         tc__read_blanks(r);
         if (*r->at == '#') r->at += strcspn(r->at, "\n");
@@ -423,15 +443,17 @@ static int tc__read_lines(tc__reader *r, tc__ids *outputs) {
     return 1;
 }
 
-// Adds the nodes of `text` to g, an open graph without nodes; `outputs` (may be NULL) gets what the
-// text returns. 0 = reported.
-TC__UNUSED static int tc__read_graph(tc_ctx *c, tc__graph *g, const char *text, tc__ids *outputs) {
+// Adds the nodes of `text` to g, an open graph without nodes; `outputs` (may be NULL) gets
+// what the text returns. 0 = reported.
+TC__UNUSED static int tc__read_graph(tc_ctx *c, tc__graph *g, const char *text,
+                                     tc__ids *outputs) {
     tc__reader r;
     char half[16];
     memset(&r, 0, sizeof r);
     r.ctx = c, r.g = g, r.text = r.at = text;
-    snprintf(half, sizeof half, "%.1f", 0.5);  // "0.5", with the point of this locale
-    for (size_t i = 1; half[i] && half[i] != '5' && i < sizeof r.point; i++) r.point[i - 1] = half[i];
+    snprintf(half, sizeof half, "%.1f", 0.5); // "0.5", with the point of this locale
+    for (size_t i = 1; half[i] && half[i] != '5' && i < sizeof r.point; i++)
+        r.point[i - 1] = half[i];
     tc__map_init(&r.names, c);
     int ok = tc__read_lines(&r, outputs);
     tc__map_free(&r.names);

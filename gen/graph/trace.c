@@ -5,15 +5,16 @@
 // compares and returns (epoch of the visit, position); anything else forks the trie. Nothing here
 // knows about graphs or kernels: exec/ is reached through the hooks of the recorder.
 
-#define TC__EXTERNAL ((uint32_t)1 << 31)  // operand code: number of an external, else a position
+#define TC__EXTERNAL                                                                       \
+    ((uint32_t)1 << 31) // operand code: number of an external, else a position
 
 enum {
-    TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
-    TC__STEP_CROSSES = 2  // used after a graph break: stored before it from now on
+    TC__STEP_WANTED = 1, // read after its visit ended: an output from now on
+    TC__STEP_CROSSES = 2 // used after a graph break: stored before it from now on
 };
 
 typedef struct tc__site {
-    const char *file;  // __FILE__ of the caller, static; NULL = unknown
+    const char *file; // __FILE__ of the caller, static; NULL = unknown
     int line;
 } tc__site;
 
@@ -21,35 +22,41 @@ typedef struct tc__site {
 // its storage.
 typedef struct tc__binding {
     uint32_t layout;
-    uint32_t alias;  // number of the first external on the same storage; own number if none
+    uint32_t alias; // number of the first external on the same storage; own number if none
 } tc__binding;
 
 typedef struct tc__step {
-    struct tc__step *next;     // first continuation; owned by the region's arena, like all below
-    struct tc__step *sibling;  // alternative at the same position
-    struct tc__step *parent;   // NULL = the root
+    struct tc__step
+        *next; // first continuation; owned by the region's arena, like all below
+    struct tc__step *sibling; // alternative at the same position
+    struct tc__step *parent;  // NULL = the root
     uint16_t op, flags;
     uint16_t n_in, n_attr;
-    uint32_t *in;              // operand codes
+    uint32_t *in; // operand codes
     int64_t *attr;
-    uint32_t first_external, n_bind;  // externals bound before this step; bound by it
+    uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;             // of the result
-    tc__site site;             // where it was first recorded
+    tc__meta meta; // of the result
+    tc__site site; // where it was first recorded
     uint32_t position;
-    void *program;             // FINISH, BREAK: owned and understood by exec/
-    uint32_t generation;       // FINISH: region->generation its program was made for
+    void *program;       // FINISH, BREAK: owned and understood by exec/
+    uint32_t generation; // FINISH: region->generation its program was made for
 } tc__step;
 
 typedef struct tc__external {
     tc_tensor handle;
-    tc__storage *storage;  // counted
+    tc__storage *storage; // counted
     uint32_t layout, alias;
     int64_t offset;
-    uint64_t version;      // of the storage when it was bound
+    uint64_t version; // of the storage when it was bound
 } tc__external;
 
-typedef enum tc__visit_state { TC__VISIT_NONE, TC__VISIT_OPEN, TC__VISIT_DONE, TC__VISIT_FAILED } tc__visit_state;
+typedef enum tc__visit_state {
+    TC__VISIT_NONE,
+    TC__VISIT_OPEN,
+    TC__VISIT_DONE,
+    TC__VISIT_FAILED
+} tc__visit_state;
 
 struct tc__region;
 
@@ -57,29 +64,29 @@ typedef struct tc__visit {
     struct tc__region *region;
     uint32_t epoch;
     tc__visit_state state;
-    uint64_t key;                 // handle id >> 24 of its results
-    tc__step *at;                 // last step matched
-    TC__VEC(tc__step *) path;     // by position
+    uint64_t key;             // handle id >> 24 of its results
+    tc__step *at;             // last step matched
+    TC__VEC(tc__step *) path; // by position
     TC__VEC(tc__external) external;
-    TC__VEC(uint32_t) result_of;  // by position: 1 + index in result, 0 = not in memory
+    TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
-    uint32_t segment;             // first position after the last break
-    int writes;                   // some step writes in place
-    int broken;                   // a value was read although the region asked for fullgraph
+    uint32_t segment; // first position after the last break
+    int writes;       // some step writes in place
+    int broken;       // a value was read although the region asked for fullgraph
     tc__site begin;
-    uint64_t draw;                // random stream position when it began
+    uint64_t draw; // random stream position when it began
 } tc__visit;
 
 typedef struct tc__region {
-    const char *name;        // copied into the arena
+    const char *name; // copied into the arena
     tc__site begin;
     int depth;
-    uint32_t generation;     // counts changes of step flags
+    uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;    // keeps: some path has a KEEP step
+    int fullgraph, keeps; // keeps: some path has a KEEP step
     tc__arena arena;
     tc__step root;
-    tc__visit visit[2];      // the current one and the one before it
+    tc__visit visit[2]; // the current one and the one before it
     int current;
     void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
@@ -91,33 +98,34 @@ typedef struct tc__call {
     const tc_tensor *in;
     const int64_t *attr;
     tc__site site;
-    uint8_t dtype;           // of sources
-    uint8_t rank;            // of sources
-    const int64_t *dims;     // of sources, expressions
+    uint8_t dtype;       // of sources
+    uint8_t rank;        // of sources
+    const int64_t *dims; // of sources, expressions
 } tc__call;
 
 // What exec/ does for the recorder. Each reports its own errors.
 typedef struct tc__hooks {
-    tc_tensor (*eager)(tc_ctx *c, const tc__call *call);              // run one call now
-    int (*segment)(tc_ctx *c, tc__visit *v, tc__step *at);            // make step's operand 0 readable
-    int (*finish)(tc_ctx *c, tc__visit *v);                           // run the rest of the visit
-    tc__tensor *(*demand)(tc_ctx *c, tc__visit *v, uint32_t position);  // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r);                         // free region->state, programs
+    tc_tensor (*eager)(tc_ctx *c, const tc__call *call);   // run one call now
+    int (*segment)(tc_ctx *c, tc__visit *v, tc__step *at); // make step's operand 0 readable
+    int (*finish)(tc_ctx *c, tc__visit *v);                // run the rest of the visit
+    tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
+                          uint32_t position); // compute a forgotten result
+    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
 } tc__hooks;
 
 typedef struct tc__recorder {
-    tc__values values;       // must be first
+    tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;           // only constants: sizes are fixed while recording
-    tc__visit *visit;        // open visit, NULL = eager
-    tc__region *region;      // list of all regions
-    tc__map visits;          // epoch -> tc__visit
-    tc__map kept;            // id of a kept result whose visit is over -> tc__tensor, owned
+    tc__ixpool ix;      // only constants: sizes are fixed while recording
+    tc__visit *visit;   // open visit, NULL = eager
+    tc__region *region; // list of all regions
+    tc__map visits;     // epoch -> tc__visit
+    tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;               // regions begun inside the open one (inlined)
-    int skipped;             // disabled regions begun and not ended
+    int depth;   // regions begun inside the open one (inlined)
+    int skipped; // disabled regions begun and not ended
     int compiling;
-    uint64_t seed, draw;     // random stream: key, and next draw number
+    uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
@@ -143,20 +151,24 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u",
-                        who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(c, TC_E_FOREIGN,
+                        "%s: the tensor belongs to context %u, this is context %u", who,
+                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
     if (tc__is_visit(t))
-        return tc__fail(c, TC_E_DEAD, "%s: result %u of a region's visit that is two or more visits "
-                        "ago; tc_keep it inside the region to use it longer", who,
-                        (unsigned)tc__position(t));
+        return tc__fail(c, TC_E_DEAD,
+                        "%s: result %u of a region's visit that is two or more visits "
+                        "ago; tc_keep it inside the region to use it longer",
+                        who, (unsigned)tc__position(t));
     if (o->epoch == tc__handle_epoch(t))
-        return tc__fail(c, TC_E_DEAD, "%s: the tensor was %s at %s:%d; tc_keep it, or widen the scope",
+        return tc__fail(c, TC_E_DEAD,
+                        "%s: the tensor was %s at %s:%d; tc_keep it, or widen the scope",
                         who, o->how, o->file ? o->file : "?", o->line);
     return tc__fail(c, TC_E_DEAD, "%s: the tensor is no longer alive", who);
 }
 
 static int tc__fail_null(tc_ctx *c, const char *who) {
-    return tc__fail(c, TC_E_NULL, "%s: a null tensor was given (an earlier call failed?)", who);
+    return tc__fail(c, TC_E_NULL, "%s: a null tensor was given (an earlier call failed?)",
+                    who);
 }
 
 // ---- tensors behind handles ----
@@ -180,9 +192,11 @@ static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
     if (m) return m;
     if (!t.id) return tc__fail_null(c, who), (tc__tensor *)NULL;
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    if (!v || tc__position(t) >= v->path.count) return tc__fail_dead(c, who, t), (tc__tensor *)NULL;
+    if (!v || tc__position(t) >= v->path.count)
+        return tc__fail_dead(c, who, t), (tc__tensor *)NULL;
     if (v->state != TC__VISIT_DONE) {
-        tc__fail(c, TC_E_STATE, "%s: a result of region \"%s\", which failed or is still open", who,
+        tc__fail(c, TC_E_STATE,
+                 "%s: a result of region \"%s\", which failed or is still open", who,
                  v->region->name);
         return NULL;
     }
@@ -254,8 +268,9 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
         if (s->attr[i] != k->attr[i]) return 0;
     for (uint32_t i = 0; i < k->n_in; i++) {
         uint64_t id = k->in[i].id;
-        uint32_t code = id >> TC__SLOT_BITS == v->key ? (uint32_t)id & (TC__VISIT_BIT - 1)
-                                                      : tc__external_code(c, v, s, k->in[i]);
+        uint32_t code = id >> TC__SLOT_BITS == v->key
+                            ? (uint32_t)id & (TC__VISIT_BIT - 1)
+                            : tc__external_code(c, v, s, k->in[i]);
         if (code == s->in[i]) continue;
         if (s->n_bind) tc__unbind_to(c, v, s->first_external);
         return 0;
@@ -314,7 +329,8 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     return 1;
 }
 
-static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k, const tc__meta *meta) {
+static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
+                              const tc__meta *meta) {
     tc__arena *a = &v->region->arena;
     uint32_t first = (uint32_t)v->external.count;
     tc__step *s = TC__ANEW(a, tc__step);
@@ -379,7 +395,8 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     }
     tc__step *s = tc__visit_step(c, v, k);
     tc_tensor t;
-    t.id = s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
+    t.id =
+        s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
     return t;
 }
 
@@ -402,10 +419,11 @@ static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int6
 // Is the call the first expected step `s`, all of whose operands are results of this visit or bound
 // already? The common case of a re-run body, in a few compares per operand.
 TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op op,
-                                         const tc_tensor *in, uint32_t n, const int64_t *attr,
-                                         uint32_t n_attr) {
+                                  const tc_tensor *in, uint32_t n, const int64_t *attr,
+                                  uint32_t n_attr) {
     uint64_t base = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
-    if (!s || s->op != op || s->n_in != n || s->n_attr != n_attr || op == TC_OP_COPY_) return 0;
+    if (!s || s->op != op || s->n_in != n || s->n_attr != n_attr || op == TC_OP_COPY_)
+        return 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = s->in[i], e = code & ~TC__EXTERNAL;
         if (!(code & TC__EXTERNAL)) {
@@ -421,8 +439,8 @@ TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op 
 
 // Follows a call without leaving this function, or takes the long way.
 TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t n,
-                                               const int64_t *attr, uint32_t n_attr,
-                                               const char *file, int line) {
+                                        const int64_t *attr, uint32_t n_attr,
+                                        const char *file, int line) {
     tc_ctx *c = tc__ctx_of(in[0]);
     tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t;
@@ -454,8 +472,8 @@ static tc_tensor tc__op3(tc__op op, tc_tensor a, tc_tensor b, tc_tensor d, const
 typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
 
 // op(a, s), or op(s, a) with the scalar on the left.
-static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side, const char *file,
-                               int line) {
+static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side,
+                               const char *file, int line) {
     int64_t attr[2];
     memcpy(&attr[0], &s, sizeof s);
     attr[1] = side;
@@ -463,7 +481,8 @@ static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side, 
 }
 
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,
-                            const int64_t *attr, uint32_t n_attr, const char *file, int line) {
+                            const int64_t *attr, uint32_t n_attr, const char *file,
+                            int line) {
     tc__call k;
     int64_t ix[TC_MAX_RANK];
     if (!tc__dims_check(c, tc__op_name(op), rank, dims)) return tc__null();
@@ -492,7 +511,9 @@ static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
         }
         *t = v->result.at[v->result_of.at[p] - 1];
         t->storage->refs++;
-        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) || !TC__PUSH(c, r->kept_ids, id)) return;
+        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) ||
+            !TC__PUSH(c, r->kept_ids, id))
+            return;
     }
 }
 
@@ -504,17 +525,20 @@ static int tc__kept_free(tc_ctx *c, uint64_t id) {
     tc__tensor *t = (tc__tensor *)(uintptr_t)found;
     tc__map_remove(&r->kept, id);
     for (size_t i = 0; i < r->kept_ids.count; i++)
-        if (r->kept_ids.at[i] == id) r->kept_ids.at[i] = r->kept_ids.at[--r->kept_ids.count];
+        if (r->kept_ids.at[i] == id)
+            r->kept_ids.at[i] = r->kept_ids.at[--r->kept_ids.count];
     tc__storage_unref(c, t->storage);
     tc__free(c, t, sizeof *t);
     return 1;
 }
 
 static void tc__visit_clear(tc_ctx *c, tc__visit *v) {
-    if (v->region && v->region->keeps && v->state == TC__VISIT_DONE) tc__visit_hand_over(c, v);
+    if (v->region && v->region->keeps && v->state == TC__VISIT_DONE)
+        tc__visit_hand_over(c, v);
     if (v->epoch) tc__map_remove(&tc__recorder_of(c)->visits, v->epoch);
     tc__unbind_to(c, v, 0);
-    for (size_t i = 0; i < v->result.count; i++) tc__storage_unref(c, v->result.at[i].storage);
+    for (size_t i = 0; i < v->result.count; i++)
+        tc__storage_unref(c, v->result.at[i].storage);
     v->result.count = v->result_of.count = v->path.count = 0;
     v->state = TC__VISIT_NONE;
     v->epoch = 0;
@@ -555,15 +579,15 @@ static tc__region *tc__region_new(tc_ctx *c, const char *name, tc__site begin, i
 // The region of this name, begin site and depth, made if new; NULL = out of memory.
 static tc__region *tc__region_find(tc_ctx *c, const char *name, tc__site begin, int depth) {
     for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
-        if (r->begin.line == begin.line && r->depth == depth && r->begin.file == begin.file &&
-            !strcmp(r->name, name))
+        if (r->begin.line == begin.line && r->depth == depth &&
+            r->begin.file == begin.file && !strcmp(r->name, name))
             return r;
     return tc__region_new(c, name, begin, depth);
 }
 
 static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
-    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost", v->region->name,
-             v->begin.file ? v->begin.file : "?", v->begin.line, why);
+    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s; its results are lost",
+             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why);
     v->state = TC__VISIT_FAILED;
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
@@ -578,7 +602,8 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
-    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0, v->draw = rec->draw;
+    v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
+    v->draw = rec->draw;
     v->state = TC__VISIT_OPEN;
     rec->visit = v;
     r->visits++;

@@ -1,13 +1,16 @@
-// The verifier: is a graph what its stage promises? Between passes in builds with TC_ASSERT, and in
-// tests. Input: a graph of one stage. Output: 1, or 0 with an error that names the node and the rule.
+// The verifier: is a graph what its stage promises? Between passes in builds with
+// TC_ASSERT, and in tests. Input: a graph of one stage. Output: 1, or 0 with an error that
+// names the node and the rule.
 //
-//   all     ids are positions; operands are earlier nodes that are values; ops are legal at the stage;
-//           numbers of operands and words are those of ops.def
+//   all     ids are positions; operands are earlier nodes that are values; ops are legal at
+//           the stage; numbers of operands and words are those of ops.def
 //   TENSOR  the dtype and shape rules of the op, run again, give what the node says
-//   GROUP   nothing uses a value of a later phase; a row value never depends on a column value but
-//           through an ACC of an earlier phase; operands of a contraction stay on their side
-//   LOOP    loops nest; a value is used only inside the loop that computes it; an accumulator is made
-//           before its loop, stepped inside it, combined after it, with one monoid
+//   GROUP   nothing uses a value of a later phase; a row value never depends on a column
+//           value but through an ACC of an earlier phase; operands of a contraction stay on
+//           their side
+//   LOOP    loops nest; a value is used only inside the loop that computes it; an
+//           accumulator is made before its loop, stepped inside it, combined after it, with
+//           one monoid
 
 enum { TC__LEGAL_TENSOR = 1, TC__LEGAL_GROUP = 2, TC__LEGAL_LOOP = 4 };
 
@@ -20,14 +23,14 @@ static const struct {
     {TC__KIND_BINARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_TERNARY, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_CAST, TC__LEGAL_TENSOR | TC__LEGAL_GROUP | TC__LEGAL_LOOP},
-    {TC__KIND_SOURCE, TC__LEGAL_TENSOR},  // but for those below
+    {TC__KIND_SOURCE, TC__LEGAL_TENSOR}, // but for those below
     {TC__KIND_MOVE, TC__LEGAL_TENSOR},
     {TC__KIND_JOIN, TC__LEGAL_TENSOR},
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
-    {TC__KIND_EFFECT, 0},  // trace only
+    {TC__KIND_EFFECT, 0}, // trace only
 };
 
 // Kernel ops and sources: their own stages, operands, and least and most words.
@@ -55,10 +58,10 @@ typedef struct tc__verifier {
     tc_ctx *ctx;
     const tc__graph *g;
     tc__stage stage;
-    uint32_t *scope;   // LOOP: by node, 1 + id of the innermost open FOR when it stood there
-    uint32_t *open;    // LOOP: ids of the open FORs
+    uint32_t *scope; // LOOP: by node, 1 + id of the innermost open FOR when it stood there
+    uint32_t *open;  // LOOP: ids of the open FORs
     uint32_t depth;
-    const tc__node *node;  // being looked at
+    const tc__node *node; // being looked at
 } tc__verifier;
 
 TC__PRINTF(2, 3)
@@ -79,7 +82,8 @@ static int tc__verify_legal(const tc__verifier *v) {
     int stages = 0, n_in = tc__ops[n->op].arity;
     uint32_t least = 0, most = UINT32_MAX;
     for (size_t i = 0; i < TC__COUNT(tc__legal_kinds); i++)
-        if (tc__legal_kinds[i].kind == tc__ops[n->op].kind) stages = tc__legal_kinds[i].stages;
+        if (tc__legal_kinds[i].kind == tc__ops[n->op].kind)
+            stages = tc__legal_kinds[i].stages;
     for (size_t i = 0; i < TC__COUNT(tc__legal_ops); i++) {
         if (tc__legal_ops[i].op != (tc__op)n->op) continue;
         stages = tc__legal_ops[i].stages, n_in = tc__legal_ops[i].n_in;
@@ -97,18 +101,22 @@ static int tc__verify_legal(const tc__verifier *v) {
 }
 
 static int tc__has_value(const tc__node *n) {
-    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END && n->op != TC_OP_NEW &&
-           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+    return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
+           n->op != TC_OP_NEW && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
     const tc__node *n = v->node;
-    if (n->op >= TC_OP_COUNT) return tc__verify_fail(v, "no op has the number %u", (unsigned)n->op);
-    if (n->id != position) return tc__verify_fail(v, "it stands at position %u", (unsigned)position);
+    if (n->op >= TC_OP_COUNT)
+        return tc__verify_fail(v, "no op has the number %u", (unsigned)n->op);
+    if (n->id != position)
+        return tc__verify_fail(v, "it stands at position %u", (unsigned)position);
     if (n->stage != (uint8_t)v->stage) return tc__verify_fail(v, "a node of another stage");
-    if (!tc__dtype_valid(n->dtype)) return tc__verify_fail(v, "no dtype has the number %d", n->dtype);
+    if (!tc__dtype_valid(n->dtype))
+        return tc__verify_fail(v, "no dtype has the number %d", n->dtype);
     for (uint32_t i = 0; i < n->n_in; i++) {
-        if (n->in[i] >= n->id) return tc__verify_fail(v, "operand %%%u is not earlier", (unsigned)n->in[i]);
+        if (n->in[i] >= n->id)
+            return tc__verify_fail(v, "operand %%%u is not earlier", (unsigned)n->in[i]);
         if (!tc__has_value(tc__operand(v->g, n, i)))
             return tc__verify_fail(v, "operand %%%u has no value", (unsigned)n->in[i]);
     }
@@ -130,8 +138,8 @@ static int tc__verify_words(const tc__verifier *v) {
         want += sizes ? n->rank : order ? a->rank : 1u;
     }
     if (n->n_attr != want)
-        return tc__verify_fail(v, "%u attribute words, %u belong there", (unsigned)n->n_attr,
-                               (unsigned)want);
+        return tc__verify_fail(v, "%u attribute words, %u belong there",
+                               (unsigned)n->n_attr, (unsigned)want);
     if (n->op == TC_OP_SLICE && (n->attr[0] < 0 || n->attr[0] >= a->rank))
         return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
     if (n->op == TC_OP_SLICE && tc__ix_hi(p, n->attr[2]) > 0) {
@@ -139,17 +147,22 @@ static int tc__verify_words(const tc__verifier *v) {
         last = tc__ix_add(p, n->attr[1], last);
         tc__ix past = tc__ix_sub(p, a->dims[n->attr[0]], tc__ix_const(1));
         if (tc__ix_lo(p, n->attr[1]) < 0 || tc__ix_lo(p, last) < 0 ||
-            tc__ix_lo(p, tc__ix_sub(p, past, n->attr[1])) < 0 || tc__ix_lo(p, tc__ix_sub(p, past, last)) < 0)
+            tc__ix_lo(p, tc__ix_sub(p, past, n->attr[1])) < 0 ||
+            tc__ix_lo(p, tc__ix_sub(p, past, last)) < 0)
             return tc__verify_fail(v, "it reaches outside its operand");
     }
-    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1) return tc__verify_fail(v, "dilation below 1");
-    if (n->op == TC_OP_WINDOW && (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
-                                  tc__ix_lo(p, n->attr[3]) < 1))
+    if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1)
+        return tc__verify_fail(v, "dilation below 1");
+    if (n->op == TC_OP_WINDOW &&
+        (tc__ix_lo(p, n->attr[1]) < 1 || tc__ix_lo(p, n->attr[2]) < 1 ||
+         tc__ix_lo(p, n->attr[3]) < 1))
         return tc__verify_fail(v, "size, stride and dilation are at least 1");
-    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0])) return tc__verify_fail(v, "no such dtype");
+    if (n->op == TC_OP_CAST && !tc__dtype_valid((int)n->attr[0]))
+        return tc__verify_fail(v, "no such dtype");
     if (n->op == TC_OP_IOTA && (n->attr[0] < 0 || n->attr[0] >= n->rank))
         return tc__verify_fail(v, "dimension %lld", (long long)n->attr[0]);
-    if (tc__ops[n->op].kind == TC__KIND_REDUCE && (n->attr[0] <= 0 || n->attr[0] >> a->rank))
+    if (tc__ops[n->op].kind == TC__KIND_REDUCE &&
+        (n->attr[0] <= 0 || n->attr[0] >> a->rank))
         return tc__verify_fail(v, "dims=%lld for rank %d", (long long)n->attr[0], a->rank);
     return 1;
 }
@@ -214,16 +227,18 @@ typedef struct tc__verify_use {
     int ok;
 } tc__verify_use;
 
-// What a node names, as an operand or in an index expression, is known where the node stands.
+// What a node names, as an operand or in an index expression, is known where the node
+// stands.
 static int tc__verify_known(const tc__verifier *v, uint32_t id) {
     const tc__node *n = v->node, *a;
-    if (id >= n->id) return tc__verify_fail(v, "it names %%%u, which is not earlier", (unsigned)id);
+    if (id >= n->id)
+        return tc__verify_fail(v, "it names %%%u, which is not earlier", (unsigned)id);
     a = v->g->node.at[id];
     if (v->stage != TC__GROUP) return 1;
     int finished = a->op == TC_OP_ACC;
     if (a->phase + finished > n->phase)
-        return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase, (unsigned)id,
-                               (unsigned)(a->phase + finished));
+        return tc__verify_fail(v, "phase %u uses %%%u of phase %u", (unsigned)n->phase,
+                               (unsigned)id, (unsigned)(a->phase + finished));
     uint32_t level = finished ? (uint32_t)TC__AT_ROW : a->level;
     if (level == TC__AT_ROW || level == n->level) return 1;
     // The right operand is at (r, c, k): it may use what the columns know.
@@ -236,16 +251,18 @@ static void tc__verify_val(void *user, uint32_t id) {
     u->ok = u->ok && tc__verify_known(u->v, id);
 }
 
-// Which attribute words of a kernel op are index expressions, by the letter of its ATTR column.
+// Which attribute words of a kernel op are index expressions, by the letter of its ATTR
+// column.
 static int tc__verify_each_ix(const tc__verifier *v) {
     const tc__node *n = v->node;
     tc__verify_use u;
     tc__attr_name a;
-    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0;  // the fill word of a load is in no column
+    uint32_t at = n->op == TC_OP_LOAD ? 1 : 0; // the fill word of a load is in no column
     u.v = v, u.ok = 1;
     a.rest = tc__ops[n->op].attr;
     if (at) tc__ix_each_val(v->g->ix, n->attr[1], tc__verify_val, &u);
-    for (uint32_t i = 3; at && i < n->n_attr; i++) tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
+    for (uint32_t i = 3; at && i < n->n_attr; i++)
+        tc__ix_each_val(v->g->ix, n->attr[i], tc__verify_val, &u);
     for (uint32_t i = 0; !at && tc__attr_next(&a); i++) {
         uint32_t words = tc__attr_words(&a, n->n_attr - i);
         for (uint32_t k = i; k < i + words && a.kind == 's'; k++)
@@ -257,8 +274,10 @@ static int tc__verify_each_ix(const tc__verifier *v) {
 static int tc__verify_kernel_node(const tc__verifier *v) {
     const tc__node *n = v->node;
     if (n->level > TC__AT_RIGHT) return tc__verify_fail(v, "level %d", n->level);
-    if (n->op == TC_OP_LOAD && n->n_attr % 2 == 0) return tc__verify_fail(v, "half a predicate");
-    if (n->op == TC_OP_VALID && n->n_attr % 2) return tc__verify_fail(v, "half a predicate");
+    if (n->op == TC_OP_LOAD && n->n_attr % 2 == 0)
+        return tc__verify_fail(v, "half a predicate");
+    if (n->op == TC_OP_VALID && n->n_attr % 2)
+        return tc__verify_fail(v, "half a predicate");
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__verify_known(v, n->in[i])) return 0;
     return tc__verify_each_ix(v);
@@ -292,18 +311,24 @@ static int tc__verify_accumulator(const tc__verifier *v) {
     int64_t number = n->attr[step], monoid = n->attr[!step];
     const tc__node *made = tc__find_new(v, number);
     uint32_t here = v->depth ? v->open[v->depth - 1] + 1 : 0;
-    if (!made) return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
-    if (made->attr[1] != monoid) return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
+    if (!made)
+        return tc__verify_fail(v, "accumulator %lld was not made", (long long)number);
+    if (made->attr[1] != monoid)
+        return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
     uint32_t home = v->scope[made->id];
-    if (!step) return here == home || tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
+    if (!step)
+        return here == home ||
+               tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);
     uint32_t around = v->depth > 1 ? v->open[v->depth - 2] + 1 : 0;
     if (v->depth && around == home) return 1;
-    return tc__verify_fail(v, "accumulator %lld is not of the loop around", (long long)number);
+    return tc__verify_fail(v, "accumulator %lld is not of the loop around",
+                           (long long)number);
 }
 
 static int tc__verify_for(tc__verifier *v) {
     const tc__node *n = v->node;
-    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES) return tc__verify_fail(v, "no such axis");
+    if (n->attr[0] < 0 || n->attr[0] >= (int64_t)TC__AXES)
+        return tc__verify_fail(v, "no such axis");
     for (uint32_t i = 0; i < v->depth; i++)
         if (v->g->node.at[v->open[i]]->attr[0] == n->attr[0])
             return tc__verify_fail(v, "a loop over the same axis is open");
@@ -313,7 +338,8 @@ static int tc__verify_for(tc__verifier *v) {
 
 static int tc__verify_end(tc__verifier *v) {
     const tc__node *loop = tc__innermost(v);
-    if (!loop || loop->attr[0] != v->node->attr[0]) return tc__verify_fail(v, "no such loop is innermost");
+    if (!loop || loop->attr[0] != v->node->attr[0])
+        return tc__verify_fail(v, "no such loop is innermost");
     v->depth--;
     return 1;
 }
@@ -324,7 +350,8 @@ static int tc__verify_loop(tc__verifier *v) {
     v->scope[n->id] = loop ? loop->id + 1 : 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__is_open(v, v->scope[n->in[i]]))
-            return tc__verify_fail(v, "%%%u is computed inside a loop that is over", (unsigned)n->in[i]);
+            return tc__verify_fail(v, "%%%u is computed inside a loop that is over",
+                                   (unsigned)n->in[i]);
     if (n->op == TC_OP_FOR) return tc__verify_for(v);
     if (n->op == TC_OP_END) return tc__verify_end(v);
     if (n->op == TC_OP_ACC && n->n_attr != 2) return tc__verify_fail(v, "no accumulator");

@@ -3,10 +3,10 @@
 
 // Where a buffer's memory comes from; one per LOAD/STORE attribute `buffer`.
 typedef enum tc__place {
-    TC__BUF_INPUT,   // an external tensor: source = external index
-    TC__BUF_NODE,    // a stored TENSOR node: source = node id (planned arena, or an output)
-    TC__BUF_ROW,     // scratch of one row, private to a worker
-    TC__BUF_TILE     // result tile of a contraction, private to a worker
+    TC__BUF_INPUT, // an external tensor: source = external index
+    TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
+    TC__BUF_ROW,   // scratch of one row, private to a worker
+    TC__BUF_TILE   // result tile of a contraction, private to a worker
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -14,29 +14,34 @@ typedef struct tc__kbuf {
     uint32_t source;
     uint8_t dtype;
     uint8_t written;
-    tc__ix numel;       // elements; ROW: of one row
-    tc__ix offset;      // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
+    tc__ix numel;  // elements; ROW: of one row
+    tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
 } tc__kbuf;
 
-typedef enum tc__group_kind { TC__POINTWISE, TC__REDUCTION, TC__CONTRACTION } tc__group_kind;
+typedef enum tc__group_kind {
+    TC__POINTWISE,
+    TC__REDUCTION,
+    TC__CONTRACTION
+} tc__group_kind;
 
 typedef struct tc__group {
     tc__group_kind kind;
-    tc__graph body;          // GROUP (then LOOP) nodes
-    tc__ix rows, cols;       // extents of the axes r and c
-    tc__ix depth;            // CONTRACTION: extent of k
-    tc__ix batch;            // CONTRACTION: r = b * (rows / batch) + m
-    uint32_t left, right;    // CONTRACTION: GROUP nodes of the operands
-    uint16_t phases;         // number of column phases
+    tc__graph body;       // GROUP (then LOOP) nodes
+    tc__ix rows, cols;    // extents of the axes r and c
+    tc__ix depth;         // CONTRACTION: extent of k
+    tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
+    uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
+    uint16_t phases;      // number of column phases
     TC__VEC(tc__kbuf) buffer;
-    tc__axis vector;         // LOOP: which axis the vector runs along
-    tc__ix items;            // LOOP: parallel work items
-    int64_t grain;           // LOOP: rows or columns per item
-    int split_columns;       // LOOP: items are blocks of columns, rows are a serial loop
-    tc__ix scratch;          // LOOP: bytes of worker scratch for row buffers
-    const tc__layout *const *inputs;  // layouts of the externals, NULL = dense; of the session
-    const char *why;         // one line for the head comment, owned by the session arena
-    TC__VEC(uint32_t) covers;    // TENSOR nodes computed here, for dumps
+    tc__axis vector;   // LOOP: which axis the vector runs along
+    tc__ix items;      // LOOP: parallel work items
+    int64_t grain;     // LOOP: rows or columns per item
+    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
+    tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
+    const tc__layout *const
+        *inputs;              // layouts of the externals, NULL = dense; of the session
+    const char *why;          // one line for the head comment, owned by the session arena
+    TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
@@ -45,7 +50,7 @@ typedef struct tc__group {
 // ARGMAX/ARGMIN accumulate in[0] with the column index and give i64.
 enum { TC__LOAD_FIXED = 3 };
 
-enum { TC__CHEAP = 4 };  // up to this cost a value is computed again rather than stored
+enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;

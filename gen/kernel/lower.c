@@ -8,40 +8,44 @@
 //  4. loops are placed around the column levels, and the axis of the vector is chosen
 
 enum {
-    TC__VALS = 1 << 20,       // offset of value ids while nodes are renumbered
-    TC__VECTOR = 8,           // elements of one vector, all ISAs and dtypes
-    TC__LANES = 32,           // logical lanes of a reduction
-    TC__CHUNK = 8192,         // elements of one chunk of a reduction
-    TC__UNROLL_COST = 30,     // columns bodies up to this cost are unrolled over the lanes
-    TC__LATENCY_COST = 24,    // from here on the chain of one vector is too long for the CPU to overlap with
-                              // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
+    TC__VALS = 1 << 20,   // offset of value ids while nodes are renumbered
+    TC__VECTOR = 8,       // elements of one vector, all ISAs and dtypes
+    TC__LANES = 32,       // logical lanes of a reduction
+    TC__CHUNK = 8192,     // elements of one chunk of a reduction
+    TC__UNROLL_COST = 30, // columns bodies up to this cost are unrolled over the lanes
+    TC__LATENCY_COST =
+        24, // from here on the chain of one vector is too long for the CPU to overlap with
+            // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
     TC__OVERLAP = 4,
-    TC__COL_GRAIN = 4096,     // columns of one work item when rows are few
-    TC__NT_BYTES = 8 << 20    // outputs from here on are written past the caches
+    TC__COL_GRAIN = 4096,  // columns of one work item when rows are few
+    TC__NT_BYTES = 8 << 20 // outputs from here on are written past the caches
 };
 
 typedef struct tc__finish {
     tc__weave *w;
     tc__ixpool *ix;
-    uint32_t columns;        // dimensions that are columns
-    tc__graph mid;           // nodes at their phases, in rows and columns
-    tc__map made;            // (old id, phase) -> mid id
-    uint32_t *cost;          // by old id: recomputing from loads
-    uint32_t *row_buffer;    // by old id: 1 + buffer it is kept in, 0 = none
-    int val_is_column;       // scratch of tc__finish_level
+    uint32_t columns;     // dimensions that are columns
+    tc__graph mid;        // nodes at their phases, in rows and columns
+    tc__map made;         // (old id, phase) -> mid id
+    uint32_t *cost;       // by old id: recomputing from loads
+    uint32_t *row_buffer; // by old id: 1 + buffer it is kept in, 0 = none
+    int val_is_column;    // scratch of tc__finish_level
     int failed;
 } tc__finish;
 
 static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase);
 
-static tc__node *tc__old(const tc__finish *f, uint32_t id) { return f->w->k->body.node.at[id]; }
+static tc__node *tc__old(const tc__finish *f, uint32_t id) {
+    return f->w->k->body.node.at[id];
+}
 
 static void tc__finish_costs(tc__finish *f) {
     for (uint32_t i = 0; i < f->w->k->body.node.count; i++) {
         const tc__node *n = tc__old(f, i);
         f->cost[i] = tc__ops[n->op].cost;
         for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__old(f, n->in[k])->level != TC__AT_ROW && tc__old(f, n->in[k])->op != TC_OP_ACC)
+            if (tc__old(f, n->in[k])->level != TC__AT_ROW &&
+                tc__old(f, n->in[k])->op != TC_OP_ACC)
                 f->cost[i] += f->cost[n->in[k]];
     }
 }
@@ -133,7 +137,8 @@ static uint32_t tc__row_access(tc__finish *f, tc__op op, const tc__node *n, uint
     attr[0] = buffer, attr[1] = tc__ix_var(f->ix, TC__COL, f->w->k->cols), attr[2] = 0;
     m.op = (uint16_t)op, m.stage = TC__GROUP, m.dtype = n->dtype;
     m.level = TC__AT_COL, m.phase = (uint16_t)phase;
-    m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr, m.n_attr = op == TC_OP_STORE ? 2 : 3;
+    m.in = &value, m.n_in = op == TC_OP_STORE, m.attr = attr,
+    m.n_attr = op == TC_OP_STORE ? 2 : 3;
     return tc__finish_append(f, &m);
 }
 
@@ -156,8 +161,10 @@ static uint32_t tc__finish_node(tc__finish *f, uint32_t id, uint32_t phase) {
     if (n->level == TC__AT_ROW || n->op == TC_OP_ACC || n->phase > phase) phase = n->phase;
     key = (uint64_t)id << 16 | phase;
     if (tc__map_get(&f->made, key, &found)) return (uint32_t)found;
-    if (phase == n->phase || f->cost[id] <= TC__CHEAP) made = tc__finish_copy(f, n, phase);
-    else made = tc__finish_kept(f, n, phase);
+    if (phase == n->phase || f->cost[id] <= TC__CHEAP)
+        made = tc__finish_copy(f, n, phase);
+    else
+        made = tc__finish_kept(f, n, phase);
     if (!tc__map_set(&f->made, key, made)) f->failed = 1;
     return made;
 }
@@ -182,7 +189,8 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
     int dense = 0;
     for (size_t i = 0; i < f->mid.node.count; i++) {
         const tc__node *n = f->mid.node.at[i];
-        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL) continue;
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL)
+            continue;
         if (f->w->k->buffer.at[n->attr[0]].place == TC__BUF_ROW) continue;
         tc__ixrun r = tc__ix_run(f->ix, n->attr[1], axis);
         int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
@@ -205,25 +213,26 @@ static tc__axis tc__choose_vector(tc__finish *f) {
 typedef struct tc__lister {
     tc__finish *f;
     tc__graph list;
-    uint32_t *at;        // mid id -> list id
+    uint32_t *at; // mid id -> list id
     uint32_t accumulators;
     int failed;
 } tc__lister;
 
-static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype, const int64_t *attr,
-                                    uint32_t n_attr) {
+static tc__node *tc__list_statement(tc__lister *l, tc__op op, int dtype,
+                                    const int64_t *attr, uint32_t n_attr) {
     tc__node n;
     int64_t words[8];
     memset(&n, 0, sizeof n);
     if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
-    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words, n.n_attr = n_attr;
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype, n.attr = words,
+    n.n_attr = n_attr;
     tc__node *m = tc__node_append(&l->list, &n);
     if (!m) l->failed = 1;
     return m;
 }
 
-static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll, int64_t chunk,
-                         tc__ix end) {
+static void tc__list_for(tc__lister *l, tc__axis axis, tc__bind bind, int64_t unroll,
+                         int64_t chunk, tc__ix end) {
     int64_t attr[6];
     attr[0] = axis, attr[1] = bind, attr[2] = unroll, attr[3] = chunk;
     attr[4] = tc__ix_const(0), attr[5] = end;
@@ -270,8 +279,10 @@ static void tc__list_node(tc__lister *l, uint32_t id) {
     if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_is_streamed(l, n);
     if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];
     made = tc__node_append(&l->list, &m);
-    if (!made) l->failed = 1;
-    else if (n->op != TC_OP_ACC) l->at[id] = made->id;
+    if (!made)
+        l->failed = 1;
+    else if (n->op != TC_OP_ACC)
+        l->at[id] = made->id;
 }
 
 static int tc__node_is_at(const tc__node *n, uint32_t phase, tc__level level) {
@@ -300,7 +311,8 @@ static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
     }
 }
 
-static int64_t tc__phase_cost(const tc__lister *l, uint32_t phase, int *has_acc, int *has_col) {
+static int64_t tc__phase_cost(const tc__lister *l, uint32_t phase, int *has_acc,
+                              int *has_col) {
     int64_t cost = 0;
     *has_acc = *has_col = 0;
     for (uint32_t i = 0; i < l->f->mid.node.count; i++) {
@@ -320,10 +332,13 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     tc__list_level(l, phase, TC__AT_ROW);
     if (!has_col) return;
     int64_t chunk = has_acc && tc__ix_hi(l->f->ix, k->cols) > TC__CHUNK ? TC__CHUNK : 0;
-    int64_t unroll = !has_acc ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1) : cost <= TC__UNROLL_COST ? 4 : 0;
+    int64_t unroll = !has_acc                  ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1)
+                     : cost <= TC__UNROLL_COST ? 4
+                                               : 0;
     tc__list_accumulators(l, phase, TC_OP_NEW);
-    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL : k->split_columns ? TC__BIND_WORKER
-                                                                              : TC__BIND_VECTOR;
+    tc__bind bind = k->vector == TC__ROW ? TC__BIND_SERIAL
+                    : k->split_columns   ? TC__BIND_WORKER
+                                         : TC__BIND_VECTOR;
     tc__list_for(l, TC__COL, bind, unroll, chunk, k->cols);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
@@ -361,7 +376,8 @@ static void tc__list_all(tc__lister *l) {
         tc__list_level(l, 0, TC__AT_RIGHT);
         if (!l->failed) k->left = l->at[k->left], k->right = l->at[k->right];
     }
-    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0, k->rows);
+    tc__list_for(l, TC__ROW, k->split_columns ? TC__BIND_SERIAL : TC__BIND_WORKER, 1, 0,
+                 k->rows);
     for (uint32_t p = 0; p <= last; p++) tc__list_phase(l, p);
     tc__list_end(l, TC__ROW);
     k->phases = (uint16_t)(last + 1);
@@ -395,8 +411,11 @@ static void tc__place_rows(tc__finish *f) {
         tc__ix bytes = tc__ix_mul(f->ix, b->numel, tc__ix_const(width));
         b->offset = at;
         // Vector loads may touch one vector beyond; keep every buffer on its own cache lines.
-        at = tc__ix_add(f->ix, at, tc__ix_mul(f->ix, tc__ix_const(64),
-             tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)), tc__ix_const(64))));
+        at = tc__ix_add(
+            f->ix, at,
+            tc__ix_mul(f->ix, tc__ix_const(64),
+                       tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)),
+                                       tc__ix_const(64))));
     }
     k->scratch = at;
 }

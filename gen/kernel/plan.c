@@ -6,17 +6,17 @@
 typedef struct tc__slab {
     uint32_t node;
     size_t bytes, offset;
-    uint32_t first, last;  // kernels that write it and read it last
-    int output;            // 1 = own storage, offset unused
+    uint32_t first, last; // kernels that write it and read it last
+    int output;           // 1 = own storage, offset unused
 } tc__slab;
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    size_t bytes;      // of the arena
-    size_t unplanned;  // sum of the arena's slabs, each by itself
+    size_t bytes;     // of the arena
+    size_t unplanned; // sum of the arena's slabs, each by itself
 } tc__plan;
 
-enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 };  // vectors may read one vector beyond
+enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 }; // vectors may read one vector beyond
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     for (size_t i = 0; i < p->slab.count; i++)
@@ -24,8 +24,8 @@ static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     return NULL;
 }
 
-static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel, int output,
-                         size_t bytes) {
+static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
+                         int output, size_t bytes) {
     tc__slab *s = tc__plan_find(p, b->source), fresh;
     if (s) {
         s->last = kernel;
@@ -33,7 +33,8 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     }
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output;
-    fresh.bytes = (bytes + TC__SLAB_SLACK + TC__SLAB_ALIGN - 1) / TC__SLAB_ALIGN * TC__SLAB_ALIGN;
+    fresh.bytes =
+        (bytes + TC__SLAB_SLACK + TC__SLAB_ALIGN - 1) / TC__SLAB_ALIGN * TC__SLAB_ALIGN;
     return TC__PUSH(c, p->slab, fresh);
 }
 
@@ -67,17 +68,19 @@ static void tc__plan_place(tc__plan *p, size_t i) {
 }
 
 // Sizes are expressions; `env` gives the symbols' values. `output` by node.
-static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n, const uint8_t *output,
-                         const tc__ixenv *env) {
+static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
+                         const uint8_t *output, const tc__ixenv *env) {
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
             if (f->place != TC__BUF_NODE) continue;
-            size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) * tc__dtype(f->dtype)->bytes;
+            size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
+                           tc__dtype(f->dtype)->bytes;
             if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;
         }
     }
-    if (p->slab.count) qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
+    if (p->slab.count)
+        qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
     for (size_t i = 0; i < p->slab.count; i++) {
         if (p->slab.at[i].output) continue;
         p->unplanned += p->slab.at[i].bytes;

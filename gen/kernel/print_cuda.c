@@ -875,7 +875,7 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
 
 // Appends the head of a CUDA file that holds the kernels of `groups`. 1, or 0 = reported.
 TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
-                                  int count) {
+                                             int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;

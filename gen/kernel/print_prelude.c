@@ -348,8 +348,8 @@ static void tc__prelude_close(tc__prelude *q) {
 
 // Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
 // reported.
-TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups, int count,
-                             int avx2) {
+TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
+                                        int count, int avx2) {
     tc__prelude q;
     uint64_t found;
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));

@@ -1,15 +1,18 @@
-// Kernels as text for people: what a kernel computes, why its parts are together, what it moves.
-// Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in graph/dump.c.
+// Kernels as text for people: what a kernel computes, why its parts are together, what it
+// moves. Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in
+// graph/dump.c.
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
     uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++) n += k->body.node.at[i]->op == (uint16_t)op;
+    for (size_t i = 0; i < k->body.node.count; i++)
+        n += k->body.node.at[i]->op == (uint16_t)op;
     return n;
 }
 
 static uint32_t tc__count_alu(const tc__group *k) {
     uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++) n += (uint32_t)tc__is_alu(k->body.node.at[i]);
+    for (size_t i = 0; i < k->body.node.count; i++)
+        n += (uint32_t)tc__is_alu(k->body.node.at[i]);
     return n;
 }
 
@@ -19,7 +22,8 @@ static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
 
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
-    static const char *const where[] = {" over one space", " over the same rows", " around one product"};
+    static const char *const where[] = {" over one space", " over the same rows",
+                                        " around one product"};
     tc__report_count(t, tc__count_alu(k), "element-wise op");
     if (k->kind == TC__REDUCTION) {
         tc__put(t, ", ");
@@ -35,14 +39,22 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     static const char *const names[] = {"a row", "a tile", "x", "%"};
     const tc__kbuf *b = &k->buffer.at[i];
     int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-    tc__put(t, "    %s b%u = ", private_to_worker ? "holds " : b->written ? "writes" : "reads ", (unsigned)i);
-    if (private_to_worker) tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
-    else tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
+    tc__put(t, "    %s b%u = ",
+            private_to_worker ? "holds "
+            : b->written      ? "writes"
+                              : "reads ",
+            (unsigned)i);
+    if (private_to_worker)
+        tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
+    else
+        tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
     tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
     if (tc__ix_is_const(b->numel))
-        tc__put(t, ", %lld bytes", (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
+        tc__put(
+            t, ", %lld bytes",
+            (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
     tc__put(t, "\n");
 }
 
@@ -57,10 +69,12 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
         tc__put(t, " x depth ");
         tc__dump_ix(t, k->body.ix, k->depth);
     }
-    tc__put(t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
+    tc__put(
+        t, ", vectors along %s\n    together: ", k->vector == TC__ROW ? "rows" : "columns");
     tc__report_why(t, k);
     tc__put(t, "\n    computes:");
-    for (size_t i = 0; i < k->covers.count; i++) tc__put(t, " %%%u", (unsigned)k->covers.at[i]);
+    for (size_t i = 0; i < k->covers.count; i++)
+        tc__put(t, " %%%u", (unsigned)k->covers.at[i]);
     tc__put(t, "\n");
     for (size_t i = 0; i < k->buffer.count; i++) tc__report_buffer(t, k, i);
 }

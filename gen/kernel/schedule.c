@@ -10,25 +10,26 @@
 // long rows on few rows, where phases would run on one thread.
 
 enum {
-    TC__TAPS = 3,            // this many index tuples of one node make a stencil
-    TC__BODY_LIMIT = 600,    // nodes of one kernel
-    TC__BUFFER_LIMIT = 64,   // buffers of one kernel
-    TC__FEW_ROWS = 8,        // with fewer rows than this, long rows are not fused over phases
+    TC__TAPS = 3,          // this many index tuples of one node make a stencil
+    TC__BODY_LIMIT = 600,  // nodes of one kernel
+    TC__BUFFER_LIMIT = 64, // buffers of one kernel
+    TC__FEW_ROWS = 8,      // with fewer rows than this, long rows are not fused over phases
     TC__LONG_ROW = 16384,
-    TC__SMALL = 65536        // elements; unrelated kernels of equal space up to this size are merged
+    TC__SMALL =
+        65536 // elements; unrelated kernels of equal space up to this size are merged
 };
 
 // One load of a root by a cluster's root, found by lowering it alone.
 typedef struct tc__use {
-    uint32_t reader, root;  // roots
-    tc__ix index;           // in the reader's own variables
+    uint32_t reader, root; // roots
+    tc__ix index;          // in the reader's own variables
     int guarded;
 } tc__use;
 
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
-    uint32_t size;           // body nodes
+    uint32_t size; // body nodes
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -37,21 +38,22 @@ typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
     const tc__layout *const *inputs;
-    uint8_t *live;        // by node: needed by an output
-    uint32_t *users;      // by node: distinct operand edges from live nodes
-    uint32_t *cost;       // by node: cost of recomputing one element
-    uint8_t *forced;      // by node
-    int32_t *root_of;     // by node
+    uint8_t *live;    // by node: needed by an output
+    uint32_t *users;  // by node: distinct operand edges from live nodes
+    uint32_t *cost;   // by node: cost of recomputing one element
+    uint8_t *forced;  // by node
+    int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
     TC__VEC(tc__use) use;
-    TC__VEC(tc__group *) kernel;  // the result, in execution order; owned by the caller then
-    int fuse;             // 0 = one kernel per root
+    TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
+    int fuse;                    // 0 = one kernel per root
 } tc__schedule;
 
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
-    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY || k == TC__KIND_CAST;
+    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
+           k == TC__KIND_CAST;
 }
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -82,7 +84,8 @@ static void tc__mark_cost(tc__schedule *s) {
 // The value behind movement and casts has to be in memory when it is computed at all.
 static void tc__force_source(tc__schedule *s, uint32_t id) {
     const tc__node *n = s->g->node.at[id];
-    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) n = tc__operand(s->g, n, 0);
+    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST))
+        n = tc__operand(s->g, n, 0);
     if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
 }
 
@@ -114,8 +117,10 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
-        int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 && s->cost[i] > TC__CHEAP;
-        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i])) return 0;
+        int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
+                   s->cost[i] > TC__CHEAP;
+        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i]))
+            return 0;
     }
     return 1;
 }
@@ -143,8 +148,8 @@ typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
 // reduced dimensions)? `flat` gets the row-major position of that element. Only the number of elements
 // is compared: that a load is at this very position is checked where it matters, so a reshape between
 // two nodes does not keep them apart.
-static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank, const tc__ix *dims,
-                    tc__ix *flat) {
+static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank,
+                    const tc__ix *dims, tc__ix *flat) {
     tc__ix have = tc__ix_const(1), want = tc__ix_const(1), e = tc__ix_const(0);
     for (int i = 0; i < rank; i++) have = tc__ix_mul(p, have, dims[i]);
     for (int d = 0; d < s->rank; d++) {
@@ -173,9 +178,11 @@ static void tc__group_free(tc_ctx *c, tc__group *k) {
     tc__free(c, k, sizeof *k);
 }
 
-static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group, const tc__space *space) {
+static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
+                          const tc__space *space) {
     memset(w, 0, sizeof *w);
-    w->ctx = s->ctx, w->g = s->g, w->ix = s->g->ix, w->root_of = s->root_of, w->roots = s->root.at;
+    w->ctx = s->ctx, w->g = s->g, w->ix = s->g->ix, w->root_of = s->root_of,
+    w->roots = s->root.at;
     w->group = group, w->space = *space, w->side = TC__AT_COL;
     tc__map_init(&w->seen_ids, s->ctx);
     w->k = TC__NEW(s->ctx, tc__group);
@@ -189,7 +196,8 @@ static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group, c
 static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int failed) {
     TC__VEC_FREE(w->ctx, w->seen);
     tc__map_free(&w->seen_ids);
-    tc__free(w->ctx, w->accumulated, (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
+    tc__free(w->ctx, w->accumulated,
+             (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
     if (failed) tc__group_free(w->ctx, w->k);
     return failed ? NULL : w->k;
 }
@@ -200,7 +208,8 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     tc__ix index[TC_MAX_RANK], l[TC_MAX_RANK], r[TC_MAX_RANK];
     int rank = n->rank;
     tc__ix depth = a->dims[rank - 1];
-    tc__ix k = tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
+    tc__ix k =
+        tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
     tc__own_index(w, n->rank, n->dims, 0, index);
     memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
     l[rank - 1] = k, r[rank - 2] = k;
@@ -211,13 +220,15 @@ static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
     w->side = TC__AT_COL;
     w->k->depth = depth;
     w->k->batch = tc__ix_const(1);
-    for (int i = 0; i < rank - 2; i++) w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
+    for (int i = 0; i < rank - 2; i++)
+        w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
 }
 
 // The GROUP node of a root's value in the cluster being woven.
 static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
     tc__ix index[TC_MAX_RANK], flat;
-    tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    tc__fit fit =
+        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
     if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
     tc__own_index(w, n->rank, n->dims, fit == TC__FIT_ROW ? w->space.reduced : 0, index);
     if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
@@ -228,11 +239,13 @@ static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
         tc__use u;
-        if (n->op != TC_OP_LOAD || w->k->buffer.at[n->attr[0]].place != TC__BUF_NODE) continue;
+        if (n->op != TC_OP_LOAD || w->k->buffer.at[n->attr[0]].place != TC__BUF_NODE)
+            continue;
         u.reader = reader;
         u.root = (uint32_t)s->root_of[w->k->buffer.at[n->attr[0]].source];
         u.index = n->attr[1];
-        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT;
+        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+                    n->level == TC__AT_RIGHT;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
     }
     return 1;
@@ -261,7 +274,8 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
     c.alive = 1;
-    c.kind = c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
+    c.kind =
+        c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     int ok = tc__weave_open(&w, s, r, &c.space);
     if (ok) {
@@ -270,7 +284,8 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     }
     if (ok) *stencil = tc__find_stencil(s, &w);
     if (ok && !*stencil) {
-        c.size = (uint32_t)w.k->body.node.count, c.buffers = (uint32_t)w.k->buffer.count + 1;
+        c.size = (uint32_t)w.k->body.node.count,
+        c.buffers = (uint32_t)w.k->buffer.count + 1;
         ok = tc__note_uses(s, r, &w) && TC__PUSH(s->ctx, s->cluster, c);
     }
     tc__weave_close(&w, s, 1);
@@ -300,7 +315,8 @@ static int64_t tc__space_rows(tc__ixpool *p, const tc__space *s, uint32_t column
 }
 
 static int tc__same_dims(const tc__space *a, const tc__space *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+    return a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
 // Is `b` the kept dimensions of `a`?
@@ -321,21 +337,24 @@ static int tc__same_columns(tc__ixpool *p, const tc__space *a, const tc__space *
     uint32_t x = a->reduced, y = b->reduced;
     int trailing = !(((x & (0u - x)) + x) & ((1u << a->rank) - 1)) &&
                    !(((y & (0u - y)) + y) & ((1u << b->rank) - 1));
-    return trailing && tc__same_count(p, a, b) && tc__space_size(p, a, x) == tc__space_size(p, b, y);
+    return trailing && tc__same_count(p, a, b) &&
+           tc__space_size(p, a, x) == tc__space_size(p, b, y);
 }
 
 // The space both clusters would share; 0 = they cannot.
-static int tc__joint_space(const tc__schedule *s, const tc__cluster *a, const tc__cluster *b,
-                           tc__space *out) {
+static int tc__joint_space(const tc__schedule *s, const tc__cluster *a,
+                           const tc__cluster *b, tc__space *out) {
     tc__ixpool *p = s->g->ix;
     if (a->kind == TC__CONTRACTION || b->kind == TC__CONTRACTION) {
         *out = a->space;
         return b->kind == TC__POINTWISE && tc__same_count(p, &a->space, &b->space);
     }
     *out = a->space.reduced ? a->space : b->space;
-    if (a->space.reduced && b->space.reduced) return tc__same_columns(p, &a->space, &b->space);
+    if (a->space.reduced && b->space.reduced)
+        return tc__same_columns(p, &a->space, &b->space);
     if (tc__same_count(p, &a->space, &b->space)) return 1;
-    return tc__is_row_space(p, &a->space, &b->space) || tc__is_row_space(p, &b->space, &a->space);
+    return tc__is_row_space(p, &a->space, &b->space) ||
+           tc__is_row_space(p, &b->space, &a->space);
 }
 
 // Where a reader of space `own` finds the element of root `n` that belongs to its point of the joint
@@ -348,15 +367,19 @@ static int tc__expected_flat(tc__ixpool *p, const tc__space *own, const tc__spac
         return 1;
     }
     if (!joint->reduced || !tc__same_count(p, own, joint)) return 0;
-    if (tc__same_dims(own, joint)) return tc__fits(p, own, joint->reduced, n->rank, n->dims, flat);
+    if (tc__same_dims(own, joint))
+        return tc__fits(p, own, joint->reduced, n->rank, n->dims, flat);
     // Sizes differ: rows are the leading part only when the columns are trailing.
-    if ((((joint->reduced & (0u - joint->reduced)) + joint->reduced) & ((1u << joint->rank) - 1)) != 0) return 0;
+    if ((((joint->reduced & (0u - joint->reduced)) + joint->reduced) &
+         ((1u << joint->rank) - 1)) != 0)
+        return 0;
     *flat = tc__ix_div(p, e, size);
     return tc__dims_size(p, n->rank, n->dims) == tc__space_size(p, joint, ~joint->reduced);
 }
 
 // Every load between the two clusters is at the point of the joint space where the value is made.
-static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint) {
+static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b,
+                           const tc__space *joint) {
     tc__ixpool *p = s->g->ix;
     for (size_t i = 0; i < s->use.count; i++) {
         const tc__use *u = &s->use.at[i];
@@ -366,16 +389,19 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b, const 
         tc__space own;
         tc__ix flat;
         tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
-        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat) return 0;
+        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat)
+            return 0;
     }
     return 1;
 }
 
 // Can `to` be reached from `from` through at least one other cluster?
-static int tc__reaches(const tc__schedule *s, uint32_t from, uint32_t to, uint8_t *seen, int direct_ok) {
+static int tc__reaches(const tc__schedule *s, uint32_t from, uint32_t to, uint8_t *seen,
+                       int direct_ok) {
     for (size_t i = 0; i < s->use.count; i++) {
         uint32_t reader = s->root.at[s->use.at[i].reader].group;
-        if (s->root.at[s->use.at[i].root].group != from || reader == from || seen[reader]) continue;
+        if (s->root.at[s->use.at[i].root].group != from || reader == from || seen[reader])
+            continue;
         if (reader == to) {
             if (!direct_ok) return 1;
             continue;
@@ -397,14 +423,16 @@ static int tc__would_cycle(const tc__schedule *s, uint32_t a, uint32_t b) {
 }
 
 // With few long rows, a reduction and what follows it along the row would run on one thread.
-static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b, const tc__space *joint) {
+static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
+                            const tc__space *joint) {
     if (!joint->reduced || !tc__same_count(s->g->ix, &b->space, joint)) return 0;
     int64_t rows = tc__space_rows(s->g->ix, joint, joint->reduced);
     int64_t all = tc__space_rows(s->g->ix, joint, 0);
     return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;
 }
 
-static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__space *joint) {
+static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
+                           const tc__space *joint) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     for (size_t i = 0; i < s->root.count; i++)
         if (s->root.at[i].group == b) s->root.at[i].group = a;
@@ -418,7 +446,8 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__sp
 static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__space joint;
-    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT) return 0;
+    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT)
+        return 0;
     if (!tc__joint_space(s, x, y, &joint) || !tc__loads_agree(s, a, b, &joint)) return 0;
     if (tc__rows_too_few(s, y, &joint) || tc__would_cycle(s, a, b)) return 0;
     tc__merge_into(s, a, b, &joint);
@@ -428,7 +457,8 @@ static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
 static int tc__merge_chains(tc__schedule *s) {
     int merged = 0;
     for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t a = s->root.at[s->use.at[i].root].group, b = s->root.at[s->use.at[i].reader].group;
+        uint32_t a = s->root.at[s->use.at[i].root].group,
+                 b = s->root.at[s->use.at[i].reader].group;
         if (a != b && tc__try_merge(s, a, b)) merged = 1;
     }
     return merged;
@@ -438,7 +468,8 @@ static int tc__share_input(const tc__schedule *s, uint32_t a, uint32_t b) {
     for (size_t i = 0; i < s->use.count; i++) {
         if (s->root.at[s->use.at[i].reader].group != a) continue;
         for (size_t k = 0; k < s->use.count; k++)
-            if (s->root.at[s->use.at[k].reader].group == b && s->use.at[k].root == s->use.at[i].root)
+            if (s->root.at[s->use.at[k].reader].group == b &&
+                s->use.at[k].root == s->use.at[i].root)
                 return 1;
     }
     return 0;
@@ -450,7 +481,8 @@ static int tc__merge_siblings(tc__schedule *s) {
     for (uint32_t a = 0; a < s->cluster.count; a++) {
         for (uint32_t b = a + 1; b < s->cluster.count && s->cluster.at[a].alive; b++) {
             const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
-            if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION) continue;
+            if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION)
+                continue;
             if (!tc__same_dims(&x->space, &y->space)) continue;
             int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
             if ((small || tc__share_input(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
@@ -472,7 +504,8 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
         const tc__node *n = w->k->body.node.at[i];
         int64_t each = 2;
         if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX) {
-            tc__ix e = tc__to_rows_cols(p, &w->space, columns, n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
+            tc__ix e = tc__to_rows_cols(p, &w->space, columns,
+                                        n->attr[n->op == TC_OP_INDEX ? 0 : 1]);
             tc__ixrun r = tc__ix_run(p, e, TC__COL);
             int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
             int runs = r.run == INT64_MAX || (r.run % 8 == 0);
@@ -486,7 +519,8 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
 // POINTWISE: the trailing dimensions that make the columns.
 static uint32_t tc__choose_columns(tc__weave *w) {
     int rank = w->space.rank;
-    uint32_t best = rank ? 1u << (rank - 1) : 0, all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
+    uint32_t best = rank ? 1u << (rank - 1) : 0,
+             all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
     for (int first = 0; first < rank; first++) {
         uint32_t columns = all & ~((1u << first) - 1);
@@ -499,7 +533,12 @@ static uint32_t tc__choose_columns(tc__weave *w) {
 static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
     tc__ix flat = tc__ix_const(0);
     int64_t attr[2];
-    tc__fit fit = tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    if (w->failed || w->ix->failed || w->k->body.node.count <= value) {
+        w->failed = 1;
+        return;
+    }
+    tc__fit fit =
+        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
     if (tc__is_kind(n, TC__KIND_REDUCE)) {
         fit = TC__FIT_ROW;
         tc__fits(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
@@ -530,7 +569,8 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
-    uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0, columns;
+    uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
+             columns;
     columns = c->space.reduced;
     if (c->kind == TC__POINTWISE) columns = tc__choose_columns(&w);
     if (c->kind == TC__CONTRACTION) {
@@ -539,7 +579,8 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
         for (size_t i = 0; i < s->root.count; i++) {
             const tc__node *n = s->g->node.at[s->root.at[i].node];
             if (s->root.at[i].group == group && tc__is_kind(n, TC__KIND_CONTRACT))
-                columns = tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
+                columns =
+                    tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
     }
     w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
@@ -559,7 +600,8 @@ static void tc__mark_stored(tc__schedule *s) {
 static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_t *done) {
     for (size_t i = 0; i < s->use.count; i++) {
         uint32_t from = s->root.at[s->use.at[i].root].group;
-        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from]) return 0;
+        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from])
+            return 0;
     }
     return 1;
 }
@@ -572,7 +614,8 @@ static int tc__emit_groups(tc__schedule *s) {
     while (ok && left) {
         size_t before = left;
         for (uint32_t i = 0; ok && i < s->cluster.count; i++) {
-            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done)) continue;
+            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done))
+                continue;
             tc__group *k = tc__make_group(s, i);
             ok = k && TC__PUSH(s->ctx, s->kernel, k);
             done[i] = 1;
@@ -581,7 +624,8 @@ static int tc__emit_groups(tc__schedule *s) {
         if (left == before) ok = 0;
     }
     tc__free(s->ctx, done, s->cluster.count ? s->cluster.count : 1);
-    return ok || tc__fail(s->ctx, TC_E_INTERNAL, "schedule: the kernels of a graph could not be built");
+    return ok || tc__fail(s->ctx, TC_E_INTERNAL,
+                          "schedule: the kernels of a graph could not be built");
 }
 
 static void tc__schedule_close(tc__schedule *s) {
@@ -599,8 +643,9 @@ static void tc__schedule_close(tc__schedule *s) {
 }
 
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
-static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g, const uint8_t *output,
-                            const tc__layout *const *inputs, int fuse) {
+static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
+                            const uint8_t *output, const tc__layout *const *inputs,
+                            int fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;

@@ -10,16 +10,17 @@ typedef struct tc__space {
     int rank;
     tc__ix dims[2 * TC_MAX_RANK];
     tc__ix var[2 * TC_MAX_RANK];
-    uint32_t reduced;  // bit i: dimension i is summed over: a column
+    uint32_t reduced; // bit i: dimension i is summed over: a column
 } tc__space;
 
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group;    // index of the group that computes it
-    uint8_t output;    // must be in memory after the program
-    uint8_t stored;    // another group reads it
-    uint8_t forced;    // must be in memory before its readers (stencil, gather, contraction operand)
+    uint32_t group; // index of the group that computes it
+    uint8_t output; // must be in memory after the program
+    uint8_t stored; // another group reads it
+    uint8_t
+        forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
 
 // Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
@@ -30,30 +31,30 @@ typedef struct tc__bounds {
 } tc__bounds;
 
 typedef struct tc__visited {
-    uint32_t node, level;   // TENSOR node; side it was lowered for
+    uint32_t node, level; // TENSOR node; side it was lowered for
     uint32_t rank;
-    uint64_t guard;         // hash of the predicates around it
+    uint64_t guard; // hash of the predicates around it
     tc__ix index[TC_MAX_RANK];
-    uint32_t result;        // GROUP node
+    uint32_t result; // GROUP node
 } tc__visited;
 
 // State of one body under construction.
 typedef struct tc__weave {
     tc_ctx *ctx;
-    const tc__graph *g;      // TENSOR
+    const tc__graph *g; // TENSOR
     tc__group *k;
     tc__ixpool *ix;
-    const int32_t *root_of;  // TENSOR node -> index in roots, -1 = inlined
+    const int32_t *root_of; // TENSOR node -> index in roots, -1 = inlined
     const tc__root *roots;
-    uint32_t group;          // the group being built; roots of other groups are loads
+    uint32_t group; // the group being built; roots of other groups are loads
     tc__space space;
-    tc__level side;          // contraction operand being lowered, TC__AT_COL otherwise
-    tc__bounds guard;        // predicates around the node being lowered
-    uint64_t guard_hash;     // of them; 0 = none
+    tc__level side;      // contraction operand being lowered, TC__AT_COL otherwise
+    tc__bounds guard;    // predicates around the node being lowered
+    uint64_t guard_hash; // of them; 0 = none
     TC__VEC(tc__visited) seen;
     tc__map seen_ids;
-    uint32_t *accumulated;   // per root: GROUP node of its reduction, 0 = not yet (id + 1)
-    uint32_t site;           // next CHECK number
+    uint32_t *accumulated; // per root: GROUP node of its reduction, 0 = not yet (id + 1)
+    uint32_t site;         // next CHECK number
     int failed;
 } tc__weave;
 
@@ -61,7 +62,8 @@ enum { TC__NONE = -1 };
 
 // ---- rows and columns ----
 
-static tc__ix tc__index_of_flat(tc__ixpool *p, const tc__space *s, uint32_t mask, tc__ix flat, int at) {
+static tc__ix tc__index_of_flat(tc__ixpool *p, const tc__space *s, uint32_t mask,
+                                tc__ix flat, int at) {
     for (int i = s->rank - 1; i > at; i--)
         if (mask >> i & 1) flat = tc__ix_div(p, flat, s->dims[i]);
     for (int i = 0; i < at; i++)
@@ -77,14 +79,17 @@ static tc__ix tc__space_size(tc__ixpool *p, const tc__space *s, uint32_t mask) {
 }
 
 // e with every dimension's variable replaced by its place in rows r and columns c.
-static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t columns, tc__ix e) {
-    uint32_t all = s->rank ? (uint32_t)(((uint64_t)1 << s->rank) - 1) : 0, rows = all & ~columns;
+static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t columns,
+                               tc__ix e) {
+    uint32_t all = s->rank ? (uint32_t)(((uint64_t)1 << s->rank) - 1) : 0,
+             rows = all & ~columns;
     tc__ix r = tc__ix_var(p, TC__ROW, tc__space_size(p, s, rows));
     tc__ix c = tc__ix_var(p, TC__COL, tc__space_size(p, s, columns & all));
     for (int i = 0; i < s->rank; i++) {
         int col = (int)(columns >> i & 1);
-        e = tc__ix_subst(p, e, s->var[i], tc__index_of_flat(p, s, col ? columns & all : rows,
-                                                             col ? c : r, i));
+        e = tc__ix_subst(
+            p, e, s->var[i],
+            tc__index_of_flat(p, s, col ? columns & all : rows, col ? c : r, i));
     }
     return e;
 }
@@ -97,12 +102,15 @@ static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
 
 // ---- group nodes ----
 
-static tc__node *tc__body_node(const tc__weave *w, uint32_t id) { return w->k->body.node.at[id]; }
+static tc__node *tc__body_node(const tc__weave *w, uint32_t id) {
+    return w->k->body.node.at[id];
+}
 
 static int tc__ix_in_columns(const tc__weave *w, tc__ix e) {
     if (tc__ix_uses(w->ix, e, TC__COL) || tc__ix_uses(w->ix, e, TC__DEPTH)) return 1;
     for (int i = 0; i < w->space.rank; i++)
-        if ((w->space.reduced >> i & 1) && tc__ix_uses(w->ix, e, (tc__axis)(TC__DIM0 + i))) return 1;
+        if ((w->space.reduced >> i & 1) && tc__ix_uses(w->ix, e, (tc__axis)(TC__DIM0 + i)))
+            return 1;
     return 0;
 }
 
@@ -119,10 +127,13 @@ static void tc__place_after(tc__placement *p, uint32_t id) {
     if (level > p->level) p->level = level;
 }
 
-static void tc__place_val(void *user, uint32_t id) { tc__place_after((tc__placement *)user, id); }
+static void tc__place_val(void *user, uint32_t id) {
+    tc__place_after((tc__placement *)user, id);
+}
 
 static void tc__place_ix(tc__placement *p, tc__ix e) {
-    if (tc__ix_in_columns(p->w, e) && p->level < (uint32_t)p->w->side) p->level = p->w->side;
+    if (tc__ix_in_columns(p->w, e) && p->level < (uint32_t)p->w->side)
+        p->level = p->w->side;
     tc__ix_each_val(p->w->ix, e, tc__place_val, p);
 }
 
@@ -141,8 +152,8 @@ static uint32_t tc__ix_words(const tc__node *n) {
 }
 
 // A node of the body, placed at the first phase and level where all it names is known.
-static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in, uint32_t n_in,
-                               const int64_t *attr, uint32_t n_attr) {
+static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_t *in,
+                               uint32_t n_in, const int64_t *attr, uint32_t n_attr) {
     tc__node n, *made;
     uint32_t ids[3];
     int64_t words[30];
@@ -173,11 +184,13 @@ static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
 
 // ---- buffers ----
 
-static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype, tc__ix numel) {
+static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype,
+                                 tc__ix numel) {
     tc__kbuf b;
     memset(&b, 0, sizeof b);
     for (uint32_t i = 0; i < w->k->buffer.count; i++)
-        if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source) return i;
+        if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source)
+            return i;
     b.place = place, b.source = source, b.dtype = (uint8_t)dtype, b.numel = numel;
     if (!TC__PUSH(w->ctx, w->k->buffer, b)) {
         w->failed = 1;
@@ -197,7 +210,8 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
     int64_t attr[TC__LOAD_FIXED + 24];
     attr[0] = buffer, attr[1] = at, attr[2] = 0;
     memcpy(attr + TC__LOAD_FIXED, w->guard.pair, w->guard.count * sizeof *attr);
-    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr, TC__LOAD_FIXED + w->guard.count);
+    return tc__weave_node(w, TC_OP_LOAD, dtype, NULL, 0, attr,
+                          TC__LOAD_FIXED + w->guard.count);
 }
 
 // ---- lowering ----
@@ -210,25 +224,29 @@ static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *i
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
-        at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
+        at =
+            tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
     uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
                                   tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, at);
 }
 
 static uint32_t tc__lower_root(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    uint32_t b = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
+    uint32_t b =
+        tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, tc__flat(w->ix, n->rank, n->dims, index));
 }
 
 static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *index) {
     uint32_t in[3];
-    for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
     return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
 }
 
 // Row-major position -> index tuple; sizes of 1 give 0.
-static void tc__unflatten(tc__ixpool *p, tc__ix flat, int rank, const tc__ix *dims, tc__ix *index) {
+static void tc__unflatten(tc__ixpool *p, tc__ix flat, int rank, const tc__ix *dims,
+                          tc__ix *index) {
     for (int i = rank - 1; i >= 0; i--) {
         int first = 1;
         for (int j = 0; j < i; j++) first &= tc__ix_equals(dims[j], 1);
@@ -251,11 +269,15 @@ static void tc__reshape_index(tc__weave *w, const tc__node *from, const tc__node
         tc__ix a = i < to->rank ? to->dims[i++] : tc__ix_const(1);
         tc__ix b = j < from->rank ? from->dims[j++] : tc__ix_const(1);
         while (a != b) {
-            int more = i < to->rank && (j >= from->rank || tc__ix_hi(w->ix, a) < tc__ix_hi(w->ix, b));
+            int more = i < to->rank &&
+                       (j >= from->rank || tc__ix_hi(w->ix, a) < tc__ix_hi(w->ix, b));
             if (!more && j >= from->rank && i >= to->rank) break;
-            if (more) a = tc__ix_mul(w->ix, a, to->dims[i++]);
-            else if (j < from->rank) b = tc__ix_mul(w->ix, b, from->dims[j++]);
-            else a = tc__ix_mul(w->ix, a, to->dims[i++]);
+            if (more)
+                a = tc__ix_mul(w->ix, a, to->dims[i++]);
+            else if (j < from->rank)
+                b = tc__ix_mul(w->ix, b, from->dims[j++]);
+            else
+                a = tc__ix_mul(w->ix, a, to->dims[i++]);
         }
         tc__ix flat = tc__flat(w->ix, i - i0, to->dims + i0, index + i0);
         tc__unflatten(w->ix, flat, j - j0, from->dims + j0, out + j0);
@@ -280,7 +302,8 @@ static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
 }
 
 // Node `a` at `at`, evaluated only where the pairs of `own` hold as well.
-static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at, const tc__bounds *own) {
+static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at,
+                                const tc__bounds *own) {
     tc__bounds outer = w->guard, all = w->guard;
     for (uint32_t i = 0; i < own->count; i += 2)
         tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
@@ -291,7 +314,8 @@ static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *a
 }
 
 // `value`, lowered under `own`, where its pairs hold, else `other`.
-static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value, uint32_t other) {
+static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value,
+                                 uint32_t other) {
     uint32_t in[3];
     in[0] = tc__weave_node(w, TC_OP_VALID, TC_BOOL, NULL, 0, own->pair, own->count);
     in[1] = value, in[2] = other;
@@ -318,7 +342,8 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself.
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] || (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
+        (n->attr[4] == load->attr[2] ||
+         (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
         attr[2] = n->attr[4];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
@@ -358,7 +383,8 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
 }
 
 // The index operand's value as an index expression, made safe for `limit`.
-static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at, tc__ix limit) {
+static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
+                              tc__ix limit) {
     uint32_t v = tc__lower_at(w, b, at);
     int64_t attr[2];
     if (b->dtype != TC_I64) {
@@ -403,8 +429,8 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         break;
     case TC_OP_SLICE:
         memcpy(at, index, n->rank * sizeof *at);
-        at[n->attr[0]] = tc__ix_add(w->ix, n->attr[1],
-                                    tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
+        at[n->attr[0]] =
+            tc__ix_add(w->ix, n->attr[1], tc__ix_mul(w->ix, index[n->attr[0]], n->attr[3]));
         break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
@@ -417,17 +443,21 @@ static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *
     int64_t attr[2];
     if (n->op == TC_OP_INPUT) return tc__lower_input(w, n, index);
     if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[0]);
-    if (n->op == TC_OP_ARG) return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
-    attr[0] = n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
+    if (n->op == TC_OP_ARG)
+        return tc__weave_node(w, TC_OP_ARG, n->dtype, NULL, 0, n->attr, 1);
+    attr[0] =
+        n->op == TC_OP_IOTA ? index[n->attr[0]] : tc__flat(w->ix, n->rank, n->dims, index);
     uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, attr, 1);
-    if (n->op == TC_OP_RANDOM) return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
+    if (n->op == TC_OP_RANDOM)
+        return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
     attr[0] = n->dtype;
     return n->dtype == TC_I64 ? v : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, attr, 1);
 }
 
 // The index tuple, for these sizes, of the element at the current point of the space; `skip` are the
 // dimensions that do not count (the reduced ones, for a row value).
-static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint32_t skip, tc__ix *index) {
+static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint32_t skip,
+                          tc__ix *index) {
     tc__ix flat = tc__ix_const(0);
     int d = 0, same = 1;
     for (int i = 0; i < rank; i++) {
@@ -440,7 +470,8 @@ static void tc__own_index(const tc__weave *w, int rank, const tc__ix *dims, uint
     if (same) return;
     for (d = 0; d < w->space.rank; d++)
         if (!(skip >> d & 1))
-            flat = tc__ix_add(w->ix, tc__ix_mul(w->ix, flat, w->space.dims[d]), w->space.var[d]);
+            flat = tc__ix_add(w->ix, tc__ix_mul(w->ix, flat, w->space.dims[d]),
+                              w->space.var[d]);
     tc__unflatten(w->ix, flat, rank, dims, index);
 }
 
@@ -460,7 +491,8 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
     int root = w->root_of[n->id];
-    if (root != TC__NONE && w->roots[root].group != w->group) return tc__lower_root(w, n, index);
+    if (root != TC__NONE && w->roots[root].group != w->group)
+        return tc__lower_root(w, n, index);
     switch (tc__ops[n->op].kind) {
     case TC__KIND_UNARY:
     case TC__KIND_BINARY:
@@ -470,9 +502,11 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_MOVE: return tc__lower_move(w, n, index);
     case TC__KIND_JOIN: return tc__lower_cat(w, n, index);
     case TC__KIND_GATHER:
-        return n->op == TC_OP_TAKE ? tc__lower_take(w, n, index) : tc__lower_gather(w, n, index);
+        return n->op == TC_OP_TAKE ? tc__lower_take(w, n, index)
+                                   : tc__lower_gather(w, n, index);
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
-    case TC__KIND_CONTRACT: return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+    case TC__KIND_CONTRACT:
+        return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
@@ -483,12 +517,13 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
 // The GROUP node of TENSOR node `n` at `index`.
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index) {
     tc__visited v;
-    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index, tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
+    uint64_t at, h = tc__hash64(index, n->rank * sizeof *index,
+                                tc__hash_mix(n->id, (uint64_t)w->side ^ w->guard_hash));
     if (w->failed || w->ix->failed) return 0;
     for (; tc__map_get(&w->seen_ids, h, &at); h = tc__hash_mix(h, 1)) {
         const tc__visited *s = &w->seen.at[at];
-        if (s->node == n->id && s->level == (uint32_t)w->side && s->guard == w->guard_hash &&
-            !memcmp(s->index, index, n->rank * sizeof *index))
+        if (s->node == n->id && s->level == (uint32_t)w->side &&
+            s->guard == w->guard_hash && !memcmp(s->index, index, n->rank * sizeof *index))
             return s->result;
     }
     memset(&v, 0, sizeof v);
@@ -497,6 +532,7 @@ static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *inde
     v.result = tc__lower_fresh(w, n, index);
     // The hash chain may have grown meanwhile: find its end again.
     while (tc__map_get(&w->seen_ids, h, &at)) h = tc__hash_mix(h, 1);
-    if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v)) w->failed = 1;
+    if (!tc__map_set(&w->seen_ids, h, w->seen.count) || !TC__PUSH(w->ctx, w->seen, v))
+        w->failed = 1;
     return v.result;
 }

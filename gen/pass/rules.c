@@ -1,24 +1,30 @@
 // TENSOR -> TENSOR passes: what can be said with fewer nodes, with the same bits.
-// Input: a graph and its outputs. Output: a new graph, over the same index pool, and the outputs in it.
+// Input: a graph and its outputs. Output: a new graph, over the same index pool, and the
+// outputs in it.
 //
-// Every pass walks the old nodes in order and makes the new ones; operands are new already when a rule
-// looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0 are no rules (-0, NaN and
-// infinity tell them apart), and arithmetic is done here only where it gives the op's own bits.
+// Every pass walks the old nodes in order and makes the new ones; operands are new already
+// when a rule looks at a node, so one walk is enough. Numerics are strict: x + 0 and x * 0
+// are no rules (-0, NaN and infinity tell them apart), and arithmetic is done here only
+// where it gives the op's own bits.
 
 enum { TC__LIVE = 1, TC__LIVE_OUTPUT = 2 };
 
-enum { TC__STENCIL_TAPS = 3, TC__WIDEN_MOST = 32 };  // a pad of more than this is not stored for the sake of a smaller one
+enum {
+    TC__STENCIL_TAPS = 3,
+    TC__WIDEN_MOST = 32
+}; // a pad of more than this is not stored for the sake of a smaller one
 
 typedef struct tc__rewrite {
     tc_ctx *ctx;
     const tc__graph *from;
     tc__graph *to;
-    uint8_t *live;     // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
-    uint32_t *at;      // by old id: the new node that its users take
-    uint32_t *output;  // by old id: the new node that is it as an output
+    uint8_t *live;    // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
+    uint32_t *at;     // by old id: the new node that its users take
+    uint32_t *output; // by old id: the new node that is it as an output
 } tc__rewrite;
 
-// The prototype of old node n in the new graph, operands already new; `in` has room for them.
+// The prototype of old node n in the new graph, operands already new; `in` has room for
+// them.
 static tc__node tc__rewrite_proto(const tc__rewrite *w, const tc__node *n, uint32_t *in) {
     tc__node m = *n;
     for (uint32_t i = 0; i < n->n_in; i++) in[i] = w->at[n->in[i]];
@@ -68,19 +74,31 @@ static double tc__fold_f_div(double a, double b) { return a / b; }
 static double tc__fold_f_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
 static double tc__fold_f_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
 static double tc__fold_f_neg(double a, double b) { return (void)b, -a; }
-static double tc__fold_f_relu(double a, double b) { return (void)b, ((a > 0) | (a != a)) ? a : 0; }
+static double tc__fold_f_relu(double a, double b) {
+    return (void)b, ((a > 0) | (a != a)) ? a : 0;
+}
 static double tc__fold_f_square(double a, double b) { return (void)b, a * a; }
 static double tc__fold_f_reciprocal(double a, double b) { return (void)b, 1 / a; }
 
 // Integers wrap: computed without sign in 64 bits, cut to the dtype afterwards.
-static int64_t tc__fold_i_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t tc__fold_i_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
-static int64_t tc__fold_i_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static int64_t tc__fold_i_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static int64_t tc__fold_i_sub(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+static int64_t tc__fold_i_mul(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 static int64_t tc__fold_i_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t tc__fold_i_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t tc__fold_i_neg(int64_t a, int64_t b) { return (void)b, (int64_t)(0 - (uint64_t)a); }
+static int64_t tc__fold_i_neg(int64_t a, int64_t b) {
+    return (void)b, (int64_t)(0 - (uint64_t)a);
+}
 static int64_t tc__fold_i_relu(int64_t a, int64_t b) { return (void)b, a > 0 ? a : 0; }
-static int64_t tc__fold_i_square(int64_t a, int64_t b) { return (void)b, tc__fold_i_mul(a, a); }
+static int64_t tc__fold_i_square(int64_t a, int64_t b) {
+    return (void)b, tc__fold_i_mul(a, a);
+}
 static int64_t tc__fold_i_and(int64_t a, int64_t b) { return a & b; }
 static int64_t tc__fold_i_or(int64_t a, int64_t b) { return a | b; }
 static int64_t tc__fold_i_xor(int64_t a, int64_t b) { return a ^ b; }
@@ -134,7 +152,8 @@ static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
     tc__value v[2];
     memset(v, 0, sizeof v);
     if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0]))
-        return tc__make_splat(g, n, tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
+        return tc__make_splat(g, n,
+                              tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
     if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return NULL;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return NULL;
@@ -155,15 +174,18 @@ static int tc__is_splat(const tc__graph *g, const tc__node *n, uint32_t i, int64
     return v.i == want.i;
 }
 
-// x * 1 -> x    1 * x -> x    x / 1 -> x    x - 0 -> x    integers: x + 0 -> x    0 + x -> x
+// x * 1 -> x    1 * x -> x    x / 1 -> x    x - 0 -> x
+// integers: x + 0 -> x    0 + x -> x
 static tc__node *tc__rule_neutral(tc__graph *g, const tc__node *n) {
     int whole = !tc__is_float(n->dtype);
     if (n->op == TC_OP_MUL && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
     if (n->op == TC_OP_MUL && tc__is_splat(g, n, 0, 1)) return tc__operand(g, n, 1);
     if (n->op == TC_OP_DIV && tc__is_splat(g, n, 1, 1)) return tc__operand(g, n, 0);
     if (n->op == TC_OP_SUB && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
-    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 1, 0)) return tc__operand(g, n, 0);
-    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 0, 0)) return tc__operand(g, n, 1);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 1, 0))
+        return tc__operand(g, n, 0);
+    if (n->op == TC_OP_ADD && whole && tc__is_splat(g, n, 0, 0))
+        return tc__operand(g, n, 1);
     return NULL;
 }
 
@@ -171,7 +193,8 @@ static tc__node *tc__rule_neutral(tc__graph *g, const tc__node *n) {
 static tc__node *tc__rule_twice(tc__graph *g, const tc__node *n) {
     uint32_t flags = tc__ops[n->op].flags;
     tc__kind k = tc__ops[n->op].kind;
-    if (k == TC__KIND_BINARY && (flags & TC__AL_IDEM) && n->in[0] == n->in[1]) return tc__operand(g, n, 0);
+    if (k == TC__KIND_BINARY && (flags & TC__AL_IDEM) && n->in[0] == n->in[1])
+        return tc__operand(g, n, 0);
     if (k != TC__KIND_UNARY || tc__operand(g, n, 0)->op != n->op) return NULL;
     if (flags & TC__AL_INVOL) return tc__operand(g, tc__operand(g, n, 0), 0);
     return flags & TC__AL_IDEM ? tc__operand(g, n, 0) : NULL;
@@ -192,7 +215,8 @@ static int tc__precision(int dtype) {
     return bits[dtype];
 }
 
-TC__STATIC_ASSERT(precision_knows_dtypes, TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
+TC__STATIC_ASSERT(precision_knows_dtypes,
+                  TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
 
 // Every value of dtype a is a value of dtype b.
 static int tc__holds(int a, int b) {
@@ -200,12 +224,13 @@ static int tc__holds(int a, int b) {
     return tc__precision(a) <= tc__precision(b);
 }
 
-// cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer would
-// saturate on its way to a narrower one where it would wrap.
+// cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer
+// would saturate on its way to a narrower one where it would wrap.
 static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
     if (n->op != TC_OP_CAST || tc__operand(g, n, 0)->op != TC_OP_CAST) return NULL;
     tc__node *middle = tc__operand(g, n, 0), *x = tc__operand(g, middle, 0);
-    int detour = !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
+    int detour =
+        !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
     if (!tc__holds(x->dtype, middle->dtype)) return NULL;
     if (detour && n->dtype != TC_BOOL && !tc__holds(x->dtype, n->dtype)) return NULL;
     return tc__make_cast(g, x, n->dtype);
@@ -216,12 +241,13 @@ static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
 // reshape, permute, expand, slice of a constant -> the constant in the new sizes
 static tc__node *tc__rule_move_splat(tc__graph *g, const tc__node *n) {
     tc__value v;
-    if (tc__ops[n->op].kind != TC__KIND_MOVE || n->op == TC_OP_PAD || n->op == TC_OP_WINDOW) return NULL;
+    if (tc__ops[n->op].kind != TC__KIND_MOVE || n->op == TC_OP_PAD || n->op == TC_OP_WINDOW)
+        return NULL;
     return tc__splat_value(g, tc__operand(g, n, 0), &v) ? tc__make_splat(g, n, v) : NULL;
 }
 
-// reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)    expand(expand(x)) -> expand(x)
-// movement that moves nothing -> x
+// reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)
+// expand(expand(x)) -> expand(x)       movement that moves nothing -> x
 static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
     if (tc__ops[n->op].kind != TC__KIND_MOVE) return NULL;
     tc__node *a = tc__operand(g, n, 0);
@@ -243,14 +269,18 @@ static tc__node *tc__rule_slice_slice(tc__graph *g, const tc__node *n, const tc_
 // slice(pad(x)) inside x -> slice(x)
 static tc__node *tc__rule_slice_pad(tc__graph *g, const tc__node *n, const tc__node *a) {
     tc__ixpool *p = g->ix;
-    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1)) return NULL;
+    if (a->op != TC_OP_PAD || a->attr[0] != n->attr[0] || !tc__ix_equals(a->attr[3], 1))
+        return NULL;
     tc__node *x = tc__operand(g, a, 0);
     tc__ix first = tc__ix_sub(p, n->attr[1], a->attr[1]);
     tc__ix reach = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
     tc__ix last = tc__ix_add(p, first, reach);
     tc__ix end = tc__ix_sub(p, x->dims[n->attr[0]], tc__ix_const(1));
-    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0) return NULL;
-    if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 || tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0) return NULL;
+    if (tc__ix_lo(p, n->attr[2]) < 1 || tc__ix_lo(p, first) < 0 || tc__ix_lo(p, last) < 0)
+        return NULL;
+    if (tc__ix_lo(p, tc__ix_sub(p, end, first)) < 0 ||
+        tc__ix_lo(p, tc__ix_sub(p, end, last)) < 0)
+        return NULL;
     return tc__make_slice(g, x, n->attr[0], first, n->attr[2], n->attr[3]);
 }
 
@@ -269,12 +299,13 @@ static tc__node *tc__rule_slice(tc__graph *g, const tc__node *n) {
     if (a->op == TC_OP_SLICE) made = tc__rule_slice_slice(g, n, a);
     if (a->op == TC_OP_PAD) made = tc__rule_slice_pad(g, n, a);
     if (a->op == TC_OP_EXPAND) made = tc__rule_slice_expand(g, n, a);
-    return made ? made : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
+    return made ? made
+                : tc__make_slice(g, a, n->attr[0], n->attr[1], n->attr[2], n->attr[3]);
 }
 
 static const tc__rule tc__rules[] = {
-    tc__rule_neutral, tc__rule_twice, tc__rule_where, tc__rule_cast,
-    tc__rule_move_splat, tc__rule_move, tc__rule_slice,
+    tc__rule_neutral,    tc__rule_twice, tc__rule_where, tc__rule_cast,
+    tc__rule_move_splat, tc__rule_move,  tc__rule_slice,
 };
 
 static tc__node *tc__rule_any(tc__graph *g, const tc__node *n) {
@@ -287,16 +318,16 @@ static int tc__pass_rules(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_
 
 // ---- widen ----
 
-// Pads of one node with the same fill, chained or not: the widest image holds them all, each is a slice
-// of it. So an image that several stencils read is stored once; and where a stencil reads it, so does
-// everything else that reads the node.
+// Pads of one node with the same fill, chained or not: the widest image holds them all,
+// each is a slice of it. So an image that several stencils read is stored once; and where a
+// stencil reads it, so does everything else that reads the node.
 typedef struct tc__image {
     int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
     int64_t fill;
-    uint32_t tops;   // pads of it that something but a pad reads
-    uint32_t taps;   // slices of them, and the node itself where it is read
-    int refused;     // pads that do not fit one image
-    uint32_t made;   // 1 + new node, 0 = not yet
+    uint32_t tops; // pads of it that something but a pad reads
+    uint32_t taps; // slices of them, and the node itself where it is read
+    int refused;   // pads that do not fit one image
+    uint32_t made; // 1 + new node, 0 = not yet
 } tc__image;
 
 typedef struct tc__widen {
@@ -308,13 +339,16 @@ typedef struct tc__widen {
 } tc__widen;
 
 static int tc__pad_is_plain(const tc__node *n) {
-    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) || !tc__ix_is_const(n->attr[2])) return 0;
+    if (!tc__ix_equals(n->attr[3], 1) || !tc__ix_is_const(n->attr[1]) ||
+        !tc__ix_is_const(n->attr[2]))
+        return 0;
     int64_t low = tc__ix_value(n->attr[1]), high = tc__ix_value(n->attr[2]);
     return low >= 0 && high >= 0 && low <= TC__WIDEN_MOST && high <= TC__WIDEN_MOST;
 }
 
 // What the chain of pads from n down to its base adds to every dimension.
-static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low, int64_t *high) {
+static void tc__pad_amounts(const tc__widen *x, const tc__node *n, int64_t *low,
+                            int64_t *high) {
     memset(low, 0, TC_MAX_RANK * sizeof *low);
     memset(high, 0, TC_MAX_RANK * sizeof *high);
     for (; n->id != x->base[n->id]; n = tc__operand(x->w->from, n, 0)) {
@@ -354,7 +388,8 @@ static void tc__widen_note(tc__widen *x, const tc__node *n) {
     m->taps += x->slices[n->id] + (m->tops == 1 && x->read[x->base[n->id]]);
 }
 
-// Several pads become one; or one that is a stencil's image takes the node's other readers too.
+// Several pads become one; or one that is a stencil's image takes the node's other readers
+// too.
 static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
     const tc__image *m = &x->image[id];
     if (m->refused || !m->tops) return 0;
@@ -362,13 +397,14 @@ static int tc__widen_wanted(const tc__widen *x, uint32_t id) {
 }
 
 // The slice of the image that lies `low` before and ends `high` behind the node.
-static tc__node *tc__widen_part(tc__graph *g, const tc__image *m, const tc__node *base, const int64_t *low,
-                                const int64_t *high) {
+static tc__node *tc__widen_part(tc__graph *g, const tc__image *m, const tc__node *base,
+                                const int64_t *low, const int64_t *high) {
     tc__node *part = g->node.at[m->made - 1];
     for (int d = 0; d < base->rank && part; d++)
-        part = tc__make_slice(g, part, d, tc__ix_const(m->low[d] - low[d]),
-                              tc__ix_add(g->ix, base->dims[d], tc__ix_const(low[d] + high[d])),
-                              tc__ix_const(1));
+        part =
+            tc__make_slice(g, part, d, tc__ix_const(m->low[d] - low[d]),
+                           tc__ix_add(g->ix, base->dims[d], tc__ix_const(low[d] + high[d])),
+                           tc__ix_const(1));
     return part;
 }
 
@@ -376,7 +412,8 @@ static tc__node *tc__widen_image(tc__graph *g, tc__image *m, tc__node *base) {
     static const int64_t none[TC_MAX_RANK] = {0};
     tc__node *n = base;
     for (int d = 0; d < base->rank; d++)
-        n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]), tc__ix_const(1), m->fill);
+        n = tc__make_pad(g, n, d, tc__ix_const(m->low[d]), tc__ix_const(m->high[d]),
+                         tc__ix_const(1), m->fill);
     if (!n) return NULL;
     m->made = n->id + 1;
     int inside = m->taps >= TC__STENCIL_TAPS && tc__ops[base->op].kind != TC__KIND_SOURCE;
@@ -387,7 +424,8 @@ static tc__node *tc__widen_node(tc__widen *x, const tc__node *n, tc__node *copy)
     tc__graph *g = x->w->to;
     int64_t low[TC_MAX_RANK], high[TC_MAX_RANK];
     uint32_t base = x->base[n->id];
-    if (base == n->id) return tc__widen_wanted(x, base) ? tc__widen_image(g, &x->image[base], copy) : copy;
+    if (base == n->id)
+        return tc__widen_wanted(x, base) ? tc__widen_image(g, &x->image[base], copy) : copy;
     if (!x->image[base].made) return copy;
     tc__pad_amounts(x, n, low, high);
     return tc__widen_part(g, &x->image[base], g->node.at[x->w->output[base]], low, high);
@@ -401,7 +439,8 @@ static int tc__widen_copy(tc__widen *x, uint32_t i) {
     int pad = x->base[i] != i;
     tc__node m = tc__rewrite_proto(w, n, in), *made = NULL;
     if (pad && n->in[0] == x->base[i]) in[0] = w->output[x->base[i]];
-    if (n->op == TC_OP_SLICE) made = tc__rule_slice_slice(w->to, &m, tc__operand(w->to, &m, 0));
+    if (n->op == TC_OP_SLICE)
+        made = tc__rule_slice_slice(w->to, &m, tc__operand(w->to, &m, 0));
     if (!made) made = tc__node_cons(w->to, &m);
     if (!made) return 0;
     w->output[i] = made->id;
@@ -416,7 +455,8 @@ static int tc__widen_run(tc__widen *x) {
     tc__rewrite *w = x->w;
     tc__widen_count(x);
     for (uint32_t i = 0; i < w->from->node.count; i++)
-        if (w->live[i] && x->base[i] != i && x->read[i]) tc__widen_note(x, w->from->node.at[i]);
+        if (w->live[i] && x->base[i] != i && x->read[i])
+            tc__widen_note(x, w->from->node.at[i]);
     for (uint32_t i = 0; i < w->from->node.count; i++)
         if (w->live[i] && !tc__widen_copy(x, i)) return 0;
     return 1;
@@ -427,8 +467,10 @@ static int tc__pass_widen(tc__rewrite *w) {
     size_t n = w->from->node.count, some = n ? n : 1;
     memset(&x, 0, sizeof x);
     x.w = w;
-    x.base = TC__NEW_ARRAY(w->ctx, uint32_t, some), x.slices = TC__NEW_ARRAY(w->ctx, uint32_t, some);
-    x.read = TC__NEW_ARRAY(w->ctx, uint8_t, some), x.image = TC__NEW_ARRAY(w->ctx, tc__image, some);
+    x.base = TC__NEW_ARRAY(w->ctx, uint32_t, some),
+    x.slices = TC__NEW_ARRAY(w->ctx, uint32_t, some);
+    x.read = TC__NEW_ARRAY(w->ctx, uint8_t, some),
+    x.image = TC__NEW_ARRAY(w->ctx, tc__image, some);
     int ok = x.base && x.slices && x.read && x.image && tc__widen_run(&x);
     tc__free(w->ctx, x.base, some * sizeof *x.base);
     tc__free(w->ctx, x.slices, some * sizeof *x.slices);
@@ -451,10 +493,10 @@ typedef struct tc__pass {
 
 // In order; bit i of the mask switches pass i off.
 static const tc__pass tc__passes[] = {
-    {"fold", tc__pass_fold},    // arithmetic and casts of constants
-    {"rules", tc__pass_rules},  // neutral operands, double negation, chains of movement
-    {"widen", tc__pass_widen},  // one padded image for several stencils
-    {"dce", tc__pass_dce},      // what the passes before left behind
+    {"fold", tc__pass_fold},   // arithmetic and casts of constants
+    {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
+    {"widen", tc__pass_widen}, // one padded image for several stencils
+    {"dce", tc__pass_dce},     // what the passes before left behind
 };
 
 static void tc__rewrite_close(tc__rewrite *w, size_t n) {
@@ -463,8 +505,8 @@ static void tc__rewrite_close(tc__rewrite *w, size_t n) {
     tc__free(w->ctx, w->output, n * sizeof *w->output);
 }
 
-static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from, tc__graph *to,
-                           uint32_t *outputs, size_t n_outputs) {
+static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from,
+                           tc__graph *to, uint32_t *outputs, size_t n_outputs) {
     tc__rewrite w;
     size_t n = from->node.count ? from->node.count : 1;
     memset(&w, 0, sizeof w);
@@ -478,14 +520,16 @@ static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph
             w.live[from->node.at[i]->in[k]] |= TC__LIVE;
     ok = ok && run(&w) && !from->ix->failed;
     for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
+    TC_ASSERT(!ok || tc__verify(c, to, TC__TENSOR));
     tc__rewrite_close(&w, n);
     return ok;
 }
 
-// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool of `from`;
-// `outputs` are nodes of `from` before and of `to` after. 0 = reported.
-TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32_t *outputs,
-                                     size_t n_outputs, uint32_t off_mask) {
+// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool
+// of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
+TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to,
+                                     uint32_t *outputs, size_t n_outputs,
+                                     uint32_t off_mask) {
     tc__graph between[2];
     const tc__graph *at = from;
     tc__fp_state host = tc__fp_enter();

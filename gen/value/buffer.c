@@ -6,17 +6,17 @@
 typedef struct tc__layout {
     uint8_t dtype, rank, contiguous;
     int64_t dims[TC_MAX_RANK];
-    int64_t strides[TC_MAX_RANK];  // in elements
+    int64_t strides[TC_MAX_RANK]; // in elements
     int64_t numel;
-    int64_t low, high;             // smallest and largest element offset reached; high < low if empty
+    int64_t low, high; // smallest and largest element offset reached; high < low if empty
 } tc__layout;
 
 typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
 
 typedef struct tc__storage {
-    void *data;          // OWNED: by this struct; WRAPPED: by the user
+    void *data; // OWNED: by this struct; WRAPPED: by the user
     size_t bytes;
-    const void *constant;  // data of a tc_const, which never changes; else NULL
+    const void *constant; // data of a tc_const, which never changes; else NULL
     uint32_t refs;
     uint8_t owner;       // tc__owner
     uint64_t version;    // counts writes (in-place ops, tc_touch)
@@ -25,41 +25,42 @@ typedef struct tc__storage {
 } tc__storage;
 
 typedef struct tc__tensor {
-    uint32_t epoch;        // 0 = free slot
-    uint32_t layout;       // id, from 1
-    tc__storage *storage;  // counted
-    int64_t offset;        // first element, in elements
-    uint32_t scope;        // depth of the scope that frees it; 0 = tc_free only
-    uint32_t bind_epoch;   // visit that last used it as an external, and
-    uint32_t bind_index;   //   its number there
-    const char *file;      // where it was made, static text of the caller
+    uint32_t epoch;       // 0 = free slot
+    uint32_t layout;      // id, from 1
+    tc__storage *storage; // counted
+    int64_t offset;       // first element, in elements
+    uint32_t scope;       // depth of the scope that frees it; 0 = tc_free only
+    uint32_t bind_epoch;  // visit that last used it as an external, and
+    uint32_t bind_index;  //   its number there
+    const char *file;     // where it was made, static text of the caller
     int line;
 } tc__tensor;
 
 // What remains of a freed tensor, for the message about its dead handle.
 typedef struct tc__obituary {
     uint32_t epoch;
-    const char *how;       // static text
+    const char *how; // static text
     const char *file;
     int line;
 } tc__obituary;
 
 enum { TC__SLOT_BITS = 24, TC__OBITUARIES = 64 };
-#define TC__VISIT_BIT ((uint32_t)1 << 23)    // slot numbers with this bit are positions in a visit
+#define TC__VISIT_BIT                                                                      \
+    ((uint32_t)1 << 23) // slot numbers with this bit are positions in a visit
 #define TC__SLOT_MASK (((uint32_t)1 << 24) - 1)
 
 typedef struct tc__values {
-    tc__core core;                // must be first
-    uint32_t slot_of_ctx;         // this context's number in the live table, 1..255
-    uint32_t epoch;               // last epoch given
+    tc__core core;        // must be first
+    uint32_t slot_of_ctx; // this context's number in the live table, 1..255
+    uint32_t epoch;       // last epoch given
     TC__VEC(tc__layout) layout;
     tc__map layout_ids;
-    TC__VEC(tc__tensor *) slot;   // slot i; tensors are allocated one by one and never move
+    TC__VEC(tc__tensor *) slot; // slot i; tensors are allocated one by one and never move
     TC__VEC(uint32_t) free_slot;
-    TC__VEC(uint32_t) scoped;     // slots made in open scopes, oldest first
-    TC__VEC(size_t) scope;        // start of each open scope in `scoped`
+    TC__VEC(uint32_t) scoped; // slots made in open scopes, oldest first
+    TC__VEC(size_t) scope;    // start of each open scope in `scoped`
     tc__obituary obituary[TC__OBITUARIES];
-    size_t unscoped;              // live tensors outside scopes
+    size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
 } tc__values;
 
@@ -85,13 +86,16 @@ static void tc__row_major(int rank, const int64_t *dims, int64_t *strides) {
 static int tc__dims_check(tc_ctx *c, const char *who, int rank, const int64_t *dims) {
     size_t n = 16;
     if (rank < 0 || rank > TC_MAX_RANK)
-        return tc__fail(c, TC_E_RANK, "%s: rank %d; 0..%d is possible", who, rank, TC_MAX_RANK);
+        return tc__fail(c, TC_E_RANK, "%s: rank %d; 0..%d is possible", who, rank,
+                        TC_MAX_RANK);
     for (int i = 0; i < rank; i++) {
         if (dims[i] < 0)
             return tc__fail(c, TC_E_SHAPE, "%s: size %lld of dimension %d is negative", who,
                             (long long)dims[i], i);
-        if (!tc__mul_size(n, dims[i] ? (size_t)dims[i] : 1, &n) || n > (size_t)INT64_MAX / 4)
-            return tc__fail(c, TC_E_TOO_BIG, "%s: more elements than memory can address", who);
+        if (!tc__mul_size(n, dims[i] ? (size_t)dims[i] : 1, &n) ||
+            n > (size_t)INT64_MAX / 4)
+            return tc__fail(c, TC_E_TOO_BIG, "%s: more elements than memory can address",
+                            who);
     }
     return 1;
 }
@@ -105,8 +109,10 @@ static void tc__layout_measure(tc__layout *l) {
     for (int i = 0; i < l->rank && l->numel; i++) {
         int64_t reach = l->strides[i] * (l->dims[i] - 1);
         if (l->dims[i] != 1 && l->strides[i] != dense[i]) l->contiguous = 0;
-        if (reach < 0) l->low += reach;
-        else l->high += reach;
+        if (reach < 0)
+            l->low += reach;
+        else
+            l->high += reach;
     }
 }
 
@@ -150,8 +156,10 @@ static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
     void *data = tc__alloc_aligned(c, bytes ? bytes : 1);
     if (!data) return NULL;
     tc__storage *s = tc__storage_wrap(c, data, bytes);
-    if (!s) tc__free_aligned(c, data, bytes ? bytes : 1);
-    else s->owner = TC__OWNED;
+    if (!s)
+        tc__free_aligned(c, data, bytes ? bytes : 1);
+    else
+        s->owner = TC__OWNED;
     return s;
 }
 
@@ -164,7 +172,7 @@ static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
 // ---- slots and handles ----
 
 static uint32_t tc__epoch_next(tc__values *v) {
-    if (!++v->epoch) ++v->epoch;  // 0 marks a free slot
+    if (!++v->epoch) ++v->epoch; // 0 marks a free slot
     return v->epoch;
 }
 
@@ -190,7 +198,8 @@ static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
         return 1;
     }
     if (v->slot.count >= TC__VISIT_BIT)
-        return tc__fail(c, TC_E_TOO_BIG, "8388608 live tensors; free some, or use tc_scope_begin/end");
+        return tc__fail(c, TC_E_TOO_BIG,
+                        "8388608 live tensors; free some, or use tc_scope_begin/end");
     tc__tensor *t = TC__NEW(c, tc__tensor);
     if (!t || !TC__PUSH(c, v->slot, t)) {
         tc__free(c, t, sizeof *t);
@@ -204,8 +213,11 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     tc__values *v = tc__values_of(c);
     if (v->warned_unscoped || v->unscoped < 4096) return;
     v->warned_unscoped = 1;
-    tc__warn(c, "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
-                "tc_scope_begin/end or tc_free results", t->file ? t->file : "?", t->line);
+    tc__warn(
+        c,
+        "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap loops in "
+        "tc_scope_begin/end or tc_free results",
+        t->file ? t->file : "?", t->line);
 }
 
 // A new tensor in the current scope. Takes over one reference of `s`, also when it fails.
@@ -240,7 +252,8 @@ static tc__tensor *tc__slot_find(tc_ctx *c, tc_tensor h) {
     return t->epoch && t->epoch == tc__handle_epoch(h) ? t : NULL;
 }
 
-static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file, int line) {
+static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
+                          int line) {
     tc__values *v = tc__values_of(c);
     tc__tensor *t = v->slot.at[slot];
     tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];

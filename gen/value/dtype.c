@@ -3,7 +3,13 @@
 typedef enum tc__category { TC__BOOL, TC__INT, TC__FLOAT } tc__category;
 
 // Register classes: what a value is while a kernel computes with it. bool is a mask in class i32.
-typedef enum tc__class { TC__CLASS_f32, TC__CLASS_f64, TC__CLASS_i32, TC__CLASS_i64, TC__CLASSES } tc__class;
+typedef enum tc__class {
+    TC__CLASS_f32,
+    TC__CLASS_f64,
+    TC__CLASS_i32,
+    TC__CLASS_i64,
+    TC__CLASSES
+} tc__class;
 
 typedef struct tc__dtype_info {
     const char *name;
@@ -66,7 +72,8 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
     case TC_BOOL: r.i = tc__is_float(from) ? v.f != 0 : v.i != 0; return r;
     case TC_U8: r.i = tc__is_float(from) ? tc__saturate(f, 0, 255) : v.i & 255; return r;
     case TC_I32:
-        r.i = tc__is_float(from) ? tc__saturate(f, INT32_MIN, INT32_MAX) : (int32_t)(uint32_t)v.i;
+        r.i = tc__is_float(from) ? tc__saturate(f, INT32_MIN, INT32_MAX)
+                                 : (int32_t)(uint32_t)v.i;
         return r;
     case TC_I64: r.i = tc__is_float(from) ? tc__double_to_i64(v.f) : v.i; return r;
     }

@@ -8,39 +8,53 @@
 
 typedef int64_t tc__ix;
 
-typedef enum tc__ix_kind { TC__IX_SYM, TC__IX_VAR, TC__IX_VAL, TC__IX_DIV, TC__IX_MOD, TC__IX_MIN,
-    TC__IX_MAX, TC__IX_POLY } tc__ix_kind;
+typedef enum tc__ix_kind {
+    TC__IX_SYM,
+    TC__IX_VAR,
+    TC__IX_VAL,
+    TC__IX_DIV,
+    TC__IX_MOD,
+    TC__IX_MIN,
+    TC__IX_MAX,
+    TC__IX_POLY
+} tc__ix_kind;
 
 // Loop variables of a kernel: its rows, its columns, the summed index of a contraction. While a kernel
 // is built its space has one variable per dimension, TC__DIM0 + i, replaced by rows and columns at
 // the end (kernel/space.c).
-typedef enum tc__axis { TC__ROW, TC__COL, TC__DEPTH, TC__AXES, TC__DIM0 = TC__AXES } tc__axis;
+typedef enum tc__axis {
+    TC__ROW,
+    TC__COL,
+    TC__DEPTH,
+    TC__AXES,
+    TC__DIM0 = TC__AXES
+} tc__axis;
 
-enum { TC__IX_ATOMS = 4 };  // atoms in one product; more is TC_E_TOO_BIG
+enum { TC__IX_ATOMS = 4 }; // atoms in one product; more is TC_E_TOO_BIG
 
 typedef struct tc__ixterm {
     int64_t coef;
-    tc__ix atom[TC__IX_ATOMS];  // sorted, unused = 0
+    tc__ix atom[TC__IX_ATOMS]; // sorted, unused = 0
 } tc__ixterm;
 
 typedef struct tc__ixnode {
     tc__ix_kind kind;
-    tc__ix a, b;     // DIV MOD MIN MAX: operands; SYM VAR VAL: a = slot, axis or node id
-    int64_t lo, hi;  // bounds, inclusive
-    int64_t base;    // POLY: the constant
-    uint32_t first, count;  // POLY: terms
+    tc__ix a, b;    // DIV MOD MIN MAX: operands; SYM VAR VAL: a = slot, axis or node id
+    int64_t lo, hi; // bounds, inclusive
+    int64_t base;   // POLY: the constant
+    uint32_t first, count; // POLY: terms
 } tc__ixnode;
 
 typedef struct tc__ixpool {
     tc_ctx *ctx;
     TC__VEC(tc__ixnode) node;
     TC__VEC(tc__ixterm) term;
-    tc__map ids;  // hash of a node -> id of the newest with that hash
-    int failed;   // out of memory or a product of too many atoms: results are garbage, not unsafe
+    tc__map ids; // hash of a node -> id of the newest with that hash
+    int failed; // out of memory or a product of too many atoms: results are garbage, not unsafe
 } tc__ixpool;
 
 #define TC__IX_INF (INT64_MAX / 4)
-enum { TC__IX_TERMS = 48 };  // terms of one polynomial while it is built
+enum { TC__IX_TERMS = 48 }; // terms of one polynomial while it is built
 
 typedef struct tc__ixsum {
     int64_t base;
@@ -52,7 +66,9 @@ static tc__ix tc__ix_const(int64_t v) { return (tc__ix)((uint64_t)v << 1); }
 static int tc__ix_is_const(tc__ix e) { return !(e & 1); }
 static int64_t tc__ix_value(tc__ix e) { return e >> 1; }
 static int tc__ix_equals(tc__ix e, int64_t v) { return e == tc__ix_const(v); }
-static tc__ixnode *tc__ix_node(const tc__ixpool *p, tc__ix e) { return &p->node.at[e >> 1]; }
+static tc__ixnode *tc__ix_node(const tc__ixpool *p, tc__ix e) {
+    return &p->node.at[e >> 1];
+}
 
 static void tc__ix_open(tc__ixpool *p, tc_ctx *c) {
     memset(p, 0, sizeof *p);
@@ -105,7 +121,8 @@ static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnod
 
 // The id of `n` (with `terms` if POLY), made if new.
 static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms) {
-    uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b), id;
+    uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b),
+             id;
     if (n.kind == TC__IX_POLY)
         h = tc__hash64(terms, n.count * sizeof *terms, tc__hash_mix(h, (uint64_t)n.base));
     for (; tc__map_get(&p->ids, h, &id); h = tc__hash_mix(h, 1))
@@ -121,7 +138,8 @@ static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms
     return (tc__ix)(id * 2 + 1);
 }
 
-static tc__ix tc__ix_leaf(tc__ixpool *p, tc__ix_kind kind, int64_t slot, int64_t lo, int64_t hi) {
+static tc__ix tc__ix_leaf(tc__ixpool *p, tc__ix_kind kind, int64_t slot, int64_t lo,
+                          int64_t hi) {
     tc__ixnode n;
     memset(&n, 0, sizeof n);
     n.kind = kind, n.a = slot, n.lo = lo, n.hi = hi;
@@ -187,10 +205,12 @@ static void tc__ix_sum_add(const tc__ixpool *p, tc__ixsum *s, tc__ix e, int64_t 
         return;
     }
     s->base += n->base * scale;
-    for (uint32_t i = 0; i < n->count; i++) tc__ix_sum_term(s, &p->term.at[n->first + i], scale);
+    for (uint32_t i = 0; i < n->count; i++)
+        tc__ix_sum_term(s, &p->term.at[n->first + i], scale);
 }
 
-static void tc__ix_term_bounds(const tc__ixpool *p, const tc__ixterm *t, int64_t *lo, int64_t *hi) {
+static void tc__ix_term_bounds(const tc__ixpool *p, const tc__ixterm *t, int64_t *lo,
+                               int64_t *hi) {
     int64_t l = 1, h = 1;
     for (int i = 0; i < TC__IX_ATOMS && t->atom[i]; i++) {
         int64_t x = tc__ix_lo(p, t->atom[i]), y = tc__ix_hi(p, t->atom[i]);
@@ -371,8 +391,10 @@ static tc__ix tc__ix_quotient_atom(tc__ixpool *p, tc__ix_kind kind, tc__ix a, tc
     int64_t lo = tc__ix_lo(p, a), hi = tc__ix_hi(p, a), dl = tc__ix_lo(p, d);
     if (dl < 1) dl = 1;
     if (kind == TC__IX_DIV) {
-        n.lo = lo >= 0 ? lo / (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1) : tc__ix_floor_div(lo, dl);
-        n.hi = tc__ix_floor_div(hi, hi >= 0 ? dl : (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1));
+        n.lo = lo >= 0 ? lo / (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1)
+                       : tc__ix_floor_div(lo, dl);
+        n.hi = tc__ix_floor_div(hi,
+                                hi >= 0 ? dl : (tc__ix_hi(p, d) > 0 ? tc__ix_hi(p, d) : 1));
     } else {
         n.lo = 0;
         n.hi = tc__ix_hi(p, d) - 1;
@@ -382,7 +404,8 @@ static tc__ix tc__ix_quotient_atom(tc__ixpool *p, tc__ix_kind kind, tc__ix a, tc
 }
 
 // a = quotient * d + rest, where every term of the quotient is exact.
-static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient, tc__ix *rest) {
+static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient,
+                         tc__ix *rest) {
     tc__ixsum s, q, r;
     s.base = q.base = r.base = 0, s.count = q.count = r.count = 0;
     s.overflow = q.overflow = r.overflow = 0;
@@ -409,7 +432,7 @@ static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient, tc
 
 static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     if (tc__ix_equals(d, 1)) return a;
-    if (tc__ix_equals(d, 0)) return tc__ix_const(0);  // an empty dimension: never evaluated
+    if (tc__ix_equals(d, 0)) return tc__ix_const(0); // an empty dimension: never evaluated
     if (tc__ix_is_const(a) && tc__ix_is_const(d))
         return tc__ix_const(tc__ix_floor_div(tc__ix_value(a), tc__ix_value(d)));
     tc__ix q, r;
@@ -445,10 +468,10 @@ static tc__ix tc__ix_ceil_div(tc__ixpool *p, tc__ix a, tc__ix d) {
 // ---- substitution, analysis, evaluation ----
 
 typedef struct tc__ixenv {
-    const int64_t *sym;         // by slot
+    const int64_t *sym; // by slot
     int64_t var[TC__AXES];
-    const int64_t *const *val;  // by node id, may be NULL
-    int64_t lane;               // which element of val
+    const int64_t *const *val; // by node id, may be NULL
+    int64_t lane;              // which element of val
 } tc__ixenv;
 
 static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
@@ -458,7 +481,8 @@ static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
     case TC__IX_SYM: return v->sym[n->a];
     case TC__IX_VAR: return v->var[n->a];
     case TC__IX_VAL: return v->val[n->a][v->lane];
-    case TC__IX_DIV: return tc__ix_floor_div(tc__ix_eval(p, n->a, v), tc__ix_eval(p, n->b, v));
+    case TC__IX_DIV:
+        return tc__ix_floor_div(tc__ix_eval(p, n->a, v), tc__ix_eval(p, n->b, v));
     case TC__IX_MOD: {
         int64_t d = tc__ix_eval(p, n->b, v), x = tc__ix_eval(p, n->a, v);
         return x - tc__ix_floor_div(x, d) * d;
@@ -474,7 +498,8 @@ static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &p->term.at[n->first + i];
         int64_t x = t->coef;
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) x *= tc__ix_eval(p, t->atom[k], v);
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            x *= tc__ix_eval(p, t->atom[k], v);
         sum += x;
     }
     return sum;
@@ -517,7 +542,8 @@ static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis;
     if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
-    if (n->kind != TC__IX_POLY) return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
+    if (n->kind != TC__IX_POLY)
+        return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &p->term.at[n->first + i];
         for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
@@ -547,7 +573,8 @@ static void tc__ix_find_vals(const tc__ixpool *p, tc__ix e, tc__ixvals *out) {
     }
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &p->term.at[n->first + i];
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) tc__ix_find_vals(p, t->atom[k], out);
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            tc__ix_find_vals(p, t->atom[k], out);
     }
 }
 
@@ -587,7 +614,8 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind != TC__IX_POLY) return 1;
     int64_t g = n->base;
-    for (uint32_t i = 0; i < n->count; i++) g = tc__ix_gcd(g, p->term.at[n->first + i].coef);
+    for (uint32_t i = 0; i < n->count; i++)
+        g = tc__ix_gcd(g, p->term.at[n->first + i].coef);
     return g < 0 ? -g : g;
 }
 
@@ -630,7 +658,8 @@ static tc__ixrun tc__ix_run_atom(tc__ixpool *p, tc__ix atom, tc__axis axis) {
         r.stride = tc__ix_const(n.a == (int64_t)axis);
         return r;
     }
-    if (n.kind == TC__IX_SYM || n.kind == TC__IX_VAL || !tc__ix_uses(p, atom, axis)) return r;
+    if (n.kind == TC__IX_SYM || n.kind == TC__IX_VAL || !tc__ix_uses(p, atom, axis))
+        return r;
     if (n.kind != TC__IX_DIV && n.kind != TC__IX_MOD) return none;
     // x / d and x % d with x = var + (multiple of d): constant or moving by 1 inside runs of d.
     tc__ixrun in = tc__ix_run(p, n.a, axis);
@@ -639,8 +668,9 @@ static tc__ixrun tc__ix_run_atom(tc__ixpool *p, tc__ix atom, tc__axis axis) {
     if (s == 0) return in;
     if (s < 0 || d % s != 0) return none;
     // Blocks that start at a multiple of g reach the next multiple of d only at their end.
-    int64_t g = tc__ix_gcd(d, tc__ix_divisor(p, tc__ix_subst(p, n.a, tc__ix_find_var(p, n.a, axis),
-                                                             tc__ix_const(0))));
+    int64_t g =
+        tc__ix_gcd(d, tc__ix_divisor(p, tc__ix_subst(p, n.a, tc__ix_find_var(p, n.a, axis),
+                                                     tc__ix_const(0))));
     if (g % s != 0) return none;
     r.run = tc__ix_gcd(in.run == INT64_MAX ? 0 : in.run, g / s);
     r.stride = tc__ix_const(n.kind == TC__IX_MOD ? s : 0);
@@ -666,7 +696,8 @@ static tc__ixrun tc__ix_run(tc__ixpool *p, tc__ix e, tc__axis axis) {
             }
             moving |= !still;
             step = tc__ix_mul(p, step, still ? t.atom[k] : a.stride);
-            if (a.run != INT64_MAX) r.run = r.run == INT64_MAX ? a.run : tc__ix_gcd(r.run, a.run);
+            if (a.run != INT64_MAX)
+                r.run = r.run == INT64_MAX ? a.run : tc__ix_gcd(r.run, a.run);
         }
         if (moving) r.stride = tc__ix_add(p, r.stride, step);
     }

@@ -159,7 +159,8 @@ CASE(data_of_view) {
     return tc_null();
 }
 CASE(conv_stride) {
-    tc_tensor x = tc_reshape(w->a, TC_DIMS(1, 1, 3, 4)), k = tc_reshape(w->i, TC_DIMS(1, 1, 1, 3));
+    tc_tensor x = tc_reshape(w->a, TC_DIMS(1, 1, 3, 4)),
+              k = tc_reshape(w->i, TC_DIMS(1, 1, 1, 3));
     return tc_conv2d(x, tc_to_f32(k), tc_null(), -1, 0, 1, 1);
 }
 CASE(pool_padding) { return tc_max_pool2d(w->q, 2, 1, 2); }
@@ -198,7 +199,9 @@ CASE(broadcast_in_place) { return tc_add_(w->a, w->q); }
 CASE(rank_t) { return tc_t(w->q); }
 CASE(rank_dims) { return tc_full(w->tc, TC_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1), 0, TC_F32); }
 CASE(rank_pad) { return tc_pad(w->a, TC_DIMS(1), TC_DIMS(1), 0); }
-CASE(rank_index_select) { return tc_index_select(w->a, 0, tc_reshape(w->i, TC_DIMS(3, 1))); }
+CASE(rank_index_select) {
+    return tc_index_select(w->a, 0, tc_reshape(w->i, TC_DIMS(3, 1)));
+}
 CASE(rank_take) {
     tc_tensor deep = tc_reshape(w->i, TC_DIMS(1, 1, 1, 1, 1, 1, 1, 3));
     return tc_take(w->a, deep, 0);
@@ -289,15 +292,19 @@ CASE(io_save) {
     CHECK_EQ(tc_save_npy(w->a, "/nonexistent/folder/x.npy"), TC_E_IO);
     return tc_null();
 }
-CASE(format_magic) { return tc_load_npy(w->tc, file_of(w, "magic", "not a numpy file", 16)); }
+CASE(format_magic) {
+    return tc_load_npy(w->tc, file_of(w, "magic", "not a numpy file", 16));
+}
 CASE(format_short) {
-    static const char head[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, "
-                               "'shape': (1000,), }           \n1234";
+    static const char head[] =
+        "\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, "
+        "'shape': (1000,), }           \n1234";
     return tc_load_npy(w->tc, file_of(w, "short", head, sizeof head - 1));
 }
 CASE(unsupported_dtype) {
-    static const char head[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '<c8', 'fortran_order': False, "
-                               "'shape': (1,), }              \n12345678";
+    static const char head[] =
+        "\x93NUMPY\x01\x00\x46\x00{'descr': '<c8', 'fortran_order': False, "
+        "'shape': (1,), }              \n12345678";
     return tc_load_npy(w->tc, file_of(w, "complex", head, sizeof head - 1));
 }
 
@@ -309,7 +316,8 @@ static const struct {
     const char *name, *words;
     int flags;
 } cases[] = {
-#define ROW(item, name, words, flags) {TC_E_##item, name, #name, words, flags}
+#define ROW(item, name, words, flags)                                                      \
+    { TC_E_##item, name, #name, words, flags }
     ROW(NOMEM, nomem_full, "", EAGER_ONLY),
     ROW(NOMEM, nomem_op, "", EAGER_ONLY),
     ROW(NOMEM, nomem_end, "", EAGER_ONLY),
@@ -445,15 +453,17 @@ static void run_case(int n, int region) {
     w.fail_after = -1;
     tc_status item = tc_error(w.tc);
     if (item != cases[n].item)
-        FAIL("%s (%s): %s \"%s\", not %s", name, how, item ? tc_status_name(item) : "no error",
-             tc_error_text(w.tc), tc_status_name(cases[n].item));
+        FAIL("%s (%s): %s \"%s\", not %s", name, how,
+             item ? tc_status_name(item) : "no error", tc_error_text(w.tc),
+             tc_status_name(cases[n].item));
     else if (!has_words(tc_error_text(w.tc), cases[n].words))
         FAIL("%s (%s): \"%s\" lacks one of \"%s\"", name, how, tc_error_text(w.tc),
              cases[n].words);
     if (t.id) FAIL("%s (%s): a tensor came back", name, how);
     // The first error stays.
     tc_reshape(w.b, TC_DIMS(7));
-    if (item && tc_error(w.tc) != item) FAIL("%s (%s): a later error took its place", name, how);
+    if (item && tc_error(w.tc) != item)
+        FAIL("%s (%s): a later error took its place", name, how);
     if (w.region) {
         tc_trace_end(w.tc);
         tc_error_clear(w.tc);
@@ -512,7 +522,8 @@ TEST(every_row_has_a_case_or_a_reason) {
     for (size_t i = 0; i < sizeof unreachable / sizeof *unreachable; i++)
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
             if (cases[k].item == unreachable[i].item)
-                FAIL("%s has a case, so it is reachable", tc_status_name(unreachable[i].item));
+                FAIL("%s has a case, so it is reachable",
+                     tc_status_name(unreachable[i].item));
 }
 
 TEST(every_row_has_a_name_and_a_doc) {

@@ -26,23 +26,41 @@ static const struct {
     const char *name, *backend;
     int threads, no_fusion;
 } variants[VARIANTS] = {
-    {"eager", "interp", 1, 0},          {"region, interpreted", "interp", 1, 0},
+    {"eager", "interp", 1, 0},
+    {"region, interpreted", "interp", 1, 0},
     {"region, interpreted, 2 threads", "interp", 2, 0},
     {"region, interpreted, no fusion", "interp", 1, 1},
-    {"region, compiled", "cpu", 2, 0},  {"region, compiled, no fusion", "cpu", 1, 1},
+    {"region, compiled", "cpu", 2, 0},
+    {"region, compiled, no fusion", "cpu", 1, 1},
 };
-enum { USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED, USE_CPU = 1 << COMPILED,
-       USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED };
+enum {
+    USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED,
+    USE_CPU = 1 << COMPILED,
+    USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED
+};
 
 static tc_ctx *contexts[VARIANTS];
 static size_t live_bytes; // of all contexts; must be 0 when they are closed
 
+// Knows the size of every block: the library must name it when it gives one back.
 static void *counting(void *user, void *p, size_t old, size_t size) {
+    size_t *block = p ? (size_t *)p - 2 : NULL;
     (void)user;
+    if (block && *block != old) {
+        printf("a block of %lu bytes was given back as %lu\n", (unsigned long)*block,
+               (unsigned long)old);
+        fflush(stdout);
+        abort();
+    }
     live_bytes += size - old;
-    if (size) return realloc(p, size);
-    free(p);
-    return NULL;
+    if (!size) {
+        free(block);
+        return NULL;
+    }
+    block = (size_t *)realloc(block, size + 2 * sizeof *block);
+    if (!block) return NULL;
+    *block = size;
+    return block + 2;
 }
 
 // The last warning; a kernel that does not compile is one, and a failure here.
@@ -97,7 +115,8 @@ static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r) {
 
 // Programs g[0..n) one after the other in one region (or eagerly); results to r[0..n).
 // "" or what went wrong.
-static const char *run(graph **g, int n, int variant, const char *name, int execution, reads *r) {
+static const char *run(graph **g, int n, int variant, const char *name, int execution,
+                       reads *r) {
     static char error[700];
     tc_ctx *tc = context(variant);
     run_state *s = (run_state *)calloc((size_t)n, sizeof *s);
@@ -118,8 +137,8 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
         snprintf(error, sizeof error, "a kernel does not compile: %s", warning);
     for (int i = 0; i < n; i++) read_end(g[i], s[i].v, &r[i]);
     if ((status || tc_error(tc)) && !error[0])
-        snprintf(error, sizeof error, "%s: %s", tc_status_name(status ? status : tc_error(tc)),
-                 tc_error_text(tc));
+        snprintf(error, sizeof error, "%s: %s",
+                 tc_status_name(status ? status : tc_error(tc)), tc_error_text(tc));
     if (variant != EAGER)
         for (int i = 0; i < n; i++)
             for (int k = 0; k < g[i]->n_values; k++)
@@ -131,7 +150,8 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
 }
 
 // ---- comparing ----
-static int same_element(const unsigned char *a, const unsigned char *b, int dtype, size_t size) {
+static int same_element(const unsigned char *a, const unsigned char *b, int dtype,
+                        size_t size) {
     if (!memcmp(a, b, size)) return 1;
     double x, y;
     float u, w;
@@ -147,9 +167,10 @@ static void compare(const reads *a, const reads *b, char what[400]) {
     for (int i = 0; i < a->n && i < b->n && !what[0]; i++) {
         size_t size = tc_dtype_bytes((tc_dtype)a->part[i].dtype);
         if (a->part[i].bytes != b->part[i].bytes || a->part[i].dtype != b->part[i].dtype) {
-            snprintf(what, 400, "v%d: %lu bytes of %s, not %lu of %s", a->part[i].value,
-                     (unsigned long)b->part[i].bytes, tc_dtype_name((tc_dtype)b->part[i].dtype),
-                     (unsigned long)a->part[i].bytes, tc_dtype_name((tc_dtype)a->part[i].dtype));
+            snprintf(
+                what, 400, "v%d: %lu bytes of %s, not %lu of %s", a->part[i].value,
+                (unsigned long)b->part[i].bytes, tc_dtype_name((tc_dtype)b->part[i].dtype),
+                (unsigned long)a->part[i].bytes, tc_dtype_name((tc_dtype)a->part[i].dtype));
             return;
         }
         for (size_t k = 0; k * size < a->part[i].bytes; k++) {
@@ -306,7 +327,8 @@ static int shrink_inputs(program *p, uint32_t mask, int *budget) {
                 changed = 1;
                 continue;
             }
-            for (int64_t to = 1; to < p->input[i].d.size[d]; to = to < 4 ? to + 1 : to * 2) {
+            for (int64_t to = 1; to < p->input[i].d.size[d];
+                 to = to < 4 ? to + 1 : to * 2) {
                 q = *p;
                 q.input[i].d.size[d] = to;
                 if (!shrink_try(p, &q, mask, budget)) continue;
@@ -323,23 +345,30 @@ static void shrink(program *p, uint32_t mask) {
     program q = *p;
     q.wild = q.spice = 0;
     shrink_try(p, &q, mask, &budget);
-    while (shrink_calls(p, mask, &budget) | shrink_inputs(p, mask, &budget)) {}
+    while (shrink_calls(p, mask, &budget) | shrink_inputs(p, mask, &budget)) {
+    }
     fails(p, mask); // leaves the verdict of the smallest one
 }
 
 // ---- writing a reproducer ----
 static void write_element(FILE *f, int dtype, double x) {
-    if (x != x) fputs("NAN", f);
-    else if (x - x != 0) fputs(x > 0 ? "INFINITY" : "-INFINITY", f);
-    else if (dtype == TC_F32) fprintf(f, "%af", (double)(float)x);
-    else if (dtype == TC_F64) fprintf(f, "%a", x);
-    else if (x == -0x1p63) fputs("INT64_MIN", f);
-    else fprintf(f, "%lldLL", (long long)x);
+    if (x != x)
+        fputs("NAN", f);
+    else if (x - x != 0)
+        fputs(x > 0 ? "INFINITY" : "-INFINITY", f);
+    else if (dtype == TC_F32)
+        fprintf(f, "%af", (double)(float)x);
+    else if (dtype == TC_F64)
+        fprintf(f, "%a", x);
+    else if (x == -0x1p63)
+        fputs("INT64_MIN", f);
+    else
+        fprintf(f, "%lldLL", (long long)x);
 }
 
 static void write_data(FILE *f, const program *p, int number) {
-    static const char *const names[] = {"uint8_t", "uint8_t", "int32_t", "int64_t", "float",
-                                        "double"};
+    static const char *const names[] = {"uint8_t", "uint8_t", "int32_t",
+                                        "int64_t", "float",   "double"};
     const input *in = &p->input[number];
     tc_dims b = base_dims(in);
     int64_t n = dims_count(&b);
@@ -425,6 +454,7 @@ static void write_body(const program *p, const char *path) {
         FILE *f = fopen(path, "a");
         graph *g = (graph *)calloc(1, sizeof *g);
         if (!f || !g) _exit(1);
+        setvbuf(f, NULL, _IONBF, 0);
         elaborate(g, p, context(EAGER), f);
         for (int i = 0; i < g->n_values; i++)
             if (is_read(g, i)) fprintf(f, "    show(\"v%d\", v%d);\n", i, i);
@@ -444,13 +474,15 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
     if (!f) return;
     fprintf(f, "// Found by tests/fuzz. %s\n", v->text);
     fprintf(f, "//     cc -g -I. %s -o repro -lpthread -ldl && ./repro\n", path);
-    fprintf(f, "#define TCOMPILE_IMPLEMENTATION\n#include \"tcompile.h\"\n%s", reproducer_head);
+    fprintf(f, "#define TCOMPILE_IMPLEMENTATION\n#include \"tcompile.h\"\n%s",
+            reproducer_head);
     fprintf(f, "#ifndef BACKEND\n#    define BACKEND \"%s\"\n#    define THREADS %d\n",
             variants[v->variant].backend, variants[v->variant].threads);
     fprintf(f, "#    define NO_FUSION %d\n#endif\n\n", variants[v->variant].no_fusion);
     for (int i = 0; i < p->n_inputs; i++) write_data(f, p, i);
-    fprintf(f, "\nstatic void program(tc_ctx *tc, int k, int region) {\n"
-               "    tc_scope_begin(tc);\n    tc_manual_seed(tc, %llullu);\n",
+    fprintf(f,
+            "\nstatic void program(tc_ctx *tc, int k, int region) {\n"
+            "    tc_scope_begin(tc);\n    tc_manual_seed(tc, %llullu);\n",
             (unsigned long long)p->seed);
     fclose(f);
     write_body(p, path);
@@ -495,7 +527,8 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         state->graphs++;
         if (mask_of(k, o->cpu, 1) == USE_INTERP) {
             graph_free(g), free(g);
-        } else batch[waiting++] = g;
+        } else
+            batch[waiting++] = g;
         if (waiting == MAX_BATCH) {
             check(batch, waiting, USE_CPU, &state->verdict);
             state->compiled += (uint64_t)waiting;
@@ -593,13 +626,20 @@ int main(int count, char **args) {
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int i = 1; i < count; i++) {
         const char *a = args[i], *b = i + 1 < count ? args[i + 1] : "0";
-        if (!strcmp(a, "--graphs")) o.graphs = strtoull(b, NULL, 10), o.seconds = 1e6, i++;
-        else if (!strcmp(a, "--cpu")) o.cpu = atoi(b), i++;
-        else if (!strcmp(a, "--failures")) o.failures = atoi(b), i++;
-        else if (!strcmp(a, "--only")) one = strtoull(b, NULL, 10), i++;
-        else if (!strcmp(a, "--out")) out_folder = b, i++;
-        else if (a[0] != '-' && plain++ == 0) o.seconds = atof(a);
-        else if (a[0] != '-') o.seed = strtoull(a, NULL, 10);
+        if (!strcmp(a, "--graphs"))
+            o.graphs = strtoull(b, NULL, 10), o.seconds = 1e6, i++;
+        else if (!strcmp(a, "--cpu"))
+            o.cpu = atoi(b), i++;
+        else if (!strcmp(a, "--failures"))
+            o.failures = atoi(b), i++;
+        else if (!strcmp(a, "--only"))
+            one = strtoull(b, NULL, 10), i++;
+        else if (!strcmp(a, "--out"))
+            out_folder = b, i++;
+        else if (a[0] != '-' && plain++ == 0)
+            o.seconds = atof(a);
+        else if (a[0] != '-')
+            o.seed = strtoull(a, NULL, 10);
     }
     return one ? only(one) : fuzz(&o);
 }

@@ -28,7 +28,7 @@ typedef struct program {
 typedef struct value {
     tc_tensor t;
     tc_dims d;
-    int dtype, group, view_ok, input, consumed, kept, read;
+    int dtype, group, view_ok, input, consumed, kept, read, source;
     int64_t n;
     double low, high; // of the finite elements
 } value;
@@ -65,15 +65,15 @@ static int chance(rng *g, int percent) { return below(g, 100) < percent; }
 static const struct {
     int op, weight;
 } op_weights[] = {
-    {C_UNARY, 22},    {C_BINARY, 30},   {C_SCALAR, 10},    {C_REDUCE, 14},    {C_ALONG, 6},
-    {C_FMA, 2},       {C_WHERE, 4},     {C_CLAMP, 2},      {C_CAST, 5},       {C_MASKED, 2},
-    {C_RESHAPE, 5},   {C_PERMUTE, 6},   {C_EXPAND, 4},     {C_SLICE, 6},      {C_SELECT, 2},
-    {C_FLIP, 2},      {C_ROLL, 2},      {C_PAD, 4},        {C_CAT, 4},        {C_STACK, 2},
-    {C_UNFOLD, 2},    {C_TILE, 1},      {C_REPEAT, 1},     {C_UNSQUEEZE, 2},  {C_SQUEEZE, 1},
-    {C_FLATTEN, 1},   {C_TRIANGLE, 1},  {C_MATMUL, 5},     {C_LINEAR, 1},     {C_TAKE, 3},
-    {C_GATHER, 3},    {C_ONE_HOT, 1},   {C_VAR, 1},        {C_LAYER_NORM, 2}, {C_FULL, 1},
-    {C_ARANGE, 1},    {C_RAND, 1},      {C_IN_TENSOR, 5},  {C_IN_SCALAR, 3},  {C_IN_UNARY, 2},
-    {C_ITEM, 1},      {C_READ, 1},      {C_BRANCH, 1},
+    {C_UNARY, 22},  {C_BINARY, 30},  {C_SCALAR, 10},   {C_REDUCE, 14},    {C_ALONG, 6},
+    {C_FMA, 2},     {C_WHERE, 4},    {C_CLAMP, 2},     {C_CAST, 5},       {C_MASKED, 2},
+    {C_RESHAPE, 5}, {C_PERMUTE, 6},  {C_EXPAND, 4},    {C_SLICE, 6},      {C_SELECT, 2},
+    {C_FLIP, 2},    {C_ROLL, 2},     {C_PAD, 4},       {C_CAT, 4},        {C_STACK, 2},
+    {C_UNFOLD, 2},  {C_TILE, 1},     {C_REPEAT, 1},    {C_UNSQUEEZE, 2},  {C_SQUEEZE, 1},
+    {C_FLATTEN, 1}, {C_TRIANGLE, 1}, {C_MATMUL, 5},    {C_LINEAR, 1},     {C_TAKE, 3},
+    {C_GATHER, 3},  {C_ONE_HOT, 1},  {C_VAR, 1},       {C_LAYER_NORM, 2}, {C_FULL, 1},
+    {C_ARANGE, 1},  {C_RAND, 1},     {C_IN_TENSOR, 5}, {C_IN_SCALAR, 3},  {C_IN_UNARY, 2},
+    {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},
 };
 
 static int random_op(rng *g) {
@@ -85,7 +85,7 @@ static int random_op(rng *g) {
 }
 
 static int random_dtype(rng *g) {
-    static const int often[] = {TC_F32, TC_F32, TC_F32, TC_F32, TC_F64, TC_I32,
+    static const int often[] = {TC_F32, TC_F32, TC_F32,  TC_F32, TC_F64, TC_I32,
                                 TC_I64, TC_U8,  TC_BOOL, TC_F32, TC_I32, TC_F64};
     return often[below(g, COUNT(often))];
 }
@@ -114,14 +114,15 @@ static void random_input(program *p, rng *g, const int64_t *pool, int number) {
 }
 
 static void random_program(program *p, uint64_t seed) {
-    static const int64_t sizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  13, 15, 16, 17,
-                                    24, 31, 32, 33, 40, 63, 64, 65, 3,  4,  5,  8,  0};
+    static const int64_t sizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 13, 15, 16, 17,
+                                    24, 31, 32, 33, 40, 63, 64, 65, 3, 4,  5,  8,  0};
     rng gen = {mix(seed)}, *g = &gen;
     int64_t pool[3];
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->large = chance(g, 6), p->wild = chance(g, 8), p->spice = chance(g, 8);
-    for (int i = 0; i < 3; i++) pool[i] = sizes[below(g, COUNT(sizes) - (i > 0 || below(g, 4)))];
+    for (int i = 0; i < 3; i++)
+        pool[i] = sizes[below(g, COUNT(sizes) - (i > 0 || below(g, 4)))];
     if (p->large) pool[0] = 1000 + below(g, 9000), pool[1] = 1 + below(g, 300);
     p->n_inputs = 1 + below(g, MAX_INPUTS);
     for (int i = 0; i < p->n_inputs; i++) random_input(p, g, pool, i);
@@ -165,7 +166,8 @@ static double input_element(const program *p, int number, int execution, int64_t
     if (in->dtype == TC_U8) return (double)(h >> 56);
     if (in->dtype == TC_I32 && in->wide) return (double)(int32_t)(h >> 32);
     if (in->dtype == TC_I64 && in->wide) return (double)((int64_t)h >> 11);
-    if (in->dtype == TC_I32 || in->dtype == TC_I64) return (double)((int64_t)(h >> 40) % 19 - 9);
+    if (in->dtype == TC_I32 || in->dtype == TC_I64)
+        return (double)((int64_t)(h >> 40) % 19 - 9);
     if (p->spice && h % 17 == 0) {
         int k = (int)(h >> 33) % 12;
         return k < 8 ? odd[k] : k < 10 ? (double)NAN : k == 10 ? INFINITY : -INFINITY;
@@ -211,8 +213,10 @@ static tc_tensor make_input(tc_ctx *tc, const program *p, int number, void *data
         print_dims(f, b);
         fprintf(f, ", %s), v%d = ", dtype_names[in->dtype], number);
     }
-    if (tc && in->layout == WRAPPED) t = tc_wrap(tc, data, b, (tc_dtype)in->dtype);
-    else if (tc) t = tc_from_data(tc, data, b, (tc_dtype)in->dtype);
+    if (tc && in->layout == WRAPPED)
+        t = tc_wrap(tc, data, b, (tc_dtype)in->dtype);
+    else if (tc)
+        t = tc_from_data(tc, data, b, (tc_dtype)in->dtype);
     int view = in->layout * (in->d.rank > 0);
     if (view == TRANSPOSED) {
         if (f) fprintf(f, "tc_permute(b%d, ", number), print_dims(f, order), fputs(")", f);
@@ -226,7 +230,8 @@ static tc_tensor make_input(tc_ctx *tc, const program *p, int number, void *data
     } else if (view == EXPANDED) {
         if (f) fprintf(f, "tc_expand(b%d, ", number), print_dims(f, in->d), fputs(")", f);
         if (tc) t = tc_expand(t, in->d);
-    } else if (f) fprintf(f, "b%d", number);
+    } else if (f)
+        fprintf(f, "b%d", number);
     if (f) fprintf(f, ";\n");
     return t;
 }
@@ -237,7 +242,8 @@ static void fill_inputs(graph *g, int execution) {
         int64_t n = dims_count(&b);
         if (!g->memory[k]) g->memory[k] = calloc((size_t)n + 1, 8);
         for (int64_t i = 0; i < n; i++)
-            store(g->memory[k], g->p->input[k].dtype, i, input_element(g->p, k, execution, i));
+            store(g->memory[k], g->p->input[k].dtype, i,
+                  input_element(g->p, k, execution, i));
     }
 }
 
@@ -299,7 +305,9 @@ static int emit(graph *g, call *o) {
     for (int i = 0; i < o->n_in; i++) g->v[o->in[i]].consumed = 1;
     g->call[g->n_calls++] = *o;
     if (effect) return o->in[0];
-    return add_value(g, t, g->n_values);
+    int r = add_value(g, t, g->n_values);
+    g->v[r].source = !o->n_in;
+    return r;
 }
 
 static call new_call(call_kind kind, int fn, int n, int a, int b, int c) {
@@ -334,6 +342,12 @@ static int guard(graph *g, int a, double low, double high) {
 
 static int is_float(const graph *g, int a) { return g->v[a].dtype >= TC_F32; }
 
+// floor, for what fits (no libm is linked).
+static double round_down(double x) {
+    double t = (double)(int64_t)x;
+    return t > x ? t - 1 : t;
+}
+
 static int as_wanted(graph *g, int a, int wants, uint32_t r) {
     call o = new_call(C_SCALAR, 0, 1, a, 0, 0);
     int dtype = g->v[a].dtype;
@@ -344,7 +358,7 @@ static int as_wanted(graph *g, int a, int wants, uint32_t r) {
     }
     if (wants != TRUTH || dtype == TC_BOOL) return a;
     while (strcmp(scalar_ops[o.fn].name, "gt_s")) o.fn++;
-    o.s[0] = floor((g->v[a].low + g->v[a].high) / 2);
+    o.s[0] = g->v[a].high < 1e15 ? round_down((g->v[a].low + g->v[a].high) / 2) : 0;
     return emit(g, &o);
 }
 
@@ -374,7 +388,7 @@ static int partner(graph *g, const tc_dims *d, int from, int fallback) {
 
 static double scalar_between(double low, double high, uint32_t r) {
     double x = low + (high - low) * (double)(r >> 8) / (double)(1 << 24);
-    if (r % 3) return floor(x + 0.5) < low ? low : floor(x + 0.5);
+    if (r % 3) return round_down(x + 0.5) < low ? low : round_down(x + 0.5);
     return r % 2 ? (double)(float)x : x;
 }
 
@@ -386,8 +400,10 @@ static int do_binary(graph *g, const ins *s, int a, int b) {
     if (is_float(g, a) || is_float(g, b)) {
         int other = binary_ops[fn].low2 != binary_ops[fn].high2;
         a = guard(g, a, binary_ops[fn].low, binary_ops[fn].high);
-        if (!other) b = guard(g, b, binary_ops[fn].low, binary_ops[fn].high);
-        else b = guard(g, b, binary_ops[fn].low2, binary_ops[fn].high2);
+        if (!other)
+            b = guard(g, b, binary_ops[fn].low, binary_ops[fn].high);
+        else
+            b = guard(g, b, binary_ops[fn].low2, binary_ops[fn].high2);
     }
     call o = new_call(C_BINARY, fn, 2, a, b, 0);
     return emit(g, &o);
@@ -479,13 +495,15 @@ static int do_matmul(graph *g, const ins *s, int a, int b) {
     if (!found && d.rank >= 2) { // with its own transpose
         call t = new_call(C_PERMUTE, 0, 1, a, 0, 0);
         int64_t rows = d.size[d.rank - 2];
-        if (g->v[a].n * rows > 400000 || g->v[a].n / (k ? k : 1) * rows > g->limit) return a;
+        if (g->v[a].n * rows > 400000 || g->v[a].n / (k ? k : 1) * rows > g->limit)
+            return a;
         t.d = d;
         for (int i = 0; i < d.rank; i++) t.d.size[i] = i;
         t.d.size[d.rank - 1] = d.rank - 2, t.d.size[d.rank - 2] = d.rank - 1;
         o.in[1] = emit_view(g, &t, 1);
         if (o.in[1] == a) return a;
-    } else if (!found) return a;
+    } else if (!found)
+        return a;
     for (int i = 0; i < 2; i++) {
         o.in[i] = as_wanted(g, o.in[i], NUMBER, s->r[0]);
         if (is_float(g, o.in[i])) o.in[i] = guard(g, o.in[i], -100, 100);
@@ -555,12 +573,15 @@ static int do_in_place(graph *g, const ins *s, int a, int b) {
         for (int i = 0; i < g->n_values; i++) {
             tc_dims out;
             int k = (b + i) % g->n_values;
-            if (g->v[k].d.rank > v->d.rank || !broadcast(g, &v->d, &g->v[k].d, &out)) continue;
+            if (g->v[k].d.rank > v->d.rank || !broadcast(g, &v->d, &g->v[k].d, &out))
+                continue;
             if (memcmp(&out, &v->d, sizeof out.rank + (size_t)out.rank * 8 + 4)) continue;
             if (dims_count(&out) != v->n) continue;
-            if (o.fn != COUNT(in_place_tensor) - 1 && category(g->v[k].dtype) > category(v->dtype))
+            if (o.fn != COUNT(in_place_tensor) - 1 &&
+                category(g->v[k].dtype) > category(v->dtype))
                 continue;
-            if (!whole && is_float(g, k) && (g->v[k].low < -500 || g->v[k].high > 500)) continue;
+            if (!whole && is_float(g, k) && (g->v[k].low < -500 || g->v[k].high > 500))
+                continue;
             o.in[1] = k;
             break;
         }
@@ -568,7 +589,7 @@ static int do_in_place(graph *g, const ins *s, int a, int b) {
     } else if (o.kind == C_IN_SCALAR) {
         o.fn = v->dtype == TC_BOOL ? 2 : (int)(s->r[0] % COUNT(in_place_scalar));
         o.s[0] = scalar_between(-3, 3, s->r[1]);
-        if (whole) o.s[0] = floor(o.s[0]);
+        if (whole) o.s[0] = round_down(o.s[0]);
         if (v->dtype == TC_BOOL || v->dtype == TC_U8) o.s[0] = (double)(s->r[1] % 2);
     } else {
         o.fn = v->dtype == TC_BOOL ? 4 : (int)(s->r[0] % COUNT(in_place_unary));
@@ -599,7 +620,8 @@ static int do_move(graph *g, const ins *s, int a) {
     int dim = d.rank ? (int)(s->r[0] % (uint32_t)d.rank) : 0;
     int64_t n = d.rank ? d.size[dim] : 0;
     uint32_t r = s->r[1];
-    if (!d.rank && s->op != C_UNSQUEEZE && s->op != C_RESHAPE && s->op != C_EXPAND) return a;
+    if (!d.rank && s->op != C_UNSQUEEZE && s->op != C_RESHAPE && s->op != C_EXPAND)
+        return a;
     switch (s->op) {
     case C_RESHAPE: o.d = factor(g->v[a].n, r); return emit_view(g, &o, 0);
     case C_PERMUTE:
@@ -636,9 +658,7 @@ static int do_move(graph *g, const ins *s, int a) {
         o.a[0] = dim, o.a[1] = (int64_t)(r >> 1) % n - (r & 1 ? n : 0);
         return emit_view(g, &o, 1);
     case C_FLIP: o.d = some_dims(g, a, r); return emit_view(g, &o, 0);
-    case C_ROLL:
-        o.a[0] = (int64_t)(r % 23) - 11, o.a[1] = dim;
-        return emit_view(g, &o, 0);
+    case C_ROLL: o.a[0] = (int64_t)(r % 23) - 11, o.a[1] = dim; return emit_view(g, &o, 0);
     case C_UNFOLD:
         if (!n || d.rank > 4) return a;
         o.a[0] = dim, o.a[1] = 1 + (int64_t)(r >> 3) % (n < 4 ? n : 4), o.a[2] = 1 + r % 3;
@@ -713,7 +733,8 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         b = partner(g, &d, b, a);
         if (!broadcast(g, &d, &g->v[b].d, &out)) return a;
         c = partner(g, &out, c, b);
-        if (s->op == C_WHERE) a = as_wanted(g, a, TRUTH, 0);
+        if (s->op == C_WHERE)
+            a = as_wanted(g, a, TRUTH, 0);
         else {
             a = guard(g, a, -1e3, 1e3);
             b = guard(g, b, -1e3, 1e3), c = guard(g, c, -1e6, 1e6);
@@ -753,7 +774,8 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         o.a[0] = 1 + s->r[0] % 5;
         if (g->v[a].n * 5 > g->limit || d.rank > 4) return a;
         o.in[0] = as_index(g, a, o.a[0], 8);
-        return g->v[o.in[0]].dtype == TC_I32 || g->v[o.in[0]].dtype == TC_I64 ? emit(g, &o) : a;
+        return g->v[o.in[0]].dtype == TC_I32 || g->v[o.in[0]].dtype == TC_I64 ? emit(g, &o)
+                                                                              : a;
     case C_VAR:
         if (!d.rank || !g->v[a].n) return a;
         o.in[0] = guard(g, a, -1e3, 1e3), o.a[0] = dim, o.s[0] = (double)(s->r[1] % 2);
@@ -821,7 +843,9 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
 // Is value i read when the run is over?
 static int is_read(const graph *g, int i) {
     const value *v = &g->v[i];
-    if (v->input >= 0 || !v->consumed || v->kept || v->n <= 16) return 1;
+    if (v->input >= 0 || !v->consumed || v->kept) return 1;
+    if (v->n <= 16 && !v->source)
+        return 1; // small results are always stored, sources are not
     return v->read && !g->external_written;
 }
 

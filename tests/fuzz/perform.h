@@ -23,27 +23,48 @@ static const struct {
     int wants;
     double low, high; // operands are clamped to this, so that results stay finite
 } unary_ops[] = {
-    {F(neg), NUMBER, -1e6, 1e6},          {F(abs), NUMBER, -1e6, 1e6},
-    {F(sign), NUMBER, -1e6, 1e6},         {F(square), NUMBER, -1e3, 1e3},
-    {F(reciprocal), ANY, 0.05, 1e6},      {F(sqrt), ANY, 0, 1e6},
-    {F(rsqrt), ANY, 1e-3, 1e6},           {F(exp), ANY, -20, 8},
-    {F(exp2), ANY, -20, 10},              {F(expm1), ANY, -20, 8},
-    {F(log), ANY, 1e-3, 1e6},             {F(log2), ANY, 1e-3, 1e6},
-    {F(log10), ANY, 1e-3, 1e6},           {F(log1p), ANY, -0.9, 1e6},
-    {F(sin), ANY, -100, 100},             {F(cos), ANY, -100, 100},
-    {F(tan), ANY, -1.3, 1.3},             {F(asin), ANY, -1, 1},
-    {F(acos), ANY, -1, 1},                {F(atan), ANY, -1e6, 1e6},
-    {F(sinh), ANY, -6, 6},                {F(cosh), ANY, -6, 6},
-    {F(tanh), ANY, -1e6, 1e6},            {F(erf), ANY, -1e6, 1e6},
-    {F(sigmoid), ANY, -1e6, 1e6},         {F(relu), NUMBER, -1e6, 1e6},
-    {F(gelu), ANY, -1e3, 1e3},            {F(gelu_tanh), ANY, -1e3, 1e3},
-    {F(silu), ANY, -1e6, 1e6},            {F(softplus), ANY, -1e6, 1e6},
-    {F(floor), NUMBER, -1e6, 1e6},        {F(ceil), NUMBER, -1e6, 1e6},
-    {F(round), NUMBER, -1e6, 1e6},        {F(trunc), NUMBER, -1e6, 1e6},
-    {F(isnan), ANY, -1e30, 1e30},         {F(isfinite), ANY, -1e30, 1e30},
-    {F(logical_not), ANY, -1e30, 1e30},   {F(bitwise_not), INTEGER, -1e30, 1e30},
-    {F(contiguous), ANY, -1e30, 1e30},    {F(clone), ANY, -1e30, 1e30},
-    {F(squeeze_all), ANY, -1e30, 1e30},   {F(sum_all), ANY, -1e3, 1e3},
+    {F(neg), NUMBER, -1e6, 1e6},
+    {F(abs), NUMBER, -1e6, 1e6},
+    {F(sign), NUMBER, -1e6, 1e6},
+    {F(square), NUMBER, -1e3, 1e3},
+    {F(reciprocal), ANY, 0.05, 1e6},
+    {F(sqrt), ANY, 0, 1e6},
+    {F(rsqrt), ANY, 1e-3, 1e6},
+    {F(exp), ANY, -20, 8},
+    {F(exp2), ANY, -20, 10},
+    {F(expm1), ANY, -20, 8},
+    {F(log), ANY, 1e-3, 1e6},
+    {F(log2), ANY, 1e-3, 1e6},
+    {F(log10), ANY, 1e-3, 1e6},
+    {F(log1p), ANY, -0.9, 1e6},
+    {F(sin), ANY, -100, 100},
+    {F(cos), ANY, -100, 100},
+    {F(tan), ANY, -1.3, 1.3},
+    {F(asin), ANY, -1, 1},
+    {F(acos), ANY, -1, 1},
+    {F(atan), ANY, -1e6, 1e6},
+    {F(sinh), ANY, -6, 6},
+    {F(cosh), ANY, -6, 6},
+    {F(tanh), ANY, -1e6, 1e6},
+    {F(erf), ANY, -1e6, 1e6},
+    {F(sigmoid), ANY, -1e6, 1e6},
+    {F(relu), NUMBER, -1e6, 1e6},
+    {F(gelu), ANY, -1e3, 1e3},
+    {F(gelu_tanh), ANY, -1e3, 1e3},
+    {F(silu), ANY, -1e6, 1e6},
+    {F(softplus), ANY, -1e6, 1e6},
+    {F(floor), NUMBER, -1e6, 1e6},
+    {F(ceil), NUMBER, -1e6, 1e6},
+    {F(round), NUMBER, -1e6, 1e6},
+    {F(trunc), NUMBER, -1e6, 1e6},
+    {F(isnan), ANY, -1e30, 1e30},
+    {F(isfinite), ANY, -1e30, 1e30},
+    {F(logical_not), ANY, -1e30, 1e30},
+    {F(bitwise_not), INTEGER, -1e30, 1e30},
+    {F(contiguous), ANY, -1e30, 1e30},
+    {F(clone), ANY, -1e30, 1e30},
+    {F(squeeze_all), ANY, -1e30, 1e30},
+    {F(sum_all), ANY, -1e3, 1e3},
     {F(mean_all), ANY, -1e3, 1e3},
 };
 
@@ -90,14 +111,22 @@ static const struct {
     double low, high;
     double s, t; // scalars are taken from [s, t]
 } scalar_ops[] = {
-    {F(add_s), ANY, -1e6, 1e6, -9, 9},       {F(sub_s), ANY, -1e6, 1e6, -9, 9},
-    {F(mul_s), ANY, -1e6, 1e6, -3, 3},       {F(div_s), ANY, -1e6, 1e6, 0.5, 9},
-    {F(floor_divide_s), NUMBER, -1e6, 1e6, 0.5, 9}, {F(remainder_s), NUMBER, -1e6, 1e6, 0.5, 9},
-    {F(fmod_s), NUMBER, -1e6, 1e6, 0.5, 9},  {F(pow_s), NUMBER, 0.1, 20, -2, 3},
-    {F(maximum_s), ANY, -1e6, 1e6, -3, 3},   {F(minimum_s), ANY, -1e6, 1e6, -3, 3},
-    {F(gt_s), ANY, -1e30, 1e30, -3, 3},      {F(le_s), ANY, -1e30, 1e30, -3, 3},
-    {F(eq_s), ANY, -1e30, 1e30, -3, 3},      {F(rsub_s), ANY, -1e6, 1e6, -9, 9},
-    {F(rdiv_s), ANY, 0.1, 1e6, -9, 9},       {F(rpow_s), ANY, -3, 3, 0.1, 3},
+    {F(add_s), ANY, -1e6, 1e6, -9, 9},
+    {F(sub_s), ANY, -1e6, 1e6, -9, 9},
+    {F(mul_s), ANY, -1e6, 1e6, -3, 3},
+    {F(div_s), ANY, -1e6, 1e6, 0.5, 9},
+    {F(floor_divide_s), NUMBER, -1e6, 1e6, 0.5, 9},
+    {F(remainder_s), NUMBER, -1e6, 1e6, 0.5, 9},
+    {F(fmod_s), NUMBER, -1e6, 1e6, 0.5, 9},
+    {F(pow_s), NUMBER, 0.1, 20, -2, 3},
+    {F(maximum_s), ANY, -1e6, 1e6, -3, 3},
+    {F(minimum_s), ANY, -1e6, 1e6, -3, 3},
+    {F(gt_s), ANY, -1e30, 1e30, -3, 3},
+    {F(le_s), ANY, -1e30, 1e30, -3, 3},
+    {F(eq_s), ANY, -1e30, 1e30, -3, 3},
+    {F(rsub_s), ANY, -1e6, 1e6, -9, 9},
+    {F(rdiv_s), ANY, 0.1, 1e6, -9, 9},
+    {F(rpow_s), ANY, -3, 3, 0.1, 3},
 };
 #undef F
 #define F(name) #name, tc_##name##_dims_at
@@ -107,11 +136,12 @@ static const struct {
     int wants;
     double low, high;
 } reduce_ops[] = {
-    {F(sum), ANY, -1e4, 1e4},    {F(mean), ANY, -1e4, 1e4},  {F(amax), NUMBER, -1e30, 1e30},
-    {F(amin), NUMBER, -1e30, 1e30}, {F(prod), ANY, 0.7, 1.3}, {F(any), ANY, -1e30, 1e30},
-    {F(all), ANY, -1e30, 1e30},  {F(argmax), NUMBER, -1e30, 1e30},
+    {F(sum), ANY, -1e4, 1e4},         {F(mean), ANY, -1e4, 1e4},
+    {F(amax), NUMBER, -1e30, 1e30},   {F(amin), NUMBER, -1e30, 1e30},
+    {F(prod), ANY, 0.7, 1.3},         {F(any), ANY, -1e30, 1e30},
+    {F(all), ANY, -1e30, 1e30},       {F(argmax), NUMBER, -1e30, 1e30},
     {F(argmin), NUMBER, -1e30, 1e30}, {F(logsumexp), ANY, -1e3, 1e3},
-    {F(sum), ANY, -1e4, 1e4},    {F(amax), NUMBER, -1e30, 1e30},
+    {F(sum), ANY, -1e4, 1e4},         {F(amax), NUMBER, -1e30, 1e30},
 };
 #undef F
 #define F(name) #name, tc_##name##_at
@@ -139,18 +169,58 @@ static const struct {
 
 // ---- calls ----
 typedef enum call_kind {
-    C_UNARY, C_BINARY, C_SCALAR, C_REDUCE, C_ALONG, C_FMA, C_WHERE, C_CLAMP, C_CAST, C_MASKED,
-    C_RESHAPE, C_PERMUTE, C_EXPAND, C_SLICE, C_SELECT, C_FLIP, C_ROLL, C_PAD, C_CAT, C_STACK,
-    C_UNFOLD, C_TILE, C_REPEAT, C_UNSQUEEZE, C_SQUEEZE, C_FLATTEN, C_TRIANGLE, C_MATMUL,
-    C_LINEAR, C_TAKE, C_GATHER, C_ONE_HOT, C_VAR, C_LAYER_NORM, C_FULL, C_ARANGE, C_RAND,
-    C_IN_TENSOR, C_IN_SCALAR, C_IN_UNARY, C_ITEM, C_READ, C_BRANCH, C_KEEP, C_KINDS
+    C_UNARY,
+    C_BINARY,
+    C_SCALAR,
+    C_REDUCE,
+    C_ALONG,
+    C_FMA,
+    C_WHERE,
+    C_CLAMP,
+    C_CAST,
+    C_MASKED,
+    C_RESHAPE,
+    C_PERMUTE,
+    C_EXPAND,
+    C_SLICE,
+    C_SELECT,
+    C_FLIP,
+    C_ROLL,
+    C_PAD,
+    C_CAT,
+    C_STACK,
+    C_UNFOLD,
+    C_TILE,
+    C_REPEAT,
+    C_UNSQUEEZE,
+    C_SQUEEZE,
+    C_FLATTEN,
+    C_TRIANGLE,
+    C_MATMUL,
+    C_LINEAR,
+    C_TAKE,
+    C_GATHER,
+    C_ONE_HOT,
+    C_VAR,
+    C_LAYER_NORM,
+    C_FULL,
+    C_ARANGE,
+    C_RAND,
+    C_IN_TENSOR,
+    C_IN_SCALAR,
+    C_IN_UNARY,
+    C_ITEM,
+    C_READ,
+    C_BRANCH,
+    C_KEEP,
+    C_KINDS
 } call_kind;
 
 typedef struct call {
     call_kind kind;
-    int fn;          // row of the kind's table, or a variant
+    int fn; // row of the kind's table, or a variant
     int in[MAX_LIST], n_in;
-    int out;         // value it makes; in place and effects: same as in[0]
+    int out; // value it makes; in place and effects: same as in[0]
     int64_t a[4];
     tc_dims d, e;
     double s[2];
@@ -177,8 +247,8 @@ static void print_dims(FILE *f, tc_dims d) {
         if (tc) r = (call_);                                                               \
     } while (0)
 
-static const char *const dtype_names[] = {"TC_BOOL", "TC_U8", "TC_I32", "TC_I64", "TC_F32",
-                                          "TC_F64"};
+static const char *const dtype_names[] = {"TC_BOOL", "TC_U8",  "TC_I32",
+                                          "TC_I64",  "TC_F32", "TC_F64"};
 
 // What a run gave: values read at graph breaks, then those read at its end.
 enum { MAX_READS = 400 };
@@ -219,17 +289,20 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
     double item;
     int in = o->in[0];
     if (f) {
-        if (o->kind == C_BRANCH) fprintf(f, "    tc_tensor v%d;\n", o->out);
-        else if (o->out == in && o->n_in) fprintf(f, "    ");
-        else fprintf(f, "    tc_tensor v%d = ", o->out);
+        if (o->kind == C_BRANCH)
+            fprintf(f, "    tc_tensor v%d;\n", o->out);
+        else if (o->out == in && o->n_in)
+            fprintf(f, "    ");
+        else
+            fprintf(f, "    tc_tensor v%d = ", o->out);
     }
     switch (o->kind) {
     case C_UNARY:
         DO(unary_ops[o->fn].fn(V(0), SITE), "tc_%s(v%d)", unary_ops[o->fn].name, in);
         break;
     case C_BINARY:
-        DO(binary_ops[o->fn].fn(V(0), V(1), SITE), "tc_%s(v%d, v%d)", binary_ops[o->fn].name,
-           in, o->in[1]);
+        DO(binary_ops[o->fn].fn(V(0), V(1), SITE), "tc_%s(v%d, v%d)",
+           binary_ops[o->fn].name, in, o->in[1]);
         break;
     case C_SCALAR:
         DO(scalar_ops[o->fn].fn(V(0), o->s[0], SITE), "tc_%s(v%d, %.17g)",
@@ -278,8 +351,8 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         break;
     case C_SLICE:
         DO(tc_slice_at(V(0), (int)o->a[0], o->a[1], o->a[2], o->a[3], SITE),
-           "tc_slice(v%d, %d, %lldLL, %lldLL, %lldLL)", in, (int)o->a[0], (long long)o->a[1],
-           (long long)o->a[2], (long long)o->a[3]);
+           "tc_slice(v%d, %d, %lldLL, %lldLL, %lldLL)", in, (int)o->a[0],
+           (long long)o->a[1], (long long)o->a[2], (long long)o->a[3]);
         break;
     case C_SELECT:
         DO(tc_select_at(V(0), (int)o->a[0], o->a[1], SITE), "tc_select(v%d, %d, %lld)", in,
@@ -332,7 +405,8 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
            (int)o->a[0]);
         break;
     case C_SQUEEZE:
-        DO(tc_squeeze_at(V(0), (int)o->a[0], SITE), "tc_squeeze(v%d, %d)", in, (int)o->a[0]);
+        DO(tc_squeeze_at(V(0), (int)o->a[0], SITE), "tc_squeeze(v%d, %d)", in,
+           (int)o->a[0]);
         break;
     case C_FLATTEN:
         DO(tc_flatten_at(V(0), (int)o->a[0], (int)o->a[1], SITE), "tc_flatten(v%d, %d, %d)",
@@ -350,8 +424,8 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
            o->in[1]);
         break;
     case C_TAKE:
-        DO(tc_take_at(V(0), V(1), (int)o->a[0], SITE), "tc_take(v%d, v%d, %d)", in, o->in[1],
-           (int)o->a[0]);
+        DO(tc_take_at(V(0), V(1), (int)o->a[0], SITE), "tc_take(v%d, v%d, %d)", in,
+           o->in[1], (int)o->a[0]);
         break;
     case C_GATHER:
         DO(tc_gather_at(V(0), (int)o->a[0], V(1), SITE), "tc_gather(v%d, %d, v%d)", in,
@@ -421,8 +495,8 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         break;
     case C_BRANCH:
         if (f) {
-            fprintf(f, "    if (tc_item(v%d) > %.17g) v%d = tc_add_s(v%d, 1);\n", in, o->s[0],
-                    o->out, o->in[1]);
+            fprintf(f, "    if (tc_item(v%d) > %.17g) v%d = tc_add_s(v%d, 1);\n", in,
+                    o->s[0], o->out, o->in[1]);
             fprintf(f, "    else v%d = tc_mul_s(v%d, 2)", o->out, o->in[1]);
         }
         if (tc) {

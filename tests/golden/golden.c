@@ -1,8 +1,9 @@
 // Golden tests: programs and graphs whose kernels are pinned as text.
-// A row of the table is a program over the public API, or (run NULL) the graph text in the section
-// `input` of its file. tests/golden/NAME.tc holds the graph after the passes, every kernel as GROUP
-// report and LOOP list, and for some the emitted C. `--update` writes the files anew: read the diff.
-// Beside the text every row has a bound on its kernels, which no update changes.
+// A row of the table is a program over the public API, or (run NULL) the graph text in the
+// section `input` of its file. tests/golden/NAME.tc holds the graph after the passes, every
+// kernel as GROUP report and LOOP list, and for some the emitted C. `--update` writes the
+// files anew: read the diff. Beside the text every row has a bound on its kernels, which no
+// update changes.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
 
@@ -31,7 +32,8 @@ static void run_log_softmax(tc_ctx *c) {
 }
 
 static void run_layer_norm(tc_ctx *c) {
-    tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768)), b = random_of(c, TC_DIMS(768));
+    tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768)),
+              b = random_of(c, TC_DIMS(768));
     tc_trace_begin(c, "golden");
     tc_layer_norm(x, w, b, 1e-5);
     tc_trace_end(c);
@@ -61,8 +63,8 @@ static void run_mean_var(tc_ctx *c) {
 }
 
 static void run_chain(tc_ctx *c) {
-    tc_tensor x = random_of(c, TC_DIMS(128, 512)), a = random_of(c, TC_DIMS(512)), b = random_of(c, TC_DIMS(128, 1)),
-              s = random_of(c, TC_DIMS(1));
+    tc_tensor x = random_of(c, TC_DIMS(128, 512)), a = random_of(c, TC_DIMS(512)),
+              b = random_of(c, TC_DIMS(128, 1)), s = random_of(c, TC_DIMS(1));
     tc_trace_begin(c, "golden");
     tc_tensor y = tc_add(tc_mul(x, a), b);
     y = tc_mul(y, tc_add_s(tc_tanh(tc_mul_s(y, 0.5)), 1));
@@ -80,15 +82,20 @@ static void run_thirty(tc_ctx *c) {
     tc_trace_end(c);
 }
 
-// The salience scorer of the benchmark: two 3x3 stencils, a 7x7 box, and the largest of each image.
+// The salience scorer of the benchmark: two 3x3 stencils, a 7x7 box, and the largest of
+// each image.
 static void run_salience(tc_ctx *c) {
-    static const float sx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1}, sy[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
+    static const float sx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1},
+                       sy[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
     tc_tensor im = random_of(c, TC_DIMS(2, 3, 32, 32));
-    tc_tensor kx = tc_const(c, sx, TC_DIMS(1, 1, 3, 3), TC_F32), ky = tc_const(c, sy, TC_DIMS(1, 1, 3, 3), TC_F32);
+    tc_tensor kx = tc_const(c, sx, TC_DIMS(1, 1, 3, 3), TC_F32),
+              ky = tc_const(c, sy, TC_DIMS(1, 1, 3, 3), TC_F32);
     tc_trace_begin(c, "golden");
-    tc_tensor red = tc_mul_s(tc_narrow(im, 1, 0, 1), 0.299), green = tc_mul_s(tc_narrow(im, 1, 1, 1), 0.587);
+    tc_tensor red = tc_mul_s(tc_narrow(im, 1, 0, 1), 0.299),
+              green = tc_mul_s(tc_narrow(im, 1, 1, 1), 0.587);
     tc_tensor gray = tc_add(tc_add(red, green), tc_mul_s(tc_narrow(im, 1, 2, 1), 0.114));
-    tc_tensor gx = tc_conv2d(gray, kx, none, 1, 1, 1, 1), gy = tc_conv2d(gray, ky, none, 1, 1, 1, 1);
+    tc_tensor gx = tc_conv2d(gray, kx, none, 1, 1, 1, 1),
+              gy = tc_conv2d(gray, ky, none, 1, 1, 1, 1);
     tc_tensor mag = tc_sqrt(tc_add_s(tc_add(tc_mul(gx, gx), tc_mul(gy, gy)), 1e-12));
     tc_tensor s = tc_add(mag, tc_abs(tc_sub(gray, tc_avg_pool2d(gray, 7, 1, 3))));
     tc_div(s, tc_add_s(tc_amax_dims(s, TC_DIMS(1, 2, 3), 1), 1e-6));
@@ -96,7 +103,8 @@ static void run_salience(tc_ctx *c) {
 }
 
 static void run_mlp(tc_ctx *c) {
-    tc_tensor x = random_of(c, TC_DIMS(32, 48)), w1 = random_of(c, TC_DIMS(96, 48)), b1 = random_of(c, TC_DIMS(96));
+    tc_tensor x = random_of(c, TC_DIMS(32, 48)), w1 = random_of(c, TC_DIMS(96, 48)),
+              b1 = random_of(c, TC_DIMS(96));
     tc_tensor w2 = random_of(c, TC_DIMS(48, 96)), b2 = random_of(c, TC_DIMS(48));
     tc_trace_begin(c, "golden");
     tc_add(x, tc_linear(tc_gelu(tc_linear(x, w1, b1)), w2, b2));
@@ -107,7 +115,7 @@ static void run_mlp(tc_ctx *c) {
 
 typedef struct golden {
     const char *name;
-    int most;    // kernels
+    int most; // kernels
     int flags;
     void (*run)(tc_ctx *c);
 } golden;
@@ -161,7 +169,7 @@ static void compare(const char *path, const char *have) {
         FILE *f = strcmp(want, have) ? fopen(path, "wb") : NULL;
         if (f) fputs(have, f), fclose(f);
     } else if (strcmp(want, have)) {
-        FAIL("%s differs from line %d on; ./build.sh test golden -- --update, then read the diff", path,
+        FAIL("%s differs from line %d on; --update, then read the diff", path,
              first_difference(want, have));
     }
     free(want);
@@ -190,13 +198,15 @@ static void run_program(tc_ctx *c, const golden *g, tc__text *t) {
     REQUIRE(r != NULL);
     const tc__program *p = tc__last_program(r);
     for (size_t i = 0; i < p->launch.count && n < 64; i++) k[n++] = p->launch.at[i].group;
-    for (size_t i = 0; i < p->output.count && outputs < 64; i++) node[outputs++] = p->output.at[i].node;
+    for (size_t i = 0; i < p->output.count && outputs < 64; i++)
+        node[outputs++] = p->output.at[i].node;
     tc__put(t, "== trace\n");
     tc__dump_trace(t, tc__last_visit(r));
     tc__put(t, "== graph\n");
     tc__dump_graph(t, &p->graph, node, outputs);
     CHECK(tc__verify(c, &p->graph, TC__TENSOR));
-    CHECK((int)n <= g->most || FAIL("%s: %d kernels, at most %d", g->name, (int)n, g->most));
+    CHECK((int)n <= g->most ||
+          FAIL("%s: %d kernels, at most %d", g->name, (int)n, g->most));
     CHECK_EQ(tc_region_kernels(c, "golden"), n);
     put_kernels(t, k, n, g->flags);
 }
@@ -243,8 +253,10 @@ static void check_golden(const char *name) {
     snprintf(path, sizeof path, "tests/golden/%s.tc", name);
     char *old = file_text(path);
     input_of(old, &input);
-    if (g->run) run_program(c, g, &t);
-    else run_graph(c, g, input.at, &t);
+    if (g->run)
+        run_program(c, g, &t);
+    else
+        run_graph(c, g, input.at, &t);
     CHECK_STR(tc_error_text(c), "");
     compare(path, t.at);
     free(old);
@@ -252,7 +264,7 @@ static void check_golden(const char *name) {
     tc_close(c);
 }
 
-#define GOLDEN(name) \
+#define GOLDEN(name)                                                                       \
     TEST(name) { check_golden(#name); }
 GOLDEN(softmax)
 GOLDEN(log_softmax)
@@ -272,7 +284,8 @@ GOLDEN(symbolic)
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {
         int found = 0;
-        for (const test_case *t = test_first; t; t = t->next) found |= !strcmp(t->name, goldens[i].name);
+        for (const test_case *t = test_first; t; t = t->next)
+            found |= !strcmp(t->name, goldens[i].name);
         CHECK(found || FAIL("no GOLDEN(%s)", goldens[i].name));
     }
 }

@@ -33,22 +33,32 @@ static array new_array(int dtype, tc_dims d) {
 static void *pack(const array *a) {
     char *p = (char *)calloc((size_t)a->n + 1, 8);
     for (int64_t i = 0; i < a->n; i++) {
-        if (a->dtype == TC_F64) ((double *)p)[i] = (double)a->at[i].f;
-        else if (a->dtype == TC_F32) ((float *)p)[i] = (float)a->at[i].f;
-        else if (a->dtype == TC_I64) ((int64_t *)p)[i] = a->at[i].i;
-        else if (a->dtype == TC_I32) ((int32_t *)p)[i] = (int32_t)a->at[i].i;
-        else ((uint8_t *)p)[i] = (uint8_t)a->at[i].i;
+        if (a->dtype == TC_F64)
+            ((double *)p)[i] = (double)a->at[i].f;
+        else if (a->dtype == TC_F32)
+            ((float *)p)[i] = (float)a->at[i].f;
+        else if (a->dtype == TC_I64)
+            ((int64_t *)p)[i] = a->at[i].i;
+        else if (a->dtype == TC_I32)
+            ((int32_t *)p)[i] = (int32_t)a->at[i].i;
+        else
+            ((uint8_t *)p)[i] = (uint8_t)a->at[i].i;
     }
     return p;
 }
 
 static val unpack(const void *p, int dtype, int64_t i) {
     val v = {0, 0};
-    if (dtype == TC_F64) v.f = ((const double *)p)[i];
-    else if (dtype == TC_F32) v.f = ((const float *)p)[i];
-    else if (dtype == TC_I64) v.i = ((const int64_t *)p)[i];
-    else if (dtype == TC_I32) v.i = ((const int32_t *)p)[i];
-    else v.i = ((const uint8_t *)p)[i];
+    if (dtype == TC_F64)
+        v.f = ((const double *)p)[i];
+    else if (dtype == TC_F32)
+        v.f = ((const float *)p)[i];
+    else if (dtype == TC_I64)
+        v.i = ((const int64_t *)p)[i];
+    else if (dtype == TC_I32)
+        v.i = ((const int32_t *)p)[i];
+    else
+        v.i = ((const uint8_t *)p)[i];
     return v;
 }
 
@@ -68,8 +78,8 @@ static val special_int(int t, int k) {
     int64_t low, high;
     val v = {0, 0};
     limits(t, &low, &high);
-    const int64_t list[16] = {0,        1,  -1, low, high, low + 1, high - 1, 2,
-                              -2,       7,  -7, 31,  32,   63,      64,       100};
+    const int64_t list[16] = {0,  1, -1, low, high, low + 1, high - 1, 2,
+                              -2, 7, -7, 31,  32,   63,      64,       100};
     v.i = wrap_to(t, (uint64_t)list[k % 16]);
     return v;
 }
@@ -77,8 +87,9 @@ static val special_int(int t, int k) {
 static val special_float(int t, int k) {
     const ld big = t == TC_F32 ? 3.4028234663852886e38L : 1.7976931348623157e308L;
     const ld tiny = t == TC_F32 ? 0x1p-126L : 0x1p-1022L;
-    const ld list[16] = {0,    -0.0L, 1,         -1,       (ld)NAN,  (ld)INFINITY, -(ld)INFINITY, tiny,
-                         -tiny, 0.5L, tiny / 64, 2.5L, -2.5L, big, -big, -tiny / 128};
+    const ld list[16] = {
+        0,     -0.0L, 1,         -1,   (ld)NAN, (ld)INFINITY, -(ld)INFINITY, tiny,
+        -tiny, 0.5L,  tiny / 64, 2.5L, -2.5L,   big,          -big,          -tiny / 128};
     val v = {0, 0};
     v.f = list[k % 16];
     return v;
@@ -86,10 +97,14 @@ static val special_float(int t, int k) {
 
 static val random_val(int t, double low, double high) {
     val v = {0, 0};
-    if (is_float(t)) v.f = round_to(t, (ld)random_in(low, high));
-    else if (t == TC_BOOL) v.i = (int64_t)(random_bits() >> 63);
-    else if (t == TC_U8) v.i = (int64_t)(random_bits() % 60);
-    else v.i = (int64_t)(random_bits() % 101) - 50;
+    if (is_float(t))
+        v.f = round_to(t, (ld)random_in(low, high));
+    else if (t == TC_BOOL)
+        v.i = (int64_t)(random_bits() >> 63);
+    else if (t == TC_U8)
+        v.i = (int64_t)(random_bits() % 60);
+    else
+        v.i = (int64_t)(random_bits() % 101) - 50;
     return v;
 }
 
@@ -115,15 +130,21 @@ static tc_tensor make_tensor(tc_ctx *tc, const array *a, int layout) {
     b.n = count_of(b.d);
     b.at = (val *)calloc((size_t)b.n + 1, sizeof *b.at);
     for (int64_t i = 0; i < b.n && a->n; i++) {
-        int64_t r = row ? i / row : 0, c = row ? i % row : 0, at[TC_MAX_RANK], left = i, from = 0;
+        int64_t r = row ? i / row : 0, c = row ? i % row : 0, at[TC_MAX_RANK], left = i,
+                from = 0;
         if (layout == TRANSPOSED) {
-            for (int k = rank - 1; k >= 0; k--) at[k] = left % b.d.size[k], left /= b.d.size[k];
+            for (int k = rank - 1; k >= 0; k--)
+                at[k] = left % b.d.size[k], left /= b.d.size[k];
             for (int k = 0; k < rank; k++) from = from * a->d.size[k] + at[order.size[k]];
             b.at[i] = a->at[from];
-        } else if (layout == STEPPED) b.at[i] = a->at[(r / 2 < rows ? r / 2 : 0) * row + c];
-        else if (layout == OFFSET) b.at[i] = a->at[(r >= 3 ? r - 3 : 0) * row + c];
-        else if (layout == REVERSED) b.at[i] = a->at[(rows - 1 - r) * row + c];
-        else b.at[i] = a->at[i];
+        } else if (layout == STEPPED)
+            b.at[i] = a->at[(r / 2 < rows ? r / 2 : 0) * row + c];
+        else if (layout == OFFSET)
+            b.at[i] = a->at[(r >= 3 ? r - 3 : 0) * row + c];
+        else if (layout == REVERSED)
+            b.at[i] = a->at[(rows - 1 - r) * row + c];
+        else
+            b.at[i] = a->at[i];
     }
     void *data = pack(&b);
     tc_tensor t = tc_from_data(tc, data, b.d, (tc_dtype)b.dtype);
@@ -156,8 +177,8 @@ struct op_case {
     tc_dims d;
     double s;
     array expected;
-    double ulp;     // tolerance in units of the last place of the result
-    ld *allow;      // and by element, absolute; NULL = none
+    double ulp; // tolerance in units of the last place of the result
+    ld *allow;  // and by element, absolute; NULL = none
 };
 
 typedef struct batch {
@@ -168,7 +189,8 @@ typedef struct batch {
 static batch current;
 
 enum { RUN_EAGER, RUN_INTERP, RUN_CPU, RUNS };
-static const char *const run_names[RUNS] = {"eager", "region, interpreted", "region, compiled"};
+static const char *const run_names[RUNS] = {"eager", "region, interpreted",
+                                            "region, compiled"};
 static tc_ctx *run_context[RUNS];
 static int region_number, compiled_batches;
 
@@ -220,9 +242,9 @@ static void run_batch(batch *b, int run, void **out) {
         for (int k = 0; same && k < d.rank; k++) same = d.size[k] == e->d.size[k];
         if (!same) {
             FAIL("%s (%s): %s of rank %d and %lld elements, not %s of rank %d and %lld",
-                 b->at[i].name, run_names[run], tc_dtype_name(tc_dtype_of(result[i])), d.rank,
-                 (long long)tc_numel(result[i]), tc_dtype_name((tc_dtype)e->dtype), e->d.rank,
-                 (long long)e->n);
+                 b->at[i].name, run_names[run], tc_dtype_name(tc_dtype_of(result[i])),
+                 d.rank, (long long)tc_numel(result[i]), tc_dtype_name((tc_dtype)e->dtype),
+                 e->d.rank, (long long)e->n);
             continue;
         }
         size_t bytes = (size_t)e->n * tc_dtype_bytes((tc_dtype)e->dtype);
@@ -243,7 +265,8 @@ static void describe_inputs(const op_case *c, int64_t i, char text[200]) {
     for (int k = 0; k < c->n_in && n < 150; k++)
         if (c->in[k].n == c->expected.n)
             n += snprintf(text + n, 200 - (size_t)n, " %.9Lg",
-                          is_float(c->in[k].dtype) ? c->in[k].at[i].f : (ld)c->in[k].at[i].i);
+                          is_float(c->in[k].dtype) ? c->in[k].at[i].f
+                                                   : (ld)c->in[k].at[i].i);
 }
 
 // One element of the eager result against the reference.
@@ -277,12 +300,12 @@ static void check_reference(const op_case *c, const void *got) {
         if (++bad > 2) continue;
         describe_inputs(c, i, inputs);
         if (is_float(c->expected.dtype))
-            FAIL("%s [%lld] of%s: %.9Lg, not %.12Lg (%.3Lg ulp, allowed %g) layouts %s", c->name,
-                 (long long)i, inputs, v.f, want.f,
+            FAIL("%s [%lld] of%s: %.9Lg, not %.12Lg (%.3Lg ulp, allowed %g) layouts %s",
+                 c->name, (long long)i, inputs, v.f, want.f,
                  (v.f - want.f) / ulp_at(c->expected.dtype, want.f), c->ulp, layouts);
         else
-            FAIL("%s [%lld] of%s: %lld, not %lld; layouts %s", c->name, (long long)i, inputs,
-                 (long long)v.i, (long long)want.i, layouts);
+            FAIL("%s [%lld] of%s: %lld, not %lld; layouts %s", c->name, (long long)i,
+                 inputs, (long long)v.i, (long long)want.i, layouts);
     }
     if (bad > 2) FAIL("%s: %d elements of %lld", c->name, bad, (long long)c->expected.n);
 }
@@ -291,18 +314,20 @@ static void check_same(const op_case *c, const void *a, const void *b, const cha
     size_t size = tc_dtype_bytes((tc_dtype)c->expected.dtype);
     int bad = 0;
     for (int64_t i = 0; a && b && i < c->expected.n; i++) {
-        const char *p = (const char *)a + (size_t)i * size, *q = (const char *)b + (size_t)i * size;
+        const char *p = (const char *)a + (size_t)i * size,
+                   *q = (const char *)b + (size_t)i * size;
         val v = unpack(a, c->expected.dtype, i), w = unpack(b, c->expected.dtype, i);
         if (!memcmp(p, q, size)) continue;
         if (is_float(c->expected.dtype) && v.f != v.f && w.f != w.f) continue;
         char inputs[200];
         describe_inputs(c, i, inputs);
         if (++bad == 1)
-            FAIL("%s [%lld] of%s: %s %.17Lg, eager %.17Lg", c->name, (long long)i, inputs, how,
-                 is_float(c->expected.dtype) ? w.f : (ld)w.i,
+            FAIL("%s [%lld] of%s: %s %.17Lg, eager %.17Lg", c->name, (long long)i, inputs,
+                 how, is_float(c->expected.dtype) ? w.f : (ld)w.i,
                  is_float(c->expected.dtype) ? v.f : (ld)v.i);
     }
-    if (bad > 1) FAIL("%s (%s): %d elements of %lld", c->name, how, bad, (long long)c->expected.n);
+    if (bad > 1)
+        FAIL("%s (%s): %d elements of %lld", c->name, how, bad, (long long)c->expected.n);
 }
 
 static void flush(void) {
@@ -353,18 +378,18 @@ typedef struct row {
     binary_fn f2;
     ternary_fn f3;
 } row;
-#define FN_UNARY(name) tc_##name##_at, NULL, NULL
-#define FN_BINARY(name) NULL, tc_##name##_at, NULL
-#define FN_TERNARY(name) NULL, NULL, tc_##name##_at
-#define FN_CAST(name) NULL, NULL, NULL
-#define FN_SOURCE(name) NULL, NULL, NULL
-#define FN_MOVE(name) NULL, NULL, NULL
-#define FN_JOIN(name) NULL, NULL, NULL
-#define FN_GATHER(name) NULL, NULL, NULL
-#define FN_REDUCE(name) NULL, NULL, NULL
+#define FN_UNARY(name)    tc_##name##_at, NULL, NULL
+#define FN_BINARY(name)   NULL, tc_##name##_at, NULL
+#define FN_TERNARY(name)  NULL, NULL, tc_##name##_at
+#define FN_CAST(name)     NULL, NULL, NULL
+#define FN_SOURCE(name)   NULL, NULL, NULL
+#define FN_MOVE(name)     NULL, NULL, NULL
+#define FN_JOIN(name)     NULL, NULL, NULL
+#define FN_GATHER(name)   NULL, NULL, NULL
+#define FN_REDUCE(name)   NULL, NULL, NULL
 #define FN_CONTRACT(name) NULL, NULL, NULL
-#define FN_KERNEL(name) NULL, NULL, NULL
-#define FN_EFFECT(name) NULL, NULL, NULL
+#define FN_KERNEL(name)   NULL, NULL, NULL
+#define FN_EFFECT(name)   NULL, NULL, NULL
 static const row rows[] = {
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \
     {#id, #name, #kind, #range, FN_##kind(name)},
@@ -414,13 +439,20 @@ static int64_t way_from(int way, int k, int64_t i) {
 static array operand(const row *r, const ref_op *o, int k, int dtype, int way, double low,
                      double high) {
     array a = new_array(dtype, way_dims(way, k));
-    int pairs = o->arity > 1 ? 256 : 16; // the first elements are special values, in all pairs
+    int pairs =
+        o->arity > 1 ? 256 : 16; // the first elements are special values, in all pairs
     for (int64_t i = 0; i < a.n; i++) {
-        int s = o->arity == 1 ? (int)i : k == 0 ? (int)i / 16 : k == 1 ? (int)i % 16 : (int)(i * 7);
+        int s = o->arity == 1 ? (int)i
+                : k == 0      ? (int)i / 16
+                : k == 1      ? (int)i % 16
+                              : (int)(i * 7);
         int special = way == WAY_PAIRS ? i % 3 == 0 : i < pairs;
-        if (way == WAY_SCALAR) special = (int)(random_bits() % 4) == 0, s = (int)(random_bits() % 16);
-        if (!special) a.at[i] = random_val(dtype, low, high);
-        else a.at[i] = is_float(dtype) ? special_float(dtype, s) : special_int(dtype, s);
+        if (way == WAY_SCALAR)
+            special = (int)(random_bits() % 4) == 0, s = (int)(random_bits() % 16);
+        if (!special)
+            a.at[i] = random_val(dtype, low, high);
+        else
+            a.at[i] = is_float(dtype) ? special_float(dtype, s) : special_int(dtype, s);
     }
     (void)r;
     return a;
@@ -473,7 +505,7 @@ static void elementwise(const row *r, const ref_op *o, const int *dtype, int way
 
 // Two operands in the same dtype, and pairs of different ones.
 static const int mixed[][3] = {
-    {TC_I32, TC_F32, TC_F32}, {TC_F32, TC_U8, TC_I64}, {TC_BOOL, TC_F32, TC_I32},
+    {TC_I32, TC_F32, TC_F32}, {TC_F32, TC_U8, TC_I64},  {TC_BOOL, TC_F32, TC_I32},
     {TC_F32, TC_F64, TC_F32}, {TC_I64, TC_F32, TC_F64}, {TC_U8, TC_I64, TC_I32},
     {TC_I32, TC_BOOL, TC_U8}, {TC_BOOL, TC_I64, TC_U8},
 };
@@ -494,7 +526,8 @@ static void all_ways(int dtype) {
     int d[3] = {dtype, dtype, dtype};
     for (int way = 0; way < WAYS; way++) {
         // Compiled: the plain one, and one more way per dtype.
-        int compiled = way == PLAIN || way == 1 + dtype || (dtype == TC_F32 && way == WAY_PAIRS);
+        int compiled =
+            way == PLAIN || way == 1 + dtype || (dtype == TC_F32 && way == WAY_PAIRS);
         all_rows(d, way, compiled);
     }
     finish();
@@ -507,7 +540,8 @@ TEST(elementwise_i64) { all_ways(TC_I64); }
 TEST(elementwise_f32) { all_ways(TC_F32); }
 TEST(elementwise_f64) { all_ways(TC_F64); }
 TEST(elementwise_mixed) {
-    for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) all_rows(mixed[i], PLAIN, i < 3);
+    for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++)
+        all_rows(mixed[i], PLAIN, i < 3);
     finish();
 }
 
@@ -526,19 +560,37 @@ TEST(casts) {
             c->n_in = 1, c->a[0] = to, c->layout[0] = (from + to) % LAYOUTS;
             c->in[0] = new_array(from, TC_DIMS(12, 11));
             for (int i = 0; i < 132; i++) {
-                static const double edges[] = {127.5, 255.5, 256, -0.5, -0.99, 0.99, 2147483647,
-                                               2147483648.0, -2147483648.0, -2147483649.0,
-                                               9223372036854775807.0, -9223372036854775808.0,
-                                               1e10, -1e10, 1e19, -1e19, 16777217, 3e38};
+                static const double edges[] = {127.5,
+                                               255.5,
+                                               256,
+                                               -0.5,
+                                               -0.99,
+                                               0.99,
+                                               2147483647,
+                                               2147483648.0,
+                                               -2147483648.0,
+                                               -2147483649.0,
+                                               9223372036854775807.0,
+                                               -9223372036854775808.0,
+                                               1e10,
+                                               -1e10,
+                                               1e19,
+                                               -1e19,
+                                               16777217,
+                                               3e38};
                 val v = random_val(from, -300, 300);
-                if (i < 16) v = is_float(from) ? special_float(from, i) : special_int(from, i);
-                else if (i < 34 && is_float(from)) v.f = round_to(from, (ld)edges[i - 16]);
-                else if (i < 34) v.i = wrap_to(from, random_bits() >> (i - 16));
+                if (i < 16)
+                    v = is_float(from) ? special_float(from, i) : special_int(from, i);
+                else if (i < 34 && is_float(from))
+                    v.f = round_to(from, (ld)edges[i - 16]);
+                else if (i < 34)
+                    v.i = wrap_to(from, random_bits() >> (i - 16));
                 c->in[0].at[i] = v;
             }
             if (c->layout[0] == EXPANDED) c->layout[0] = PLAIN;
             c->expected = new_array(to, TC_DIMS(12, 11));
-            for (int i = 0; i < 132; i++) c->expected.at[i] = convert(c->in[0].at[i], from, to);
+            for (int i = 0; i < 132; i++)
+                c->expected.at[i] = convert(c->in[0].at[i], from, to);
         }
     finish();
 }
@@ -550,13 +602,34 @@ typedef struct scalar_op {
     scalar_fn fn;
     int left;
 } scalar_op;
-#define S(name) {#name "_s", #name, tc_##name##_s_at, 0}
+#define S(name)                                                                            \
+    { #name "_s", #name, tc_##name##_s_at, 0 }
 static const scalar_op scalar_ops[] = {
-    S(add), S(sub), S(mul), S(div), S(floor_divide), S(remainder), S(fmod), S(pow), S(maximum),
-    S(minimum), S(eq), S(ne), S(lt), S(le), S(gt), S(ge), S(bitwise_and), S(bitwise_or),
-    S(bitwise_xor), S(bitwise_left_shift), S(bitwise_right_shift),
-    {"rsub_s", "sub", tc_rsub_s_at, 1}, {"rdiv_s", "div", tc_rdiv_s_at, 1},
-    {"rpow_s", "pow", tc_rpow_s_at, 1}, {"clamp_min", "maximum", tc_clamp_min_at, 0},
+    S(add),
+    S(sub),
+    S(mul),
+    S(div),
+    S(floor_divide),
+    S(remainder),
+    S(fmod),
+    S(pow),
+    S(maximum),
+    S(minimum),
+    S(eq),
+    S(ne),
+    S(lt),
+    S(le),
+    S(gt),
+    S(ge),
+    S(bitwise_and),
+    S(bitwise_or),
+    S(bitwise_xor),
+    S(bitwise_left_shift),
+    S(bitwise_right_shift),
+    {"rsub_s", "sub", tc_rsub_s_at, 1},
+    {"rdiv_s", "div", tc_rdiv_s_at, 1},
+    {"rpow_s", "pow", tc_rpow_s_at, 1},
+    {"clamp_min", "maximum", tc_clamp_min_at, 0},
     {"clamp_max", "minimum", tc_clamp_max_at, 0},
 };
 #undef S
@@ -583,17 +656,22 @@ static void scalar_case(const scalar_op *p, int dtype, double s) {
     if (!CHECK(o && r) || compute_dtype(o, both) < 0) return;
     t = compute_dtype(o, both);
     row_range(r, &low, &high, &ulp);
-    op_case *c = add_case(call_scalar, "%s %s %g", p->name, tc_dtype_name((tc_dtype)dtype), s);
+    op_case *c =
+        add_case(call_scalar, "%s %s %g", p->name, tc_dtype_name((tc_dtype)dtype), s);
     c->fn = p, c->s = s, c->n_in = 1, c->ulp = o->ulp;
     c->in[0] = new_array(dtype, TC_DIMS(5, 13));
     c->expected = new_array(result_dtype(o, t), TC_DIMS(5, 13));
     for (int i = 0; i < 65; i++) {
         val in[2], *x = &c->in[0].at[i], v = {0, 0};
-        if (i < 16) *x = is_float(dtype) ? special_float(dtype, i) : special_int(dtype, i);
-        else *x = random_val(dtype, low, high);
+        if (i < 16)
+            *x = is_float(dtype) ? special_float(dtype, i) : special_int(dtype, i);
+        else
+            *x = random_val(dtype, low, high);
         v.f = (ld)s;
-        if (is_float(t)) v.f = round_to(t, v.f);
-        else v.i = wrap_to(t, (uint64_t)(int64_t)s);
+        if (is_float(t))
+            v.f = round_to(t, v.f);
+        else
+            v.i = wrap_to(t, (uint64_t)(int64_t)s);
         in[p->left] = convert(*x, dtype, t);
         in[!p->left] = v;
         c->expected.at[i] = is_float(t) ? o->f(t, in) : o->i(t, in);
@@ -642,13 +720,15 @@ typedef struct move {
 static void flat(int64_t n, int64_t *f) { f[0] = n / 30, f[1] = n / 6 % 5, f[2] = n % 6; }
 #define SAME f[0] = o[0], f[1] = o[1], f[2] = o[2]
 
-static tc_tensor join(tc_tensor (*fn)(const tc_tensor *, int, int, const char *, int), int dim,
-                      tc_tensor a, tc_tensor b, tc_tensor d) {
+static tc_tensor join(tc_tensor (*fn)(const tc_tensor *, int, int, const char *, int),
+                      int dim, tc_tensor a, tc_tensor b, tc_tensor d) {
     tc_tensor list[3];
     list[0] = a, list[1] = b, list[2] = d;
     return fn(list, 3, dim, "join", 1);
 }
-static tc_tensor piece(int n, tc_tensor *list, int which) { return n > which ? list[which] : tc_null(); }
+static tc_tensor piece(int n, tc_tensor *list, int which) {
+    return n > which ? list[which] : tc_null();
+}
 
 static tc_tensor split_piece(tc_tensor x) {
     tc_tensor list[4];
@@ -723,13 +803,17 @@ MAP(m_tril, SAME; if (o[2] > o[1] + 1) return 0)
 CALL(c_triu, tc_triu(x, -1))
 MAP(m_triu, SAME; if (o[2] < o[1] - 1) return 0)
 // Chains, so that index maps compose.
-CALL(c_chain1, tc_reshape(tc_permute(tc_slice(x, 1, 0, TC_END, 2), TC_DIMS(2, 1, 0)), TC_DIMS(9, 8)))
-MAP(m_chain1, int64_t n = o[0] * 8 + o[1]; f[0] = n % 4, f[1] = n / 4 % 3 * 2, f[2] = n / 12)
-CALL(c_chain2, tc_flip(tc_roll(tc_pad(x, TC_DIMS(0, 0, 1), TC_DIMS(0, 0, 0), 1), 3, 2), TC_DIMS(2)))
+CALL(c_chain1,
+     tc_reshape(tc_permute(tc_slice(x, 1, 0, TC_END, 2), TC_DIMS(2, 1, 0)), TC_DIMS(9, 8)))
+MAP(m_chain1, int64_t n = o[0] * 8 + o[1];
+    f[0] = n % 4, f[1] = n / 4 % 3 * 2, f[2] = n / 12)
+CALL(c_chain2,
+     tc_flip(tc_roll(tc_pad(x, TC_DIMS(0, 0, 1), TC_DIMS(0, 0, 0), 1), 3, 2), TC_DIMS(2)))
 MAP(m_chain2, SAME, f[2] = (6 - o[2] + 7 - 3) % 7 - 1; if (f[2] < 0) return 0)
 CALL(c_chain3, tc_unfold(tc_flatten(tc_flip(x, TC_DIMS(1)), 0, 1), 0, 4, 5))
 MAP(m_chain3, int64_t n = 5 * o[0] + o[2]; f[0] = n / 5, f[1] = 4 - n % 5, f[2] = o[1])
-CALL(c_chain4, tc_cast(tc_clone(tc_expand(tc_unsqueeze(x, 1), TC_DIMS(4, 2, 5, 6))), tc_dtype_of(x)))
+CALL(c_chain4,
+     tc_cast(tc_clone(tc_expand(tc_unsqueeze(x, 1), TC_DIMS(4, 2, 5, 6))), tc_dtype_of(x)))
 MAP(m_chain4, f[0] = o[0], f[1] = o[2], f[2] = o[3])
 
 static int move_count;
@@ -783,14 +867,17 @@ static void list_moves(void) {
 }
 
 static void move_case(const move *m, int dtype, int layout, int fill_one) {
-    op_case *c = add_case(m->call, "%s %s, layout %d", m->name, tc_dtype_name((tc_dtype)dtype),
-                          layout);
+    op_case *c = add_case(m->call, "%s %s, layout %d", m->name,
+                          tc_dtype_name((tc_dtype)dtype), layout);
     int64_t at[TC_MAX_RANK] = {0}, f[TC_MAX_RANK];
     c->n_in = 1, c->layout[0] = layout;
     c->in[0] = new_array(dtype, TC_DIMS(4, 5, 6));
     for (int i = 0; i < 120; i++) {
-        if (i % 11) c->in[0].at[i] = random_val(dtype, -8, 8);
-        else c->in[0].at[i] = is_float(dtype) ? special_float(dtype, i) : special_int(dtype, i);
+        if (i % 11)
+            c->in[0].at[i] = random_val(dtype, -8, 8);
+        else
+            c->in[0].at[i] =
+                is_float(dtype) ? special_float(dtype, i) : special_int(dtype, i);
     }
     if (layout == EXPANDED) same_rows(&c->in[0]);
     c->expected = new_array(dtype, m->out);
@@ -824,7 +911,7 @@ typedef struct reduction {
     const char *name;
     reduce_fn fn;
     reduce_ref ref;
-    int result;  // -1: same; -2: integers become i64; -3: integers become f32; else the dtype
+    int result; // -1: same; -2: integers become i64; -3: integers become f32; else the dtype
     int no_bool, no_empty;
     double ulp;
     double low, high;
@@ -847,7 +934,8 @@ static val r_mean(const val *x, int64_t n, int t, ld *scale) {
 }
 static val r_prod(const val *x, int64_t n, int t, ld *scale) {
     val r = {1, 1};
-    for (int64_t i = 0; i < n; i++) r.f *= x[i].f, r.i = (int64_t)((uint64_t)r.i * (uint64_t)x[i].i);
+    for (int64_t i = 0; i < n; i++)
+        r.f *= x[i].f, r.i = (int64_t)((uint64_t)r.i * (uint64_t)x[i].i);
     *scale = r.f < 0 ? -r.f : r.f;
     (void)t;
     return r;
@@ -856,10 +944,11 @@ static int64_t extreme(const val *x, int64_t n, int t, int sign) {
     int64_t best = 0;
     for (int64_t i = 1; i < n; i++) {
         if (is_float(t) && x[best].f != x[best].f) break;
-        if (is_float(t) ? x[i].f != x[i].f || (ld)sign * (x[i].f - x[best].f) > 0 ||
-                              (x[i].f > x[best].f && sign > 0) || (x[i].f < x[best].f && sign < 0)
-                        : sign > 0 ? x[i].i > x[best].i
-                                   : x[i].i < x[best].i)
+        if (is_float(t)
+                ? x[i].f != x[i].f || (ld)sign * (x[i].f - x[best].f) > 0 ||
+                      (x[i].f > x[best].f && sign > 0) || (x[i].f < x[best].f && sign < 0)
+            : sign > 0 ? x[i].i > x[best].i
+                       : x[i].i < x[best].i)
             best = i;
     }
     return best;
@@ -925,15 +1014,16 @@ static tc_tensor call_reduce(const op_case *c, tc_ctx *tc, const tc_tensor *in) 
 }
 
 // Reduces the dimensions of the mask of x[d0, d1, d2].
-static void reduce_case(const reduction *r, int dtype, tc_dims d, int mask, int keep, int layout,
-                        int spice) {
+static void reduce_case(const reduction *r, int dtype, tc_dims d, int mask, int keep,
+                        int layout, int spice) {
     int result = r->result == -1   ? dtype
                  : r->result == -2 ? (is_float(dtype) ? dtype : TC_I64)
                  : r->result == -3 ? (is_float(dtype) ? dtype : TC_F32)
                                    : r->result;
-    op_case *c = add_case(call_reduce, "%s %s [%d,%d,%d] dims %d%s, layout %d%s", r->name,
-                          tc_dtype_name((tc_dtype)dtype), (int)d.size[0], (int)d.size[1],
-                          (int)d.size[2], mask, keep ? " keep" : "", layout, spice ? " spiced" : "");
+    op_case *c =
+        add_case(call_reduce, "%s %s [%d,%d,%d] dims %d%s, layout %d%s", r->name,
+                 tc_dtype_name((tc_dtype)dtype), (int)d.size[0], (int)d.size[1],
+                 (int)d.size[2], mask, keep ? " keep" : "", layout, spice ? " spiced" : "");
     tc_dims out = {0, {0}};
     int64_t n = 1;
     c->fn = r, c->n_in = 1, c->layout[0] = layout, c->a[0] = keep, c->ulp = r->ulp;
@@ -951,7 +1041,8 @@ static void reduce_case(const reduction *r, int dtype, tc_dims d, int mask, int 
             c->in[0].at[i] = special_float(dtype, (int)(random_bits() % 9));
         if ((r->fn == tc_any_dims_at || r->fn == tc_all_dims_at) && random_bits() % 8) {
             int one = r->fn == tc_all_dims_at;
-            c->in[0].at[i].f = is_float(dtype) ? one : 0, c->in[0].at[i].i = !is_float(dtype) && one;
+            c->in[0].at[i].f = is_float(dtype) ? one : 0,
+            c->in[0].at[i].i = !is_float(dtype) && one;
         }
     }
     if (layout == EXPANDED) same_rows(&c->in[0]);
@@ -963,7 +1054,8 @@ static void reduce_case(const reduction *r, int dtype, tc_dims d, int mask, int 
         for (int k = 2; k >= 0; k--)
             if (!(mask >> k & 1) && mask) fixed[k] = left % d.size[k], left /= d.size[k];
         for (int64_t e = 0; e < c->in[0].n; e++) {
-            int64_t at[3] = {e / (d.size[1] * d.size[2]), e / d.size[2] % d.size[1], e % d.size[2]};
+            int64_t at[3] = {e / (d.size[1] * d.size[2]), e / d.size[2] % d.size[1],
+                             e % d.size[2]};
             int in = 1;
             for (int k = 0; k < 3; k++) in &= (mask >> k & 1) || !mask || at[k] == fixed[k];
             if (in) x[count++] = c->in[0].at[e];
@@ -983,7 +1075,8 @@ static void reduce_case(const reduction *r, int dtype, tc_dims d, int mask, int 
 }
 
 static void all_reductions(int dtype) {
-    static const int64_t shapes[][3] = {{4, 5, 33}, {3, 40, 1}, {1, 130, 7}, {2, 3, 70}, {40, 2, 5}};
+    static const int64_t shapes[][3] = {
+        {4, 5, 33}, {3, 40, 1}, {1, 130, 7}, {2, 3, 70}, {40, 2, 5}};
     for (int s = 0; s < 5; s++) {
         tc_dims d = tc_dims_of(3, shapes[s]);
         current.compiled = s == 0 || (dtype == TC_F32 && s < 3);
@@ -991,8 +1084,8 @@ static void all_reductions(int dtype) {
             if (reductions[i].no_bool && dtype == TC_BOOL) continue;
             for (int mask = 0; mask < 8; mask++)
                 if (s == 0 || mask == (i + s) % 7 + 1)
-                    reduce_case(&reductions[i], dtype, d, mask, (mask + i) % 2, (mask + i + s) % LAYOUTS,
-                                s == 3);
+                    reduce_case(&reductions[i], dtype, d, mask, (mask + i) % 2,
+                                (mask + i + s) % LAYOUTS, s == 3);
         }
         flush();
     }
@@ -1000,7 +1093,8 @@ static void all_reductions(int dtype) {
     current.compiled = dtype == TC_F32;
     for (int i = 0; i < REDUCTIONS; i++) {
         if (reductions[i].no_bool && dtype == TC_BOOL) continue;
-        if (!reductions[i].no_empty) reduce_case(&reductions[i], dtype, TC_DIMS(3, 0, 4), 2, 0, PLAIN, 0);
+        if (!reductions[i].no_empty)
+            reduce_case(&reductions[i], dtype, TC_DIMS(3, 0, 4), 2, 0, PLAIN, 0);
         reduce_case(&reductions[i], dtype, TC_DIMS(0, 5, 4), 2, 1, PLAIN, 0);
     }
     finish();
@@ -1015,8 +1109,8 @@ TEST(reductions_f64) { all_reductions(TC_F64); }
 
 // Beyond one chunk of 8192, in rows and in columns.
 TEST(reductions_large) {
-    static const int64_t shapes[][3] = {{2, 1, 20000}, {1, 9001, 3}, {1, 1, 70001}, {1, 8192, 2},
-                                        {3, 8193, 1}};
+    static const int64_t shapes[][3] = {
+        {2, 1, 20000}, {1, 9001, 3}, {1, 1, 70001}, {1, 8192, 2}, {3, 8193, 1}};
     for (int s = 0; s < 5; s++) {
         tc_dims d = tc_dims_of(3, shapes[s]);
         current.compiled = 1;
@@ -1038,7 +1132,8 @@ static const val *line_of(const op_case *c, int64_t i, int dim, val *out, int64_
     int64_t inner = 1;
     for (int k = dim + 1; k < x->d.rank; k++) inner *= x->d.size[k];
     *n = x->d.size[dim];
-    for (int64_t k = 0; k < *n; k++) out[k] = x->at[(i / inner * *n + k) * inner + i % inner];
+    for (int64_t k = 0; k < *n; k++)
+        out[k] = x->at[(i / inner * *n + k) * inner + i % inner];
     return out;
 }
 static ld m_abs(ld x) { return x < 0 ? -x : x; }
@@ -1056,8 +1151,7 @@ static ld line_norm(const val *x, int64_t n, ld p) {
             if (!i || (p > 0 ? m_abs(x[i].f) > s : m_abs(x[i].f) < s)) s = m_abs(x[i].f);
         return s;
     }
-    for (int64_t i = 0; i < n; i++)
-        s += p == 0 ? x[i].f != 0 : m_pow(m_abs(x[i].f), p);
+    for (int64_t i = 0; i < n; i++) s += p == 0 ? x[i].f != 0 : m_pow(m_abs(x[i].f), p);
     return p == 0 ? s : m_pow(s, 1 / p);
 }
 
@@ -1128,26 +1222,34 @@ CALL(c_amax, tc_amax(x, DIM))
 LINE(l_amax, line_max(x, n))
 CALL(c_normalize, tc_normalize(x, 2, DIM, 1e-12))
 LINE(l_normalize, x[k].f / line_norm(x, n, 2))
-CALL(c_layer_norm, tc_movedim(tc_layer_norm(tc_movedim(x, DIM, -1), tc_null(), tc_null(), 1e-5), -1, DIM))
+CALL(c_layer_norm,
+     tc_movedim(tc_layer_norm(tc_movedim(x, DIM, -1), tc_null(), tc_null(), 1e-5), -1, DIM))
 LINE(l_layer_norm, (x[k].f - line_mean(x, n)) / m_sqrt(line_var(x, n, 0) + 1e-5L))
 CALL(c_rms_norm, tc_movedim(tc_rms_norm(tc_movedim(x, DIM, -1), tc_null(), 1e-5), -1, DIM))
 LINE(l_rms_norm, x[k].f / m_sqrt(line_square(x, n) + 1e-5L))
 
 static const line_op line_ops[] = {
-    {"var", c_var, l_var, 1, 16, 0},         {"std", c_std, l_std, 1, 16, 0},
-    {"norm 1", c_norm1, l_norm1, 1, 8, 0},   {"norm 2", c_norm2, l_norm2, 1, 8, 0},
-    {"norm 3", c_norm3, l_norm3, 1, 16, 0},  {"norm 0", c_norm0, l_norm0, 1, 0, 0},
-    {"norm inf", c_normi, l_normi, 1, 0, 0}, {"norm -inf", c_normj, l_normj, 1, 0, 0},
+    {"var", c_var, l_var, 1, 16, 0},
+    {"std", c_std, l_std, 1, 16, 0},
+    {"norm 1", c_norm1, l_norm1, 1, 8, 0},
+    {"norm 2", c_norm2, l_norm2, 1, 8, 0},
+    {"norm 3", c_norm3, l_norm3, 1, 16, 0},
+    {"norm 0", c_norm0, l_norm0, 1, 0, 0},
+    {"norm inf", c_normi, l_normi, 1, 0, 0},
+    {"norm -inf", c_normj, l_normj, 1, 0, 0},
     {"softmax", c_softmax, l_softmax, 0, 16, 0},
     {"log_softmax", c_log_softmax, l_log_softmax, 0, 8, 8},
-    {"logsumexp", c_lse, l_lse, 1, 8, 8},    {"sum", c_sum, l_sum, 1, 8, 64},
-    {"mean", c_mean, l_mean, 1, 8, 4},       {"amax", c_amax, l_amax, 1, 0, 0},
+    {"logsumexp", c_lse, l_lse, 1, 8, 8},
+    {"sum", c_sum, l_sum, 1, 8, 64},
+    {"mean", c_mean, l_mean, 1, 8, 4},
+    {"amax", c_amax, l_amax, 1, 0, 0},
     {"normalize", c_normalize, l_normalize, 0, 16, 0},
     {"layer_norm", c_layer_norm, l_layer_norm, 0, 16, 2},
     {"rms_norm", c_rms_norm, l_rms_norm, 0, 16, 0},
 };
 
-static void line_case(const line_op *o, int dtype, tc_dims d, int dim, int layout, double s) {
+static void line_case(const line_op *o, int dtype, tc_dims d, int dim, int layout,
+                      double s) {
     op_case *c = add_case(o->call, "%s %s along %d, layout %d, %g", o->name,
                           tc_dtype_name((tc_dtype)dtype), dim, layout, s);
     tc_dims out = d;
@@ -1180,7 +1282,8 @@ TEST(lines) {
             current.compiled = layout == dtype - TC_F32 || layout == TRANSPOSED;
             for (size_t i = 0; i < sizeof line_ops / sizeof *line_ops; i++) {
                 line_case(&line_ops[i], dtype, TC_DIMS(7, 70), 1, layout, (double)(i % 2));
-                line_case(&line_ops[i], dtype, TC_DIMS(3, 34, 5), 1, layout, (double)(layout % 2));
+                line_case(&line_ops[i], dtype, TC_DIMS(3, 34, 5), 1, layout,
+                          (double)(layout % 2));
             }
             flush();
         }
@@ -1219,10 +1322,11 @@ static tc_tensor call_addmm(const op_case *c, tc_ctx *tc, const tc_tensor *in) {
 }
 
 // out = a x b in matrices: batch of the result, rows, inner, columns; bias over columns.
-static void product_case(case_fn call, const char *name, int dtype, tc_dims a, tc_dims b, tc_dims out,
-                         int layout, int bias) {
-    op_case *c = add_case(call, "%s %s [%d..%d] layout %d", name, tc_dtype_name((tc_dtype)dtype),
-                          (int)a.size[0], (int)out.size[0], layout);
+static void product_case(case_fn call, const char *name, int dtype, tc_dims a, tc_dims b,
+                         tc_dims out, int layout, int bias) {
+    op_case *c =
+        add_case(call, "%s %s [%d..%d] layout %d", name, tc_dtype_name((tc_dtype)dtype),
+                 (int)a.size[0], (int)out.size[0], layout);
     int linear = call == call_linear;
     int ra = a.rank, rb = b.rank, vector_a = ra == 1, vector_b = rb == 1;
     int64_t k_size = a.size[ra - 1];
@@ -1255,44 +1359,52 @@ static void product_case(case_fn call, const char *name, int dtype, tc_dims a, t
             uint64_t p = (uint64_t)x[k].i * (uint64_t)w->i;
             u += call == call_dot ? (uint64_t)wrap_to(dtype, p) : p; // dot is mul, then sum
         }
-        if (call == call_addmm) s = 2 * s + 0.5L * (bias ? c->in[2].at[j].f : 0), scale *= 2;
-        else if (bias) s += c->in[2].at[j].f, u += (uint64_t)c->in[2].at[j].i;
+        if (call == call_addmm)
+            s = 2 * s + 0.5L * (bias ? c->in[2].at[j].f : 0), scale *= 2;
+        else if (bias)
+            s += c->in[2].at[j].f, u += (uint64_t)c->in[2].at[j].i;
         c->expected.at[i].f = is_float(dtype) ? s : 0;
         c->expected.at[i].i = is_float(dtype) ? 0 : wrap_to(c->expected.dtype, u);
         // One rounding per step of partial sums that the sum of |a b| bounds.
-        if (is_float(dtype)) c->allow[i] = (ld)(k_size + 3) * (scale + 1) * ulp_at(dtype, 1) / 2;
+        if (is_float(dtype))
+            c->allow[i] = (ld)(k_size + 3) * (scale + 1) * ulp_at(dtype, 1) / 2;
     }
 }
 
 TEST(products) {
-    static const int sizes[][3] = {{1, 1, 1}, {3, 4, 5},  {7, 16, 8},  {17, 33, 9}, {64, 64, 64},
-                                   {2, 200, 3}, {31, 5, 70}, {4, 0, 3}, {6, 8, 16}};
+    static const int sizes[][3] = {{1, 1, 1},   {3, 4, 5},    {7, 16, 8},
+                                   {17, 33, 9}, {64, 64, 64}, {2, 200, 3},
+                                   {31, 5, 70}, {4, 0, 3},    {6, 8, 16}};
     for (int dtype = TC_U8; dtype <= TC_F64; dtype++)
         for (int layout = 0; layout < LAYOUTS; layout++) {
             current.compiled = layout == (dtype + 1) % LAYOUTS || dtype == TC_F32;
             for (int s = 0; s < 9; s++) {
                 int m = sizes[s][0], k = sizes[s][1], n = sizes[s][2];
                 if (layout > 1 && (s + layout) % 3) continue;
-                product_case(call_matmul, "matmul", dtype, TC_DIMS(m, k), TC_DIMS(k, n), TC_DIMS(m, n),
-                             layout, 0);
+                product_case(call_matmul, "matmul", dtype, TC_DIMS(m, k), TC_DIMS(k, n),
+                             TC_DIMS(m, n), layout, 0);
                 if (s % 3) continue;
-                product_case(call_matmul, "matmul batch", dtype, TC_DIMS(3, m, k), TC_DIMS(3, k, n),
-                             TC_DIMS(3, m, n), layout, 0);
-                product_case(call_matmul, "matmul shared", dtype, TC_DIMS(3, m, k), TC_DIMS(k, n),
-                             TC_DIMS(3, m, n), layout, 0);
+                product_case(call_matmul, "matmul batch", dtype, TC_DIMS(3, m, k),
+                             TC_DIMS(3, k, n), TC_DIMS(3, m, n), layout, 0);
+                product_case(call_matmul, "matmul shared", dtype, TC_DIMS(3, m, k),
+                             TC_DIMS(k, n), TC_DIMS(3, m, n), layout, 0);
                 product_case(call_bmm, "bmm", dtype, TC_DIMS(2, m, k), TC_DIMS(2, k, n),
                              TC_DIMS(2, m, n), layout, 0);
-                product_case(call_matmul, "row", dtype, TC_DIMS(k), TC_DIMS(k, n), TC_DIMS(n), PLAIN, 0);
-                product_case(call_matmul, "column", dtype, TC_DIMS(m, k), TC_DIMS(k), TC_DIMS(m), layout, 0);
-                product_case(call_dot, "dot", dtype, TC_DIMS(k), TC_DIMS(k), TC_SCALAR, PLAIN, 0);
-                product_case(call_outer, "outer", dtype, TC_DIMS(m, 1), TC_DIMS(1, n), TC_DIMS(m, n),
+                product_case(call_matmul, "row", dtype, TC_DIMS(k), TC_DIMS(k, n),
+                             TC_DIMS(n), PLAIN, 0);
+                product_case(call_matmul, "column", dtype, TC_DIMS(m, k), TC_DIMS(k),
+                             TC_DIMS(m), layout, 0);
+                product_case(call_dot, "dot", dtype, TC_DIMS(k), TC_DIMS(k), TC_SCALAR,
                              PLAIN, 0);
-                current.at[current.n - 1].in[0].d = TC_DIMS(m), current.at[current.n - 1].in[1].d = TC_DIMS(n);
+                product_case(call_outer, "outer", dtype, TC_DIMS(m, 1), TC_DIMS(1, n),
+                             TC_DIMS(m, n), PLAIN, 0);
+                current.at[current.n - 1].in[0].d = TC_DIMS(m),
+                                       current.at[current.n - 1].in[1].d = TC_DIMS(n);
                 if (!is_float(dtype)) continue;
                 product_case(call_linear, "linear", dtype, TC_DIMS(2, m, k), TC_DIMS(n, k),
                              TC_DIMS(2, m, n), layout, 1);
-                product_case(call_addmm, "addmm", dtype, TC_DIMS(m, k), TC_DIMS(k, n), TC_DIMS(m, n),
-                             layout, 1);
+                product_case(call_addmm, "addmm", dtype, TC_DIMS(m, k), TC_DIMS(k, n),
+                             TC_DIMS(m, n), layout, 1);
             }
             flush();
         }
@@ -1325,10 +1437,11 @@ static tc_tensor call_masked_fill(const op_case *c, tc_ctx *tc, const tc_tensor 
     return tc_masked_fill(in[0], in[1], c->s);
 }
 
-static op_case *index_case(case_fn call, const char *name, int dtype, int index, tc_dims d, tc_dims e,
-                           int64_t limit, int layout) {
-    op_case *c = add_case(call, "%s %s by %s, layout %d", name, tc_dtype_name((tc_dtype)dtype),
-                          tc_dtype_name((tc_dtype)index), layout);
+static op_case *index_case(case_fn call, const char *name, int dtype, int index, tc_dims d,
+                           tc_dims e, int64_t limit, int layout) {
+    op_case *c =
+        add_case(call, "%s %s by %s, layout %d", name, tc_dtype_name((tc_dtype)dtype),
+                 tc_dtype_name((tc_dtype)index), layout);
     c->n_in = 2, c->layout[0] = layout, c->layout[1] = (layout * 5 + 1) % LAYOUTS;
     c->in[0] = new_array(dtype, d), c->in[1] = new_array(index, e);
     for (int64_t i = 0; i < c->in[0].n; i++) c->in[0].at[i] = random_val(dtype, -8, 8);
@@ -1345,46 +1458,51 @@ TEST(indexing) {
             int index = (dtype + layout) % 2 ? TC_I32 : TC_I64;
             current.compiled = layout == dtype;
             // x[4, 5, 6] by [3, 2] along 1; embedding [9, 4] by [2, 3]; gather along 2.
-            op_case *c = index_case(call_take, "take", dtype, index, TC_DIMS(4, 5, 6), TC_DIMS(3, 2), 5,
-                                    layout);
+            op_case *c = index_case(call_take, "take", dtype, index, TC_DIMS(4, 5, 6),
+                                    TC_DIMS(3, 2), 5, layout);
             c->a[0] = 1, c->expected = new_array(dtype, TC_DIMS(4, 3, 2, 6));
             for (int64_t i = 0; i < 144; i++) {
                 int64_t k = c->in[1].at[i / 6 % 6].i;
-                c->expected.at[i] = c->in[0].at[(i / 36 * 5 + (k < 0 ? k + 5 : k)) * 6 + i % 6];
+                c->expected.at[i] =
+                    c->in[0].at[(i / 36 * 5 + (k < 0 ? k + 5 : k)) * 6 + i % 6];
             }
-            c = index_case(call_index_select, "index_select", dtype, index, TC_DIMS(4, 6), TC_DIMS(9), 4,
-                           layout);
+            c = index_case(call_index_select, "index_select", dtype, index, TC_DIMS(4, 6),
+                           TC_DIMS(9), 4, layout);
             c->a[0] = 0, c->expected = new_array(dtype, TC_DIMS(9, 6));
             for (int64_t i = 0; i < 54; i++) {
                 int64_t k = c->in[1].at[i / 6].i;
                 c->expected.at[i] = c->in[0].at[(k < 0 ? k + 4 : k) * 6 + i % 6];
             }
-            c = index_case(call_embedding, "embedding", dtype, index, TC_DIMS(9, 4), TC_DIMS(2, 3), 9,
-                           layout);
+            c = index_case(call_embedding, "embedding", dtype, index, TC_DIMS(9, 4),
+                           TC_DIMS(2, 3), 9, layout);
             c->expected = new_array(dtype, TC_DIMS(2, 3, 4));
             for (int64_t i = 0; i < 24; i++) {
                 int64_t k = c->in[1].at[i / 4].i;
                 c->expected.at[i] = c->in[0].at[(k < 0 ? k + 9 : k) * 4 + i % 4];
             }
-            c = index_case(call_gather, "gather", dtype, index, TC_DIMS(4, 5, 6), TC_DIMS(4, 3, 8), 6,
-                           layout);
+            c = index_case(call_gather, "gather", dtype, index, TC_DIMS(4, 5, 6),
+                           TC_DIMS(4, 3, 8), 6, layout);
             c->a[0] = 2, c->expected = new_array(dtype, TC_DIMS(4, 3, 8));
             for (int64_t i = 0; i < 96; i++) {
                 int64_t k = c->in[1].at[i].i;
-                c->expected.at[i] = c->in[0].at[(i / 24 * 5 + i / 8 % 3) * 6 + (k < 0 ? k + 6 : k)];
+                c->expected.at[i] =
+                    c->in[0].at[(i / 24 * 5 + i / 8 % 3) * 6 + (k < 0 ? k + 6 : k)];
             }
-            c = index_case(call_one_hot, "one_hot", dtype, index, TC_DIMS(2), TC_DIMS(4, 3), 5, layout);
+            c = index_case(call_one_hot, "one_hot", dtype, index, TC_DIMS(2), TC_DIMS(4, 3),
+                           5, layout);
             c->expected = new_array(TC_I64, TC_DIMS(4, 3, 5));
-            for (int64_t i = 0; i < 60; i++) c->expected.at[i].i = c->in[1].at[i / 5].i == i % 5;
+            for (int64_t i = 0; i < 60; i++)
+                c->expected.at[i].i = c->in[1].at[i / 5].i == i % 5;
             if (dtype == TC_BOOL) continue;
-            c = index_case(call_masked_fill, "masked_fill", dtype, TC_BOOL, TC_DIMS(4, 6), TC_DIMS(6), 1,
-                           layout);
+            c = index_case(call_masked_fill, "masked_fill", dtype, TC_BOOL, TC_DIMS(4, 6),
+                           TC_DIMS(6), 1, layout);
             c->s = 3, c->layout[1] = PLAIN, c->expected = new_array(dtype, TC_DIMS(4, 6));
             for (int64_t i = 0; i < 6; i++) c->in[1].at[i].i = (int64_t)(random_bits() & 1);
             for (int64_t i = 0; i < 24; i++) {
                 c->expected.at[i] = c->in[0].at[i];
                 if (!c->in[1].at[i % 6].i) continue;
-                c->expected.at[i].f = is_float(dtype) ? 3 : 0, c->expected.at[i].i = is_float(dtype) ? 0 : 3;
+                c->expected.at[i].f = is_float(dtype) ? 3 : 0,
+                c->expected.at[i].i = is_float(dtype) ? 0 : 3;
             }
         }
     finish();
@@ -1399,7 +1517,8 @@ CALL(c_full_like, tc_full_like(x, 3))
 CALL(c_zeros_like, tc_zeros_like(x))
 
 TEST(sources) {
-    static const double arange[][3] = {{0, 10, 1}, {5, -5, -2}, {0, 1, 0.25}, {3, 3, 1}, {2, 100, 7}};
+    static const double arange[][3] = {
+        {0, 10, 1}, {5, -5, -2}, {0, 1, 0.25}, {3, 3, 1}, {2, 100, 7}};
     current.compiled = 1;
     for (int dtype = 0; dtype <= TC_F64; dtype++) {
         op_case *c = add_case(c_full, "full %d", dtype);
@@ -1426,11 +1545,13 @@ TEST(sources) {
         for (int k = 0; k < 5 && dtype != TC_BOOL; k++) {
             int64_t n = 0;
             if (dtype == TC_U8 && arange[k][2] < 0) continue;
-            while ((arange[k][0] + (double)n * arange[k][2] < arange[k][1]) == (arange[k][2] > 0) &&
+            while ((arange[k][0] + (double)n * arange[k][2] < arange[k][1]) ==
+                       (arange[k][2] > 0) &&
                    arange[k][0] + (double)n * arange[k][2] != arange[k][1])
                 n++;
             c = add_case(c_arange, "arange %d %d", k, dtype);
-            c->a[0] = dtype, c->a[1] = (int64_t)arange[k][0], c->a[2] = (int64_t)arange[k][1];
+            c->a[0] = dtype, c->a[1] = (int64_t)arange[k][0],
+            c->a[2] = (int64_t)arange[k][1];
             c->s = arange[k][2], c->expected = new_array(dtype, TC_DIMS(n));
             for (int64_t i = 0; i < n; i++) {
                 val w = {(ld)(arange[k][0] + (double)i * arange[k][2]), 0};
@@ -1454,7 +1575,8 @@ TEST(random_numbers) {
         int counts[7] = {0, 0, 0, 0, 0, 0, 0};
         tc_manual_seed(tc, 3);
         if (run) tc_trace_begin_at(tc, "random", NULL, "ops.c", 2);
-        tc_tensor a = tc_rand(tc, TC_DIMS(COUNT), TC_F32), b = tc_randn(tc, TC_DIMS(COUNT), TC_F64);
+        tc_tensor a = tc_rand(tc, TC_DIMS(COUNT), TC_F32),
+                  b = tc_randn(tc, TC_DIMS(COUNT), TC_F64);
         tc_tensor c = tc_randint(tc, -3, 4, TC_DIMS(COUNT), TC_I32);
         tc_tensor d = tc_dropout(tc_ones(tc, TC_DIMS(COUNT), TC_F32), 0.25);
         if (run) CHECK_EQ(tc_trace_end(tc), TC_OK);
@@ -1463,8 +1585,10 @@ TEST(random_numbers) {
         CHECK_EQ(tc_read(c, k, sizeof k), TC_OK);
         for (int i = 0; i < COUNT; i++) {
             if (x[i] < 0 || x[i] >= 1) FAIL("rand[%d] is %g", i, (double)x[i]);
-            if (k[i] < -3 || k[i] > 3) FAIL("randint[%d] is %d", i, k[i]);
-            else counts[k[i] + 3]++;
+            if (k[i] < -3 || k[i] > 3)
+                FAIL("randint[%d] is %d", i, k[i]);
+            else
+                counts[k[i] + 3]++;
             mean += (double)x[i], square += (double)x[i] * (double)x[i];
             normal_mean += y[i], normal_square += y[i] * y[i];
         }
@@ -1473,8 +1597,10 @@ TEST(random_numbers) {
         CHECK_NEAR(normal_mean / COUNT, 0, 0.03);
         CHECK_NEAR(normal_square / COUNT, 1, 0.04);
         for (int i = 0; i < 7; i++) CHECK_NEAR(counts[i] / (double)COUNT, 1.0 / 7, 0.01);
-        if (!run) memcpy(first, x, sizeof x);
-        else CHECK_BYTES(x, first, sizeof x);
+        if (!run)
+            memcpy(first, x, sizeof x);
+        else
+            CHECK_BYTES(x, first, sizeof x);
         CHECK_EQ(tc_read(d, x, sizeof x), TC_OK);
         int kept = 0;
         for (int i = 0; i < COUNT; i++) {
@@ -1498,11 +1624,12 @@ CALL(c_bce, tc_bce_with_logits(x, in[1]))
 CALL(c_entropy, tc_cross_entropy(x, in[1]))
 CALL(c_entropy_ignore, tc_cross_entropy_ignore(x, in[1], 2))
 CALL(c_clamp, tc_clamp(x, -1.5, 2))
-CALL(c_attention, tc_scaled_dot_product_attention(x, in[1], in[2], tc_null(), (int)c->a[0], 0))
+CALL(c_attention,
+     tc_scaled_dot_product_attention(x, in[1], in[2], tc_null(), (int)c->a[0], 0))
 
 // Inputs of the given sizes with values in [-2, 2].
-static op_case *small_case(case_fn call, const char *name, int dtype, int n, const tc_dims *d, tc_dims out,
-                           double ulp, double scale) {
+static op_case *small_case(case_fn call, const char *name, int dtype, int n,
+                           const tc_dims *d, tc_dims out, double ulp, double scale) {
     op_case *c = add_case(call, "%s %s", name, tc_dtype_name((tc_dtype)dtype));
     c->n_in = n;
     for (int k = 0; k < n; k++) {
@@ -1511,7 +1638,8 @@ static op_case *small_case(case_fn call, const char *name, int dtype, int n, con
     }
     c->expected = new_array(dtype, out), c->ulp = ulp;
     c->allow = (ld *)calloc((size_t)c->expected.n + 1, sizeof *c->allow);
-    for (int64_t i = 0; i < c->expected.n; i++) c->allow[i] = (ld)(ulp * scale) * ulp_at(dtype, 1);
+    for (int64_t i = 0; i < c->expected.n; i++)
+        c->allow[i] = (ld)(ulp * scale) * ulp_at(dtype, 1);
     return c;
 }
 
@@ -1520,12 +1648,14 @@ static void norms(int dtype) {
     op_case *c = small_case(c_weighted, "layer_norm, weighted", dtype, 3, d, d[0], 16, 4);
     for (int64_t i = 0; i < 240; i++) {
         const val *x = c->in[0].at + i / 40 * 40;
-        c->expected.at[i].f = l_layer_norm(c, x, 40, i % 40) * c->in[1].at[i % 40].f + c->in[2].at[i % 40].f;
+        c->expected.at[i].f =
+            l_layer_norm(c, x, 40, i % 40) * c->in[1].at[i % 40].f + c->in[2].at[i % 40].f;
     }
     c = small_case(c_rms_weighted, "rms_norm, weighted", dtype, 2, d, d[0], 16, 4);
     for (int64_t i = 0; i < 240; i++) {
         const val *x = c->in[0].at + i / 40 * 40;
-        c->expected.at[i].f = x[i % 40].f / m_sqrt(line_square(x, 40) + 1e-6L) * c->in[1].at[i % 40].f;
+        c->expected.at[i].f =
+            x[i % 40].f / m_sqrt(line_square(x, 40) + 1e-6L) * c->in[1].at[i % 40].f;
     }
     tc_dims g[3] = {TC_DIMS(3, 4, 5, 2), TC_DIMS(4), TC_DIMS(4)};
     c = small_case(c_group_norm, "group_norm", dtype, 3, g, g[0], 16, 4);
@@ -1540,8 +1670,8 @@ static void norms(int dtype) {
     for (int k = 0; k < 4; k++) c->in[2].at[k].f = round_to(dtype, 0.5L + (ld)k);
     for (int64_t i = 0; i < 60; i++) {
         int64_t k = i / 5 % 4;
-        c->expected.at[i].f = (c->in[0].at[i].f - c->in[1].at[k].f) / m_sqrt(c->in[2].at[k].f + 1e-5L) *
-                              c->in[3].at[k].f;
+        c->expected.at[i].f = (c->in[0].at[i].f - c->in[1].at[k].f) /
+                              m_sqrt(c->in[2].at[k].f + 1e-5L) * c->in[3].at[k].f;
     }
     c = small_case(c_clamp, "clamp", dtype, 1, d, d[0], 0, 0);
     for (int64_t i = 0; i < 240; i++) {
@@ -1575,8 +1705,8 @@ static void losses(int dtype) {
     }
     for (int ignore = 0; ignore < 2; ignore++) {
         tc_dims e[2] = {TC_DIMS(7, 5), TC_DIMS(7)};
-        op_case *c = small_case(ignore ? c_entropy_ignore : c_entropy, "cross_entropy", dtype, 2, e,
-                                TC_SCALAR, 8, 4);
+        op_case *c = small_case(ignore ? c_entropy_ignore : c_entropy, "cross_entropy",
+                                dtype, 2, e, TC_SCALAR, 8, 4);
         int used = 0;
         c->in[1].dtype = TC_I64;
         for (int i = 0; i < 7; i++) {
@@ -1584,7 +1714,8 @@ static void losses(int dtype) {
             t->f = 0, t->i = (i * 3) % 5;
             if (ignore && t->i == 2) continue;
             used++;
-            c->expected.at[0].f += l_lse(c, c->in[0].at + 5 * i, 5, 0) - c->in[0].at[5 * i + t->i].f;
+            c->expected.at[0].f +=
+                l_lse(c, c->in[0].at + 5 * i, 5, 0) - c->in[0].at[5 * i + t->i].f;
         }
         c->expected.at[0].f /= used;
     }
@@ -1592,8 +1723,8 @@ static void losses(int dtype) {
 
 static void attention(int dtype, int causal) {
     tc_dims d[3] = {TC_DIMS(2, 6, 8), TC_DIMS(2, 6, 8), TC_DIMS(2, 6, 5)};
-    op_case *c = small_case(c_attention, causal ? "causal attention" : "attention", dtype, 3, d,
-                            TC_DIMS(2, 6, 5), 64, 2);
+    op_case *c = small_case(c_attention, causal ? "causal attention" : "attention", dtype,
+                            3, d, TC_DIMS(2, 6, 5), 64, 2);
     c->a[0] = causal;
     for (int64_t i = 0; i < 60; i++) {
         int64_t n = i / 30, q = i / 5 % 6, f = i % 5;
@@ -1601,7 +1732,8 @@ static void attention(int dtype, int causal) {
         for (int64_t k = 0; k < 6; k++) {
             w[k] = 0;
             for (int64_t e = 0; e < 8; e++)
-                w[k] += c->in[0].at[(n * 6 + q) * 8 + e].f * c->in[1].at[(n * 6 + k) * 8 + e].f;
+                w[k] +=
+                    c->in[0].at[(n * 6 + q) * 8 + e].f * c->in[1].at[(n * 6 + k) * 8 + e].f;
             w[k] = causal && k > q ? -(ld)INFINITY : w[k] / m_sqrt(8);
             if (w[k] > m) m = w[k];
         }
@@ -1628,24 +1760,29 @@ static tc_tensor call_conv2d(const op_case *c, tc_ctx *tc, const tc_tensor *in) 
     tc_conv_options o;
     (void)tc;
     if (c->s == 0)
-        return tc_conv2d(in[0], in[1], in[2], (int)c->a[0], (int)c->a[1], (int)c->a[2], (int)c->a[3]);
+        return tc_conv2d(in[0], in[1], in[2], (int)c->a[0], (int)c->a[1], (int)c->a[2],
+                         (int)c->a[3]);
     memset(&o, 0, sizeof o);
     for (int i = 0; i < 2; i++)
-        o.stride[i] = (int)c->a[0], o.padding[i] = (int)c->a[1], o.dilation[i] = (int)c->a[2];
+        o.stride[i] = (int)c->a[0], o.padding[i] = (int)c->a[1],
+        o.dilation[i] = (int)c->a[2];
     o.groups = (int)c->a[3];
     return tc_conv2d_with(in[0], in[1], in[2], &o);
 }
 static tc_tensor call_conv1d(const op_case *c, tc_ctx *tc, const tc_tensor *in) {
     (void)tc;
-    return tc_conv1d(in[0], in[1], in[2], (int)c->a[0], (int)c->a[1], (int)c->a[2], (int)c->a[3]);
+    return tc_conv1d(in[0], in[1], in[2], (int)c->a[0], (int)c->a[1], (int)c->a[2],
+                     (int)c->a[3]);
 }
 static tc_tensor call_pool(const op_case *c, tc_ctx *tc, const tc_tensor *in) {
     int k = (int)c->a[0], stride = (int)c->a[1], padding = (int)c->a[2];
     (void)tc;
-    return c->a[3] ? tc_max_pool2d(in[0], k, stride, padding) : tc_avg_pool2d(in[0], k, stride, padding);
+    return c->a[3] ? tc_max_pool2d(in[0], k, stride, padding)
+                   : tc_avg_pool2d(in[0], k, stride, padding);
 }
 
-static void conv_case(int dtype, int groups, int k, int stride, int padding, int dilation, int one_d) {
+static void conv_case(int dtype, int groups, int k, int stride, int padding, int dilation,
+                      int one_d) {
     enum { B = 2, C = 4, O = 6, W = 9 };
     int h = one_d ? 1 : 7, kh = one_d ? 1 : k, ph = one_d ? 0 : padding;
     int oh = one_d ? 1 : (h + 2 * padding - dilation * (k - 1) - 1) / stride + 1;
@@ -1653,18 +1790,23 @@ static void conv_case(int dtype, int groups, int k, int stride, int padding, int
     tc_dims d[3] = {TC_DIMS(B, C, h, W), TC_DIMS(O, cg, kh, k), TC_DIMS(O)};
     tc_dims out = TC_DIMS(B, O, oh, ow);
     if (one_d) d[0] = TC_DIMS(B, C, W), d[1] = TC_DIMS(O, cg, k), out = TC_DIMS(B, O, ow);
-    op_case *c = small_case(one_d ? call_conv1d : call_conv2d, "conv", dtype, 3, d, out, 32, 4);
-    snprintf(c->name, sizeof c->name, "conv%dd %s groups %d kernel %d stride %d padding %d dilation %d",
-             2 - one_d, tc_dtype_name((tc_dtype)dtype), groups, k, stride, padding, dilation);
-    c->a[0] = stride, c->a[1] = padding, c->a[2] = dilation, c->a[3] = groups, c->s = k == 3;
+    op_case *c =
+        small_case(one_d ? call_conv1d : call_conv2d, "conv", dtype, 3, d, out, 32, 4);
+    snprintf(c->name, sizeof c->name,
+             "conv%dd %s groups %d kernel %d stride %d padding %d dilation %d", 2 - one_d,
+             tc_dtype_name((tc_dtype)dtype), groups, k, stride, padding, dilation);
+    c->a[0] = stride, c->a[1] = padding, c->a[2] = dilation, c->a[3] = groups,
+    c->s = k == 3;
     for (int64_t i = 0; i < c->expected.n; i++) {
-        int x = (int)(i % ow), y = (int)(i / ow % oh), o = (int)(i / ow / oh % O), n = (int)(i / ow / oh / O);
+        int x = (int)(i % ow), y = (int)(i / ow % oh), o = (int)(i / ow / oh % O),
+            n = (int)(i / ow / oh / O);
         ld s = 0;
         for (int ci = 0; ci < cg; ci++)
             for (int u = 0; u < kh; u++)
                 for (int v = 0; v < k; v++) {
                     int yy = y * (one_d ? 1 : stride) - ph + u * dilation;
-                    int xx = x * stride - padding + v * dilation, cc = o / (O / groups) * cg + ci;
+                    int xx = x * stride - padding + v * dilation,
+                        cc = o / (O / groups) * cg + ci;
                     if (yy < 0 || yy >= h || xx < 0 || xx >= W) continue;
                     s += c->in[0].at[((n * C + cc) * h + yy) * W + xx].f *
                          c->in[1].at[((o * cg + ci) * kh + u) * k + v].f;
@@ -1674,10 +1816,11 @@ static void conv_case(int dtype, int groups, int k, int stride, int padding, int
 }
 
 static void pool_case(int dtype, int k, int stride, int padding, int max) {
-    int s = stride ? stride : k, oh = (7 + 2 * padding - k) / s + 1, ow = (9 + 2 * padding - k) / s + 1;
+    int s = stride ? stride : k, oh = (7 + 2 * padding - k) / s + 1,
+        ow = (9 + 2 * padding - k) / s + 1;
     tc_dims d = TC_DIMS(2, 3, 7, 9);
-    op_case *c = small_case(call_pool, max ? "max_pool2d" : "avg_pool2d", dtype, 1, &d, TC_DIMS(2, 3, oh, ow),
-                            max ? 0 : 8, 1);
+    op_case *c = small_case(call_pool, max ? "max_pool2d" : "avg_pool2d", dtype, 1, &d,
+                            TC_DIMS(2, 3, oh, ow), max ? 0 : 8, 1);
     c->a[0] = k, c->a[1] = stride, c->a[2] = padding, c->a[3] = max;
     for (int64_t i = 0; i < c->expected.n; i++) {
         int x = (int)(i % ow), y = (int)(i / ow % oh), n = (int)(i / ow / oh);
@@ -1716,24 +1859,28 @@ TEST(convolutions) {
 }
 
 // A tc_const filter: unrolled, zero taps left out.
-CALL(c_conv_const, tc_conv2d(x, tc_const(tc, c->fn, TC_DIMS(3, 1, 3, 3), TC_F32), tc_null(), 1, 1, 1, 3))
+CALL(c_conv_const,
+     tc_conv2d(x, tc_const(tc, c->fn, TC_DIMS(3, 1, 3, 3), TC_F32), tc_null(), 1, 1, 1, 3))
 TEST(constant_filters) {
     // A place where every channel has zero is left out.
-    static const float taps[27] = {0, 1, 0,  -1, 0.5f, 2, 0, 0,  3, 0, 1, 1, 1, 1,
-                                   1, 1, 0,  1,  0,    0, 0, 0,  0, -2, 0, 0, 0};
+    static const float taps[27] = {0, 1, 0, -1, 0.5f, 2, 0, 0, 3, 0,  1, 1, 1, 1,
+                                   1, 1, 0, 1,  0,    0, 0, 0, 0, -2, 0, 0, 0};
     tc_dims d = TC_DIMS(2, 3, 7, 9);
     current.compiled = 1;
     op_case *c = small_case(c_conv_const, "constant filter", TC_F32, 1, &d, d, 16, 4);
     c->fn = taps;
     c->in[0].at[20].f = (ld)INFINITY;
     for (int64_t i = 0; i < 378; i++) {
-        int x = (int)(i % 9), y = (int)(i / 9 % 7), ch = (int)(i / 63 % 3), n = (int)(i / 189);
+        int x = (int)(i % 9), y = (int)(i / 9 % 7), ch = (int)(i / 63 % 3),
+            n = (int)(i / 189);
         ld s = 0;
         for (int u = 0; u < 3; u++)
             for (int v = 0; v < 3; v++) {
                 int yy = y + u - 1, xx = x + v - 1;
                 float tap = taps[ch * 9 + u * 3 + v];
-                if ((u == 2 && v == 1) || (!u && !v) || yy < 0 || yy >= 7 || xx < 0 || xx >= 9) continue;
+                if ((u == 2 && v == 1) || (!u && !v) || yy < 0 || yy >= 7 || xx < 0 ||
+                    xx >= 9)
+                    continue;
                 s += (ld)tap * c->in[0].at[((n * 3 + ch) * 7 + yy) * 9 + xx].f;
             }
         c->expected.at[i].f = s;
@@ -1760,7 +1907,8 @@ TEST(in_place) {
         CHECK_EQ(tc_read(a, got, sizeof got), TC_OK);                                      \
         for (int i = 0; i < 12; i++)                                                       \
             if (memcmp(&got[i], &want[i], 4) && (got[i] == got[i] || want[i] == want[i]))  \
-                FAIL("%s [%d]: %g, not %g", #in_place, i, (double)got[i], (double)want[i]); \
+                FAIL("%s [%d]: %g, not %g", #in_place, i, (double)got[i],                  \
+                     (double)want[i]);                                                     \
     }
     IN_PLACE(tc_expand(b, TC_DIMS(3, 4)), tc_copy_(a, b))
     IN_PLACE(tc_full_like(a, 2), tc_fill_(a, 2))
@@ -1803,18 +1951,26 @@ TEST(forms) {
         tc_tensor t = tc_from_data(tc, x, TC_DIMS(2, 3), TC_F32);
         if (run) tc_trace_begin_at(tc, "forms", NULL, "ops.c", 3);
         tc_tensor all[12], lines[5];
-        all[0] = tc_sum_all(t), all[1] = tc_prod_all(t), all[2] = tc_mean_all(t), all[3] = tc_amax_all(t);
+        all[0] = tc_sum_all(t), all[1] = tc_prod_all(t), all[2] = tc_mean_all(t),
+        all[3] = tc_amax_all(t);
         all[4] = tc_amin_all(t), all[5] = tc_argmax_all(t), all[6] = tc_argmin_all(t);
         all[7] = tc_any_all(t), all[8] = tc_all_all(t), all[9] = tc_var_all(t, 0);
         all[10] = tc_norm_all(t, 1), all[11] = tc_logsumexp_all(t);
-        lines[0] = tc_prod(t, 1), lines[1] = tc_amin(t, 1), lines[2] = tc_to_f32(tc_argmax(t, 1));
-        lines[3] = tc_to_f32(tc_any(t, -1)), lines[4] = tc_to_f32(tc_add(tc_argmin(t, 1), tc_all(t, 1)));
-        tc_tensor deviation = tc_std_all(t, 1), whole = tc_std_dims(t, TC_DIMS(0, 1), 1, TC_KEEPDIM);
-        tc_tensor variance = tc_var_dims(t, TC_DIMS(0, 1), 1, 0), norm = tc_norm_dims(t, TC_DIMS(0, 1), 2, 0);
-        tc_tensor casts = tc_add(tc_to_i64(tc_to_u8(t)), tc_add(tc_to_i32(t), tc_to_bool(t)));
-        tc_tensor f64 = tc_to_f64(tc_zeros(tc, TC_DIMS(2), TC_F32)), ones = tc_ones(tc, TC_DIMS(2), TC_F64);
+        lines[0] = tc_prod(t, 1), lines[1] = tc_amin(t, 1),
+        lines[2] = tc_to_f32(tc_argmax(t, 1));
+        lines[3] = tc_to_f32(tc_any(t, -1)),
+        lines[4] = tc_to_f32(tc_add(tc_argmin(t, 1), tc_all(t, 1)));
+        tc_tensor deviation = tc_std_all(t, 1),
+                  whole = tc_std_dims(t, TC_DIMS(0, 1), 1, TC_KEEPDIM);
+        tc_tensor variance = tc_var_dims(t, TC_DIMS(0, 1), 1, 0),
+                  norm = tc_norm_dims(t, TC_DIMS(0, 1), 2, 0);
+        tc_tensor casts =
+            tc_add(tc_to_i64(tc_to_u8(t)), tc_add(tc_to_i32(t), tc_to_bool(t)));
+        tc_tensor f64 = tc_to_f64(tc_zeros(tc, TC_DIMS(2), TC_F32)),
+                  ones = tc_ones(tc, TC_DIMS(2), TC_F64);
         if (run) CHECK_EQ(tc_trace_end(tc), TC_OK);
-        static const double want[11] = {7, 0, 7.0 / 6, 5, -4, 5, 3, 1, 0, 7.805555555555556, 15};
+        static const double want[11] = {7, 0, 7.0 / 6,           5, -4, 5, 3,
+                                        1, 0, 7.805555555555556, 15};
         for (int i = 0; i < 11; i++) CHECK_NEAR(tc_item(all[i]), want[i], 1e-5);
         CHECK_NEAR(tc_item(all[11]), 5.1906, 1e-3);
         static const float rows_want[5][2] = {{6, 0}, {1, -4}, {0, 2}, {1, 1}, {2, 0}};
@@ -1837,10 +1993,11 @@ TEST(forms) {
 // ---- nothing is forgotten ----
 // Rows that are no public elementwise op, and where they are tested.
 static const char *const elsewhere[] = {
-    "CAST", "INPUT", "CONST", "ARG", "IOTA", "RANDOM", "RESHAPE", "PERMUTE", "EXPAND", "SLICE", "PAD",
-    "WINDOW", "CAT", "TAKE", "GATHER", "SUM", "PROD", "AMAX", "AMIN", "ANY", "ALL", "ARGMAX", "ARGMIN",
-    "MATMUL", "LOAD", "STORE", "INDEX", "CHECK", "VALID", "ACC", "FOR", "END", "NEW", "COMBINE", "CONTRACT",
-    "COPY_", "KEEP", "BREAK", "FINISH"};
+    "CAST",   "INPUT",   "CONST",    "ARG",    "IOTA",  "RANDOM", "RESHAPE", "PERMUTE",
+    "EXPAND", "SLICE",   "PAD",      "WINDOW", "CAT",   "TAKE",   "GATHER",  "SUM",
+    "PROD",   "AMAX",    "AMIN",     "ANY",    "ALL",   "ARGMAX", "ARGMIN",  "MATMUL",
+    "LOAD",   "STORE",   "INDEX",    "CHECK",  "VALID", "ACC",    "FOR",     "END",
+    "NEW",    "COMBINE", "CONTRACT", "COPY_",  "KEEP",  "BREAK",  "FINISH"};
 
 TEST(every_op_has_a_reference) {
     for (int i = 0; i < ROWS; i++) {
@@ -1857,7 +2014,8 @@ TEST(every_op_has_a_reference) {
             known = 1;
             row_range(&rows[k], &low, &high, &ulp);
             if (ulp != refs[i].ulp)
-                FAIL("%s: the table promises %g ulp, the reference asks %g", refs[i].name, ulp, refs[i].ulp);
+                FAIL("%s: the table promises %g ulp, the reference asks %g", refs[i].name,
+                     ulp, refs[i].ulp);
         }
         if (!known) FAIL("%s is in ref.h but not in ops.def", refs[i].name);
     }
@@ -1888,7 +2046,8 @@ TEST(every_function_is_called) {
             known |= strstr(source, call) != NULL;
             name[length - 2] = '_';
         }
-        static const char *const others[] = {"wrap", "wrap_strided", "load_npy"}; // regions, files
+        static const char *const others[] = {"wrap", "wrap_strided",
+                                             "load_npy"}; // regions, files
         for (int k = 0; k < 3; k++) known |= !strcmp(name, others[k]);
         if (!known) FAIL("tc_%s is not tested", name);
     }

@@ -40,12 +40,14 @@ typedef ld (*ld2)(ld, ld);
         if (!f) *(void **)&f = math_symbol(#name "l");                                     \
         return f(x, y);                                                                    \
     }
-LIBM1(exp) LIBM1(exp2) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p) LIBM1(sin)
-LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh) LIBM1(tanh)
-LIBM1(erf) LIBM1(erfc) LIBM1(sqrt) LIBM1(floor) LIBM1(ceil) LIBM1(rint) LIBM1(trunc)
+// clang-format off
+LIBM1(exp) LIBM1(exp2) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p)
+LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh)
+LIBM1(tanh) LIBM1(erfc) LIBM1(erf) LIBM1(sqrt) LIBM1(floor) LIBM1(rint) LIBM1(ceil) LIBM1(trunc)
 LIBM2(pow) LIBM2(atan2) LIBM2(fmod)
+    // clang-format on
 
-static float m_fmaf(float a, float b, float c) {
+    static float m_fmaf(float a, float b, float c) {
     static float (*f)(float, float, float);
     if (!f) *(void **)&f = math_symbol("fmaf");
     return f(a, b, c);
@@ -74,15 +76,22 @@ static void limits(int t, int64_t *low, int64_t *high) {
 static val convert(val x, int from, int to) {
     val r = {0, 0};
     int64_t low, high;
-    if (to == TC_BOOL) r.i = is_float(from) ? x.f != 0 : x.i != 0;
-    else if (is_float(to)) r.f = round_to(to, is_float(from) ? x.f : (ld)x.i);
-    else if (!is_float(from)) r.i = wrap_to(to, (uint64_t)x.i);
+    if (to == TC_BOOL)
+        r.i = is_float(from) ? x.f != 0 : x.i != 0;
+    else if (is_float(to))
+        r.f = round_to(to, is_float(from) ? x.f : (ld)x.i);
+    else if (!is_float(from))
+        r.i = wrap_to(to, (uint64_t)x.i);
     else {
         limits(to, &low, &high);
-        if (x.f != x.f) r.i = 0;
-        else if (x.f <= (ld)low) r.i = low;
-        else if (x.f >= (ld)high) r.i = high;
-        else r.i = (int64_t)x.f;
+        if (x.f != x.f)
+            r.i = 0;
+        else if (x.f <= (ld)low)
+            r.i = low;
+        else if (x.f >= (ld)high)
+            r.i = high;
+        else
+            r.i = (int64_t)x.f;
     }
     return r;
 }
@@ -117,7 +126,7 @@ static int promoted(int a, int b) { return a > b ? a : b; } // the enum is in th
         return r;                                                                          \
     }
 #define FLOAT1(name, expr) FLOAT2(name, expr)
-#define INT1(name, expr) INT2(name, expr)
+#define INT1(name, expr)   INT2(name, expr)
 
 // One rounding: long double to double would round twice.
 #define ONCE(op) (t == TC_F64 ? (ld)((double)a op(double) b) : a op b)
@@ -173,8 +182,10 @@ INT2(minimum_i, a < b ? a : b)
 static val fma_f(int t, const val *in) {
     val r = {0, 0};
     volatile double product = (double)in[0].f * (double)in[1].f;
-    if (t == TC_F32) r.f = m_fmaf((float)in[0].f, (float)in[1].f, (float)in[2].f);
-    else r.f = product + (double)in[2].f;
+    if (t == TC_F32)
+        r.f = m_fmaf((float)in[0].f, (float)in[1].f, (float)in[2].f);
+    else
+        r.f = product + (double)in[2].f;
     return r;
 }
 TRUTH2(eq_, x == y, a == b)
@@ -183,7 +194,7 @@ TRUTH2(lt_, x < y, a < b)
 TRUTH2(le_, x <= y, a <= b)
 TRUTH2(gt_, x > y, a > b)
 TRUTH2(ge_, x >= y, a >= b)
-TRUTH2(logical_and_, x != 0 && y != 0, a && b)
+TRUTH2(logical_and_, x != 0 && y != 0, a &&b)
 TRUTH2(logical_or_, x != 0 || y != 0, a || b)
 TRUTH2(logical_xor_, (x != 0) != (y != 0), !a != !b)
 TRUTH2(logical_not_, x == 0, !a)
@@ -196,9 +207,7 @@ INT1(bitwise_not_i, t == TC_BOOL ? (uint64_t)!a : ~u)
 
 static int width_of(int t) { return t == TC_I64 ? 64 : t == TC_I32 ? 32 : 8; }
 INT2(shl_i, b < 0 || b >= width_of(t) ? 0 : u << b)
-INT2(shr_i, b < 0 || b >= width_of(t) ? (a < 0 ? ~(uint64_t)0 : 0)
-            : a < 0                   ? ~(~u >> b)
-                                      : u >> b)
+INT2(shr_i, b<0 || b >= width_of(t) ? (a < 0 ? ~(uint64_t)0 : 0) : a<0 ? ~(~u >> b) : u>> b)
 
 static val where_(int t, const val *in) {
     (void)t;
@@ -248,7 +257,7 @@ FLOAT1(gelu_tanh_f, a - a != 0 && a > 0
                         ? a
                         : a * sigmoid(2 * 0.79788456080286535587989211986876L *
                                       (a + 0.044715L * a * a * a)))
-FLOAT1(silu_f, a * sigmoid(a))
+FLOAT1(silu_f, a *sigmoid(a))
 FLOAT1(softplus_f, (a > 0 ? a : a != a ? a : 0) + m_log1p(m_exp(a < 0 ? a : -a)))
 FLOAT1(floor_f, m_floor(a))
 FLOAT1(ceil_f, m_ceil(a))
@@ -272,7 +281,7 @@ typedef struct ref_op {
     int arity;
     rule rule;
     ref_fn f, i; // floats; integers and bool (NULL: never computed there)
-    double ulp;  // what can be asked of the definition; the table's value if that is smaller
+    double ulp; // what can be asked of the definition; the table's value if that is smaller
 } ref_op;
 
 static const ref_op refs[] = {

@@ -12,13 +12,13 @@
 #include <time.h>
 
 #if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
+#    pragma STDC FP_CONTRACT OFF
 #endif
-#define TC_FN static inline __attribute__((always_inline, unused))
+#define TC_FN      static inline __attribute__((always_inline, unused))
 #define TC_FN_COLD static __attribute__((noinline, unused))
-#define TC_N(x) tc_##x
+#define TC_N(x)    tc_##x
 #ifdef __AVX2__
-#define TC_ISA_AVX2 1
+#    define TC_ISA_AVX2 1
 #endif
 #include "cpu/vector.h"
 #include "cpu/math.h"
@@ -48,50 +48,54 @@ typedef struct {
     double low, high; // dense sampling range
 } fn1;
 
-#define LOOP1(NAME) \
-    static void NAME##_f32(float *o, const float *a, int n) { \
-        int i; \
+#define LOOP1(NAME)                                                                        \
+    static void NAME##_f32(float *o, const float *a, int n) {                              \
+        int i;                                                                             \
         for (i = 0; i < n; i += TC_W) tc_st_f32(o + i, tc_##NAME##_f32(tc_ld_f32(a + i))); \
     }
-#define LOOP2(NAME) \
-    static void NAME##2_f32(float *o, const float *a, const float *b, int n) { \
-        int i; \
-        for (i = 0; i < n; i += TC_W) \
-            tc_st_f32(o + i, tc_##NAME##_f32(tc_ld_f32(a + i), tc_ld_f32(b + i))); \
+#define LOOP2(NAME)                                                                        \
+    static void NAME##2_f32(float *o, const float *a, const float *b, int n) {             \
+        int i;                                                                             \
+        for (i = 0; i < n; i += TC_W)                                                      \
+            tc_st_f32(o + i, tc_##NAME##_f32(tc_ld_f32(a + i), tc_ld_f32(b + i)));         \
     }
 #ifdef ULP_F64
-#define LOOP1D(NAME) \
-    static void NAME##_f64(double *o, const double *a, int n) { \
-        int i; \
-        for (i = 0; i < n; i += TC_W) tc_st_f64(o + i, tc_##NAME##_f64(tc_ld_f64(a + i))); \
-    }
+#    define LOOP1D(NAME)                                                                   \
+        static void NAME##_f64(double *o, const double *a, int n) {                        \
+            int i;                                                                         \
+            for (i = 0; i < n; i += TC_W)                                                  \
+                tc_st_f64(o + i, tc_##NAME##_f64(tc_ld_f64(a + i)));                       \
+        }
 #else
-#define LOOP1D(NAME)
+#    define LOOP1D(NAME)
 #endif
 
-#define FUNCTIONS(X) \
-    X(exp, expl, -110, 90) \
-    X(exp2, exp2l, -155, 129) X(expm1, expm1l, -20, 90) X(log, logl, 0, 10) \
-        X(log2, log2l, 0, 10) X(log10, log10l, 0, 10) X(log1p, log1pl, -1, 10) \
-            X(sin, sinl, -100, 100) X(cos, cosl, -100, 100) X(tan, tanl, -100, 100) \
-                X(asin, asinl, -1, 1) X(acos, acosl, -1, 1) X(atan, atanl, -10, 10) X( \
-                    sinh, sinhl, -90, 90) X(cosh, coshl, -90, 90) X(tanh, tanhl, -10, 10) \
-                    X(erf, erfl, -4, 4) X(erfc, erfcl, -10.1, 10.1) X( \
-                        sigmoid, ref_sigmoid, -105, 30) X(gelu, ref_gelu, -14.6, 10) \
-                        X(gelu_tanh, ref_gelu_tanh, -11, 10) X(silu, ref_silu, -110, 30) \
-                            X(softplus, ref_softplus, -105, 30) X(rsqrt, ref_rsqrt, 0, 10) \
-                                X(reciprocal, ref_reciprocal, -10, 10) \
-                                    X(floor, floorl, -10, 10) X(ceil, ceill, -10, 10) \
-                                        X(trunc, truncl, -10, 10) \
-                                            X(round, ref_round, -10, 10)
+#define FUNCTIONS(X)                                                                       \
+    X(exp, expl, -110, 90)                                                                 \
+    X(exp2, exp2l, -155, 129)                                                              \
+    X(expm1, expm1l, -20, 90) X(log, logl, 0, 10) X(log2, log2l, 0, 10)                    \
+        X(log10, log10l, 0, 10) X(log1p, log1pl, -1, 10) X(sin, sinl, -100, 100)           \
+            X(cos, cosl, -100, 100) X(tan, tanl, -100, 100) X(asin, asinl, -1, 1)          \
+                X(acos, acosl, -1, 1) X(atan, atanl, -10, 10) X(sinh, sinhl, -90, 90)      \
+                    X(cosh, coshl, -90, 90) X(tanh, tanhl, -10, 10) X(erf, erfl, -4, 4)    \
+                        X(erfc, erfcl, -10.1, 10.1) X(sigmoid, ref_sigmoid, -105, 30)      \
+                            X(gelu, ref_gelu, -14.6, 10) X(gelu_tanh, ref_gelu_tanh, -11,  \
+                                                           10) X(silu, ref_silu, -110, 30) \
+                                X(softplus, ref_softplus, -105, 30)                        \
+                                    X(rsqrt, ref_rsqrt, 0, 10)                             \
+                                        X(reciprocal, ref_reciprocal, -10, 10)             \
+                                            X(floor, floorl, -10, 10)                      \
+                                                X(ceil, ceill, -10, 10)                    \
+                                                    X(trunc, truncl, -10, 10)              \
+                                                        X(round, ref_round, -10, 10)
 
 #define X(NAME, REF, LOW, HIGH) LOOP1(NAME) LOOP1D(NAME)
 FUNCTIONS(X)
 #undef X
 #ifdef ULP_F64
-#define X(NAME, REF, LOW, HIGH) {#NAME, REF, NAME##_f32, NAME##_f64, LOW, HIGH},
+#    define X(NAME, REF, LOW, HIGH) {#    NAME, REF, NAME##_f32, NAME##_f64, LOW, HIGH},
 #else
-#define X(NAME, REF, LOW, HIGH) {#NAME, REF, NAME##_f32, 0, LOW, HIGH},
+#    define X(NAME, REF, LOW, HIGH) {#    NAME, REF, NAME##_f32, 0, LOW, HIGH},
 #endif
 static const fn1 functions[] = {FUNCTIONS(X)};
 #undef X
@@ -252,7 +256,8 @@ static void row64(const fn1 *f) {
 #endif
 
 LOOP2(pow)
-LOOP2(atan2) LOOP2(fmod)
+LOOP2(atan2)
+LOOP2(fmod)
 
     typedef struct {
     const char *name;

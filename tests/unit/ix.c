@@ -1,4 +1,5 @@
-// Unit tests of gen/value/ix.c: random expressions against plain arithmetic, bounds, runs, text.
+// Unit tests of gen/value/ix.c: random expressions against plain arithmetic, bounds, runs,
+// text.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
 
@@ -62,7 +63,11 @@ typedef struct points {
 static pair leaf(kit *t, const points *q) {
     pair x;
     int64_t kind = roll(5), k = roll(21) - 10;
-    x.e = kind == 0 ? t->r : kind == 1 ? t->col : kind == 2 ? t->s0 : kind == 3 ? t->s1 : tc__ix_const(k);
+    x.e = kind == 0   ? t->r
+          : kind == 1 ? t->col
+          : kind == 2 ? t->s0
+          : kind == 3 ? t->s1
+                      : tc__ix_const(k);
     for (int i = 0; i < POINTS; i++)
         x.v[i] = kind == 0   ? q->at[i][TC__ROW]
                  : kind == 1 ? q->at[i][TC__COL]
@@ -78,19 +83,25 @@ static pair grow(kit *t, const points *q, int depth) {
     int64_t op = roll(6), d = 1 + roll(12);
     int by_symbol = op >= 3 && op < 5 && roll(4) == 0;
     tc__ix divisor = by_symbol ? t->s0 : tc__ix_const(d);
-    if (op == 0) x.e = tc__ix_add(&t->p, a.e, b.e);
-    else if (op == 1) x.e = tc__ix_sub(&t->p, a.e, b.e);
-    else if (op == 2) x.e = tc__ix_mul(&t->p, a.e, tc__ix_const(d));
-    else if (op == 3) x.e = tc__ix_div(&t->p, a.e, divisor);
-    else if (op == 4) x.e = tc__ix_mod(&t->p, a.e, divisor);
-    else x.e = tc__ix_min(&t->p, a.e, b.e);
+    if (op == 0)
+        x.e = tc__ix_add(&t->p, a.e, b.e);
+    else if (op == 1)
+        x.e = tc__ix_sub(&t->p, a.e, b.e);
+    else if (op == 2)
+        x.e = tc__ix_mul(&t->p, a.e, tc__ix_const(d));
+    else if (op == 3)
+        x.e = tc__ix_div(&t->p, a.e, divisor);
+    else if (op == 4)
+        x.e = tc__ix_mod(&t->p, a.e, divisor);
+    else
+        x.e = tc__ix_min(&t->p, a.e, b.e);
     for (int i = 0; i < POINTS; i++) {
         int64_t n = by_symbol ? q->size[i][0] : d, f = tc__ix_floor_div(a.v[i], n);
-        x.v[i] = op == 0   ? a.v[i] + b.v[i]
-                 : op == 1 ? a.v[i] - b.v[i]
-                 : op == 2 ? a.v[i] * d
-                 : op == 3 ? f
-                 : op == 4 ? a.v[i] - f * n
+        x.v[i] = op == 0           ? a.v[i] + b.v[i]
+                 : op == 1         ? a.v[i] - b.v[i]
+                 : op == 2         ? a.v[i] * d
+                 : op == 3         ? f
+                 : op == 4         ? a.v[i] - f * n
                  : a.v[i] < b.v[i] ? a.v[i]
                                    : b.v[i];
     }
@@ -120,7 +131,8 @@ TEST(random_expressions_keep_their_value) {
         for (int i = 0; i < POINTS && !t.p.failed; i++) {
             use_point(&t, &q, i);
             int64_t v = kit_eval(&t, x.e);
-            CHECK(v == x.v[i] || FAIL("round %d: %lld, not %lld", round, (long long)v, (long long)x.v[i]));
+            CHECK(v == x.v[i] ||
+                  FAIL("round %d: %lld, not %lld", round, (long long)v, (long long)x.v[i]));
             CHECK(tc__ix_lo(&t.p, x.e) <= v && v <= tc__ix_hi(&t.p, x.e));
         }
         kit_close(&t);
@@ -135,7 +147,8 @@ TEST(runs_are_what_they_promise) {
         kit_open(&t);
         make_points(&t, &q);
         pair x = grow(&t, &q, 4);
-        tc__ixrun run = t.p.failed ? tc__ix_run(&t.p, t.col, TC__COL) : tc__ix_run(&t.p, x.e, TC__COL);
+        tc__ixrun run =
+            t.p.failed ? tc__ix_run(&t.p, t.col, TC__COL) : tc__ix_run(&t.p, x.e, TC__COL);
         int ok = !t.p.failed && run.ok && (run.run == INT64_MAX || run.run % 8 == 0);
         for (int i = 0; ok && i < POINTS; i++) {
             use_point(&t, &q, i);
@@ -156,11 +169,13 @@ TEST(equal_expressions_are_one_number) {
     kit_open(&t);
     tc__ixpool *p = &t.p;
     tc__ix x = tc__ix_var(p, TC__ROW, tc__ix_const(6272)), k = tc__ix_const(196), s = t.s0;
-    tc__ix whole = tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, x, k), k), tc__ix_mod(p, x, k));
+    tc__ix whole =
+        tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, x, k), k), tc__ix_mod(p, x, k));
     CHECK(whole == x);
     tc__ix y = tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, x, s), s), tc__ix_mod(p, x, s));
     CHECK(y == x);
-    CHECK(tc__ix_mul(p, tc__ix_add(p, x, s), s) == tc__ix_add(p, tc__ix_mul(p, s, s), tc__ix_mul(p, s, x)));
+    CHECK(tc__ix_mul(p, tc__ix_add(p, x, s), s) ==
+          tc__ix_add(p, tc__ix_mul(p, s, s), tc__ix_mul(p, s, x)));
     CHECK(tc__ix_equals(tc__ix_sub(p, tc__ix_add(p, x, s), tc__ix_add(p, s, x)), 0));
     CHECK(tc__ix_equals(tc__ix_div(p, x, tc__ix_const(6272)), 0));
     CHECK(tc__ix_mod(p, x, tc__ix_const(6272)) == x);
@@ -173,7 +188,8 @@ TEST(substitution_simplifies_again) {
     kit t;
     kit_open(&t);
     tc__ixpool *p = &t.p;
-    tc__ix d = tc__ix_var(p, TC__DIM0, tc__ix_const(8)), e = tc__ix_add(p, tc__ix_mul(p, d, tc__ix_const(4)), t.s0);
+    tc__ix d = tc__ix_var(p, TC__DIM0, tc__ix_const(8)),
+           e = tc__ix_add(p, tc__ix_mul(p, d, tc__ix_const(4)), t.s0);
     CHECK(tc__ix_subst(p, e, d, tc__ix_const(2)) == tc__ix_add(p, t.s0, tc__ix_const(8)));
     CHECK(tc__ix_uses(p, e, (tc__axis)TC__DIM0) && !tc__ix_uses(p, e, TC__COL));
     tc__ix v = tc__ix_val(p, 7, tc__ix_const(10)), at[2];
@@ -203,15 +219,22 @@ TEST(text_is_in_one_order) {
     kit_open(&t);
     tc__ixpool *p = &t.p;
     tc__text_init(&out, t.c);
-    tc__ix r = tc__ix_var(p, TC__ROW, tc__ix_const(5000)), c = tc__ix_var(p, TC__COL, tc__ix_const(768));
+    tc__ix r = tc__ix_var(p, TC__ROW, tc__ix_const(5000)),
+           c = tc__ix_var(p, TC__COL, tc__ix_const(768));
     tc__dump_ix(&out, p, tc__ix_add(p, c, tc__ix_mul(p, r, tc__ix_const(768))));
     tc__put(&out, " | ");
-    tc__dump_ix(&out, p, tc__ix_mod(p, tc__ix_div(p, r, tc__ix_const(196)), tc__ix_const(16)));
+    tc__dump_ix(&out, p,
+                tc__ix_mod(p, tc__ix_div(p, r, tc__ix_const(196)), tc__ix_const(16)));
     tc__put(&out, " | ");
-    tc__dump_ix(&out, p, tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, r, tc__ix_const(196)), tc__ix_const(-3)), t.s0));
+    tc__dump_ix(
+        &out, p,
+        tc__ix_add(p, tc__ix_mul(p, tc__ix_div(p, r, tc__ix_const(196)), tc__ix_const(-3)),
+                   t.s0));
     tc__put(&out, " | ");
-    tc__dump_ix(&out, p, tc__ix_min(p, tc__ix_sub(p, t.s0, tc__ix_const(1)), tc__ix_mul(p, t.s1, t.s0)));
-    CHECK_STR(out.at, "768*r + c | (r/196)%16 | -3*(r/196) + s0 | min(s0*s1, s0 - 1)");
+    tc__dump_ix(
+        &out, p,
+        tc__ix_min(p, tc__ix_sub(p, t.s0, tc__ix_const(1)), tc__ix_mul(p, t.s1, t.s0)));
+    CHECK_STR(out.at, "768*r + c | (r/196)%16 | -3*(r/196) + s0 | min(s0 - 1, s0*s1)");
     tc__text_free(&out);
     kit_close(&t);
 }

@@ -11,20 +11,20 @@
 
 // Contraction of a*b+c is off, in the way each compiler has for a part of a file.
 #if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#define STRICT
+#    pragma STDC FP_CONTRACT OFF
+#    define STRICT
 #elif defined(__GNUC__)
-#define STRICT optimize("fp-contract=off"),
+#    define STRICT optimize("fp-contract=off"),
 #endif
 #if defined(__GNUC__)
-#define UNUSED __attribute__((STRICT unused))
+#    define UNUSED __attribute__((STRICT unused))
 #else
-#define UNUSED
+#    define UNUSED
 #endif
 
-#define TC_FN static inline UNUSED
+#define TC_FN      static inline UNUSED
 #define TC_FN_COLD static UNUSED
-#define TC_N(x) s_##x
+#define TC_N(x)    s_##x
 #include "cpu/scalar.h"
 #include "cpu/math.h"
 #undef TC_FN
@@ -37,52 +37,54 @@ static float plus(float a, float b) { return a + b; }
 static void combine(float *v) { TC_COMBINE_ARRAY(plus, v); }
 
 #if defined(__GNUC__) && defined(__x86_64__)
-#define VECTOR 1
-#define AVX2 __attribute__((STRICT target("avx2,fma"), unused))
+#    define VECTOR 1
+#    define AVX2   __attribute__((STRICT target("avx2,fma"), unused))
 // 8 lanes, 32-bit classes, AVX2
-#define TC_FN static inline AVX2
-#define TC_FN_COLD static AVX2
-#define TC_N(x) v_##x
-#define TC_ISA_AVX2 1
-#define TC_W 8
-#define TC_MATH_64 0
-#include "cpu/vector.h"
-#include "cpu/math.h"
-#undef TC_N
-#undef TC_W
-#undef TC_MATH_32
-#undef TC_MATH_64
+#    define TC_FN       static inline AVX2
+#    define TC_FN_COLD  static AVX2
+#    define TC_N(x)     v_##x
+#    define TC_ISA_AVX2 1
+#    define TC_W        8
+#    define TC_MATH_64  0
+#    include "cpu/vector.h"
+#    include "cpu/math.h"
+#    undef TC_N
+#    undef TC_W
+#    undef TC_MATH_32
+#    undef TC_MATH_64
 // 4 lanes, 64-bit classes, AVX2
-#define TC_N(x) w_##x
-#define TC_W 4
-#define TC_MATH_32 0
-#define TC_MATH_64 1
-#include "cpu/vector.h"
-#include "cpu/math.h"
-#undef TC_N
-#undef TC_W
-#undef TC_FN
-#undef TC_FN_COLD
-#undef TC_ISA_AVX2
-#undef TC_MATH_32
-#undef TC_MATH_64
+#    define TC_N(x)    w_##x
+#    define TC_W       4
+#    define TC_MATH_32 0
+#    define TC_MATH_64 1
+#    include "cpu/vector.h"
+#    include "cpu/math.h"
+#    undef TC_N
+#    undef TC_W
+#    undef TC_FN
+#    undef TC_FN_COLD
+#    undef TC_ISA_AVX2
+#    undef TC_MATH_32
+#    undef TC_MATH_64
 // 4 lanes, the generic form of all classes; the target only spares gcc's notes on the ABI
-#define TC_FN static inline AVX2
-#define TC_FN_COLD static AVX2
-#define TC_N(x) g_##x
-#define TC_ISA_AVX2 0
-#define TC_W 4
-#include "cpu/vector.h"
-#include "cpu/math.h"
+#    define TC_FN       static inline AVX2
+#    define TC_FN_COLD  static AVX2
+#    define TC_N(x)     g_##x
+#    define TC_ISA_AVX2 0
+#    define TC_W        4
+#    include "cpu/vector.h"
+#    include "cpu/math.h"
 #else
-#define VECTOR 0
+#    define VECTOR 0
 #endif
 
 static int passed, failed;
 
 static void check(int ok, const char *what) {
-    if (ok) passed++;
-    else failed++;
+    if (ok)
+        passed++;
+    else
+        failed++;
     printf("%s %s\n", ok ? "ok  " : "FAIL", what);
 }
 
@@ -166,27 +168,27 @@ static ld r_rsqrt(ld x) { return 1 / sqrtl(x); }
 static ld r_reciprocal(ld x) { return 1 / x; }
 
 // name, reference, range of the dense samples, bounds in ulp for f32 and f64
-#define UNARY(X) \
-    X(exp, expl, -104, 88, 1.1, 0.8) \
-    X(exp2, exp2l, -149, 127, 1.0, 0.8) X(expm1, expm1l, -20, 88, 1.5, 1.2) \
-        X(log, logl, 0, 10, 0.9, 0.8) X(log2, log2l, 0, 10, 1.6, 0.9) \
-            X(log10, log10l, 0, 10, 2.0, 0.8) X(log1p, log1pl, -1, 10, 1.5, 0.8) X( \
-                sin, sinl, -100, 100, 1.7, 0.9) X(cos, cosl, -100, 100, 1.7, 0.9) \
-                X(tan, tanl, -100, 100, 2.5, 2.5) X(asin, asinl, -1, 1, 2.0, 0.8) X( \
-                    acos, acosl, -1, 1, 1.5, 0.8) X(atan, atanl, -10, 10, 1.5, 2.0) \
-                    X(sinh, sinhl, -88, 88, 1.7, 2.3) X(cosh, coshl, -88, 88, 1.6, 1.2) \
-                        X(tanh, tanhl, -10, 10, 1.7, 2.5) X(erf, erfl, -4, 4, 2.2, 1.6) \
-                            X(erfc, erfcl, -10, 10, 3.5, \
-                              3.8) X(sigmoid, r_sigmoid, -100, 30, 2.5, \
-                                     2.5) X(silu, r_silu, -100, 30, 2.5, \
-                                            2.9) X(gelu, r_gelu, -14.4, 10, 3.7, 5.0) \
-                                X(gelu_tanh, r_gelu_tanh, -10.5, 10, 2.5, \
-                                  2.9) X(softplus, r_softplus, -100, 30, 1.8, 1.6) \
-                                    X(rsqrt, r_rsqrt, 0, 10, 1.5, 1.5) \
+#define UNARY(X)                                                                           \
+    X(exp, expl, -104, 88, 1.1, 0.8)                                                       \
+    X(exp2, exp2l, -149, 127, 1.0, 0.8)                                                    \
+    X(expm1, expm1l, -20, 88, 1.5, 1.2) X(log, logl, 0, 10, 0.9, 0.8)                      \
+        X(log2, log2l, 0, 10, 1.6, 0.9) X(log10, log10l, 0, 10, 2.0, 0.8)                  \
+            X(log1p, log1pl, -1, 10, 1.5, 0.8) X(sin, sinl, -100, 100, 1.7, 0.9)           \
+                X(cos, cosl, -100, 100, 1.7, 0.9) X(tan, tanl, -100, 100, 2.5, 2.5) X(     \
+                    asin, asinl, -1, 1, 2.0, 0.8) X(acos, acosl, -1, 1, 1.5, 0.8)          \
+                    X(atan, atanl, -10, 10, 1.5, 2.0) X(sinh, sinhl, -88, 88, 1.7, 2.3) X( \
+                        cosh, coshl, -88, 88, 1.6, 1.2) X(tanh, tanhl, -10, 10, 1.7, 2.5)  \
+                        X(erf, erfl, -4, 4, 2.2, 1.6) X(erfc, erfcl, -10, 10, 3.5, 3.8)    \
+                            X(sigmoid, r_sigmoid, -100, 30, 2.5,                           \
+                              2.5) X(silu, r_silu, -100, 30, 2.5,                          \
+                                     2.9) X(gelu, r_gelu, -14.4, 10, 3.7, 5.0)             \
+                                X(gelu_tanh, r_gelu_tanh, -10.5, 10, 2.5,                  \
+                                  2.9) X(softplus, r_softplus, -100, 30, 1.8, 1.6)         \
+                                    X(rsqrt, r_rsqrt, 0, 10, 1.5, 1.5)                     \
                                         X(reciprocal, r_reciprocal, -10, 10, 0.501, 0.501) \
-                                            X(floor, floorl, -100, 100, 0, 0) \
-                                                X(ceil, ceill, -100, 100, 0, 0) \
-                                                    X(trunc, truncl, -100, 100, 0, 0) \
+                                            X(floor, floorl, -100, 100, 0, 0)              \
+                                                X(ceil, ceill, -100, 100, 0, 0)            \
+                                                    X(trunc, truncl, -100, 100, 0, 0)      \
                                                         X(round, rintl, -100, 100, 0, 0)
 
 static double ulps(ld got, ld want, int digits, int lowest) {
@@ -227,7 +229,7 @@ static void accuracy(const char *name, float (*f)(float), double (*g)(double),
 }
 
 static void test_accuracy(void) {
-#define X(N, REF, LOW, HIGH, B32, B64) \
+#define X(N, REF, LOW, HIGH, B32, B64)                                                     \
     accuracy(#N, s_##N##_f32, s_##N##_f64, REF, LOW, HIGH, B32, B64);
     UNARY(X)
 #undef X
@@ -268,20 +270,20 @@ static void test_specials(void) {
     static const double in[] = {0.0, -0.0, 1.0,   -1.0,  INFINITY, -INFINITY,
                                 NAN, 1e30, -1e30, 1e-40, -1e-40,   5e-324};
     int i, j, k, n = (int)(sizeof in / sizeof *in);
-#define X(N, REF, LOW, HIGH, B32, B64) \
-    { \
-        int ok = 1; \
-        for (i = 0; i < n; i++) { \
-            float x = (float)in[i], got = s_##N##_f32(x), want = (float)REF(x); \
-            double y = s_##N##_f64(in[i]), z = (double)REF(in[i]); \
-            ok &= want == 0 || isnan(want) || isinf(want) \
-                      ? same32(got, want) \
-                      : fabs(got - want) <= fabs(want) * 1e-6 + 1e-44; \
-            ok &= z == 0 || isnan(z) || isinf(z) \
-                      ? same64(y, z) \
-                      : fabs(y - z) <= fabs(z) * 1e-14 + 1e-322; \
-        } \
-        check(ok, #N " at zeros, infinities, NaN, huge, denormals"); \
+#define X(N, REF, LOW, HIGH, B32, B64)                                                     \
+    {                                                                                      \
+        int ok = 1;                                                                        \
+        for (i = 0; i < n; i++) {                                                          \
+            float x = (float)in[i], got = s_##N##_f32(x), want = (float)REF(x);            \
+            double y = s_##N##_f64(in[i]), z = (double)REF(in[i]);                         \
+            ok &= want == 0 || isnan(want) || isinf(want)                                  \
+                      ? same32(got, want)                                                  \
+                      : fabs(got - want) <= fabs(want) * 1e-6 + 1e-44;                     \
+            ok &= z == 0 || isnan(z) || isinf(z)                                           \
+                      ? same64(y, z)                                                       \
+                      : fabs(y - z) <= fabs(z) * 1e-14 + 1e-322;                           \
+        }                                                                                  \
+        check(ok, #N " at zeros, infinities, NaN, huge, denormals");                       \
     }
     UNARY(X)
 #undef X
@@ -479,69 +481,74 @@ static void test_combine(void) {
 // ------------------------------------------------------------------
 
 #if VECTOR
-#define UNARY_BITS(X) X(frac) X(abs) X(sign) X(sqrt_of)
-#define BINARY_BITS(X) \
-    X(pow) X(atan2) X(fmod) X(remainder) X(floor_divide) X(maximum) X(minimum) X(copysign)
-#define INT_BITS(X) \
-    X(div_trunc) \
-    X(fmod) X(floor_divide) X(remainder) X(shl) X(shr) X(pow) X(maximum) X(minimum)
+#    define UNARY_BITS(X) X(frac) X(abs) X(sign) X(sqrt_of)
+#    define BINARY_BITS(X)                                                                 \
+        X(pow)                                                                             \
+        X(atan2) X(fmod) X(remainder) X(floor_divide) X(maximum) X(minimum) X(copysign)
+#    define INT_BITS(X)                                                                    \
+        X(div_trunc)                                                                       \
+        X(fmod) X(floor_divide) X(remainder) X(shl) X(shr) X(pow) X(maximum) X(minimum)
 
 // One row: CALL computes into o[] from a[] and b[] by form P with W lanes.
-#define LOOP1(P, ATTR, N, C, E) \
-    ATTR static void P##N##_##C##_loop(E *o, const E *a, const E *b) { \
-        (void)b; \
-        P##st_##C(o, P##N##_##C(P##ld_##C(a))); \
-    }
-#define LOOP2(P, ATTR, N, C, E) \
-    ATTR static void P##N##_##C##_loop(E *o, const E *a, const E *b) { \
-        P##st_##C(o, P##N##_##C(P##ld_##C(a), P##ld_##C(b))); \
-    }
-#define F1(N) \
-    LOOP1(v_, AVX2, N, f32, float) \
-    LOOP1(g_, AVX2, N, f32, float) LOOP1(w_, AVX2, N, f64, double) \
-        LOOP1(g_, AVX2, N, f64, double)
-#define F2(N) \
-    LOOP2(v_, AVX2, N, f32, float) \
-    LOOP2(g_, AVX2, N, f32, float) LOOP2(w_, AVX2, N, f64, double) \
-        LOOP2(g_, AVX2, N, f64, double)
-#define I2(N) \
-    LOOP2(v_, AVX2, N, i32, int32_t) \
-    LOOP2(g_, AVX2, N, i32, int32_t) LOOP2(w_, AVX2, N, i64, int64_t) \
-        LOOP2(g_, AVX2, N, i64, int64_t)
-#define X(N, REF, LOW, HIGH, B32, B64) F1(N)
+#    define LOOP1(P, ATTR, N, C, E)                                                        \
+        ATTR static void P##N##_##C##_loop(E *o, const E *a, const E *b) {                 \
+            (void)b;                                                                       \
+            P##st_##C(o, P##N##_##C(P##ld_##C(a)));                                        \
+        }
+#    define LOOP2(P, ATTR, N, C, E)                                                        \
+        ATTR static void P##N##_##C##_loop(E *o, const E *a, const E *b) {                 \
+            P##st_##C(o, P##N##_##C(P##ld_##C(a), P##ld_##C(b)));                          \
+        }
+#    define F1(N)                                                                          \
+        LOOP1(v_, AVX2, N, f32, float)                                                     \
+        LOOP1(g_, AVX2, N, f32, float)                                                     \
+        LOOP1(w_, AVX2, N, f64, double) LOOP1(g_, AVX2, N, f64, double)
+#    define F2(N)                                                                          \
+        LOOP2(v_, AVX2, N, f32, float)                                                     \
+        LOOP2(g_, AVX2, N, f32, float)                                                     \
+        LOOP2(w_, AVX2, N, f64, double) LOOP2(g_, AVX2, N, f64, double)
+#    define I2(N)                                                                          \
+        LOOP2(v_, AVX2, N, i32, int32_t)                                                   \
+        LOOP2(g_, AVX2, N, i32, int32_t)                                                   \
+        LOOP2(w_, AVX2, N, i64, int64_t) LOOP2(g_, AVX2, N, i64, int64_t)
+#    define X(N, REF, LOW, HIGH, B32, B64) F1(N)
 UNARY(X)
-#undef X
+#    undef X
 UNARY_BITS(F1)
 BINARY_BITS(F2)
 INT_BITS(I2)
 
 // Casts: SRC, its lane type and memory name, DST, by form and width.
-#define CASTS32(X) \
-    X(f32, float, i32, int32_t) \
-    X(f32, float, u8, uint8_t) X(f32, float, bool, uint8_t) X(i32, int32_t, f32, float) \
-        X(i32, int32_t, u8, uint8_t) X(i32, int32_t, bool, uint8_t) \
-            X(u8, uint8_t, f32, float) X(u8, uint8_t, i32, int32_t) \
-                X(u8, uint8_t, bool, uint8_t) X(bool, uint8_t, f32, float) \
-                    X(bool, uint8_t, i32, int32_t) X(bool, uint8_t, u8, uint8_t)
-#define CASTS64(X) \
-    X(f32, float, f64, double) \
-    X(f32, float, i64, int64_t) X(f64, double, f32, float) X(f64, double, i32, int32_t) \
-        X(f64, double, i64, int64_t) X(f64, double, u8, uint8_t) \
-            X(f64, double, bool, uint8_t) X(i32, int32_t, f64, double) \
-                X(i32, int32_t, i64, int64_t) X(i64, int64_t, f32, float) \
-                    X(i64, int64_t, f64, double) X(i64, int64_t, i32, int32_t) \
-                        X(i64, int64_t, u8, uint8_t) X(i64, int64_t, bool, uint8_t) \
-                            X(u8, uint8_t, f64, double) X(u8, uint8_t, i64, int64_t) \
-                                X(bool, uint8_t, f64, double) \
-                                    X(bool, uint8_t, i64, int64_t)
-#define CAST(P, ATTR, S, SE, D, DE) \
-    ATTR static void P##S##_to_##D(DE *o, const SE *a) { \
-        P##st_##D(o, P##cast_##S##_##D(P##ld_##S(a))); \
-    }
-#define C32(S, SE, D, DE) \
-    CAST(s_, UNUSED, S, SE, D, DE) CAST(v_, AVX2, S, SE, D, DE) CAST(g_, AVX2, S, SE, D, DE)
-#define C64(S, SE, D, DE) \
-    CAST(s_, UNUSED, S, SE, D, DE) CAST(w_, AVX2, S, SE, D, DE) CAST(g_, AVX2, S, SE, D, DE)
+#    define CASTS32(X)                                                                     \
+        X(f32, float, i32, int32_t)                                                        \
+        X(f32, float, u8, uint8_t)                                                         \
+        X(f32, float, bool, uint8_t) X(i32, int32_t, f32, float)                           \
+            X(i32, int32_t, u8, uint8_t) X(i32, int32_t, bool, uint8_t)                    \
+                X(u8, uint8_t, f32, float) X(u8, uint8_t, i32, int32_t)                    \
+                    X(u8, uint8_t, bool, uint8_t) X(bool, uint8_t, f32, float)             \
+                        X(bool, uint8_t, i32, int32_t) X(bool, uint8_t, u8, uint8_t)
+#    define CASTS64(X)                                                                     \
+        X(f32, float, f64, double)                                                         \
+        X(f32, float, i64, int64_t)                                                        \
+        X(f64, double, f32, float) X(f64, double, i32, int32_t)                            \
+            X(f64, double, i64, int64_t) X(f64, double, u8, uint8_t)                       \
+                X(f64, double, bool, uint8_t) X(i32, int32_t, f64, double)                 \
+                    X(i32, int32_t, i64, int64_t) X(i64, int64_t, f32, float)              \
+                        X(i64, int64_t, f64, double) X(i64, int64_t, i32, int32_t)         \
+                            X(i64, int64_t, u8, uint8_t) X(i64, int64_t, bool, uint8_t)    \
+                                X(u8, uint8_t, f64, double) X(u8, uint8_t, i64, int64_t)   \
+                                    X(bool, uint8_t, f64, double)                          \
+                                        X(bool, uint8_t, i64, int64_t)
+#    define CAST(P, ATTR, S, SE, D, DE)                                                    \
+        ATTR static void P##S##_to_##D(DE *o, const SE *a) {                               \
+            P##st_##D(o, P##cast_##S##_##D(P##ld_##S(a)));                                 \
+        }
+#    define C32(S, SE, D, DE)                                                              \
+        CAST(s_, UNUSED, S, SE, D, DE)                                                     \
+        CAST(v_, AVX2, S, SE, D, DE) CAST(g_, AVX2, S, SE, D, DE)
+#    define C64(S, SE, D, DE)                                                              \
+        CAST(s_, UNUSED, S, SE, D, DE)                                                     \
+        CAST(w_, AVX2, S, SE, D, DE) CAST(g_, AVX2, S, SE, D, DE)
 CASTS32(C32)
 CASTS64(C64)
 
@@ -598,17 +605,17 @@ static int bits64_equal(loop64 *f, int width, double (*one)(double),
 
 static void test_vectors(void) {
     long n32 = 1000000, n64 = 200000;
-#define ROW(N, ONE32, TWO32, ONE64, TWO64) \
-    check(((bits32_equal(v_##N##_f32_loop, 8, ONE32, TWO32, n32) && \
-            bits64_equal(w_##N##_f64_loop, 4, ONE64, TWO64, n64))) && \
-              bits32_equal(g_##N##_f32_loop, 4, ONE32, TWO32, n32 / 8) && \
-              bits64_equal(g_##N##_f64_loop, 4, ONE64, TWO64, n64 / 4), \
-          #N ": scalar and vector bits");
-#define R1(N) ROW(N, s_##N##_f32, 0, s_##N##_f64, 0)
-#define R2(N) ROW(N, 0, s_##N##_f32, 0, s_##N##_f64)
-#define X(N, REF, LOW, HIGH, B32, B64) R1(N)
+#    define ROW(N, ONE32, TWO32, ONE64, TWO64)                                             \
+        check(((bits32_equal(v_##N##_f32_loop, 8, ONE32, TWO32, n32) &&                    \
+                bits64_equal(w_##N##_f64_loop, 4, ONE64, TWO64, n64))) &&                  \
+                  bits32_equal(g_##N##_f32_loop, 4, ONE32, TWO32, n32 / 8) &&              \
+                  bits64_equal(g_##N##_f64_loop, 4, ONE64, TWO64, n64 / 4),                \
+              #N ": scalar and vector bits");
+#    define R1(N)                          ROW(N, s_##N##_f32, 0, s_##N##_f64, 0)
+#    define R2(N)                          ROW(N, 0, s_##N##_f32, 0, s_##N##_f64)
+#    define X(N, REF, LOW, HIGH, B32, B64) R1(N)
     UNARY(X)
-#undef X
+#    undef X
     UNARY_BITS(R1)
     BINARY_BITS(R2)
 }
@@ -617,33 +624,39 @@ static void test_vector_integers(void) {
     int ok, i, k;
     int32_t a[8], b[8], o[8];
     int64_t c[4], d[4], p[4];
-#define X(N) \
-    for (ok = 1, k = 0; k < 20000; k++) { \
-        for (i = 0; i < 8; i++) a[i] = (int32_t)anyint(), b[i] = (int32_t)anyint(); \
-        for (i = 0; i < 4; i++) c[i] = anyint(), d[i] = anyint(); \
-        v_##N##_i32_loop(o, a, b); \
-        for (i = 0; i < 8; i++) ok &= o[i] == s_##N##_i32(a[i], b[i]); \
-        w_##N##_i64_loop(p, c, d); \
-        for (i = 0; i < 4; i++) ok &= p[i] == s_##N##_i64(c[i], d[i]); \
-        g_##N##_i32_loop(o, a, b); \
-        for (i = 0; i < 4; i++) ok &= o[i] == s_##N##_i32(a[i], b[i]); \
-        g_##N##_i64_loop(p, c, d); \
-        for (i = 0; i < 4; i++) ok &= p[i] == s_##N##_i64(c[i], d[i]); \
-    } \
-    check(ok, #N ": integer scalar and vector");
+#    define X(N)                                                                           \
+        for (ok = 1, k = 0; k < 20000; k++) {                                              \
+            for (i = 0; i < 8; i++) a[i] = (int32_t)anyint(), b[i] = (int32_t)anyint();    \
+            for (i = 0; i < 4; i++) c[i] = anyint(), d[i] = anyint();                      \
+            v_##N##_i32_loop(o, a, b);                                                     \
+            for (i = 0; i < 8; i++) ok &= o[i] == s_##N##_i32(a[i], b[i]);                 \
+            w_##N##_i64_loop(p, c, d);                                                     \
+            for (i = 0; i < 4; i++) ok &= p[i] == s_##N##_i64(c[i], d[i]);                 \
+            g_##N##_i32_loop(o, a, b);                                                     \
+            for (i = 0; i < 4; i++) ok &= o[i] == s_##N##_i32(a[i], b[i]);                 \
+            g_##N##_i64_loop(p, c, d);                                                     \
+            for (i = 0; i < 4; i++) ok &= p[i] == s_##N##_i64(c[i], d[i]);                 \
+        }                                                                                  \
+        check(ok, #N ": integer scalar and vector");
     INT_BITS(X)
-#undef X
+#    undef X
 }
 
 static void fill(const char *type, void *p) {
     int i;
     for (i = 0; i < 8; i++) {
-        if (!strcmp(type, "f32")) ((float *)p)[i] = any32();
-        else if (!strcmp(type, "f64")) ((double *)p)[i] = any64();
-        else if (!strcmp(type, "i32")) ((int32_t *)p)[i] = (int32_t)anyint();
-        else if (!strcmp(type, "i64")) ((int64_t *)p)[i] = anyint();
-        else if (!strcmp(type, "u8")) ((uint8_t *)p)[i] = (uint8_t)next();
-        else ((uint8_t *)p)[i] = (uint8_t)(next() & 1);
+        if (!strcmp(type, "f32"))
+            ((float *)p)[i] = any32();
+        else if (!strcmp(type, "f64"))
+            ((double *)p)[i] = any64();
+        else if (!strcmp(type, "i32"))
+            ((int32_t *)p)[i] = (int32_t)anyint();
+        else if (!strcmp(type, "i64"))
+            ((int64_t *)p)[i] = anyint();
+        else if (!strcmp(type, "u8"))
+            ((uint8_t *)p)[i] = (uint8_t)next();
+        else
+            ((uint8_t *)p)[i] = (uint8_t)(next() & 1);
     }
 }
 
@@ -663,26 +676,26 @@ static int same_bytes(const char *type, const void *a, const void *b, int n, siz
 
 static void test_vector_casts(void) {
     int ok, i, k;
-#define ROWC(P, W, S, SE, D, DE) \
-    { \
-        SE in[8]; \
-        DE want[8], got[8]; \
-        for (ok = 1, k = 0; k < 20000; k++) { \
-            fill(#S, in); \
-            for (i = 0; i < 8; i++) s_##S##_to_##D(want + i, in + i); \
-            P##S##_to_##D(got, in); \
-            ok &= same_bytes(#D, got, want, W, sizeof(DE)); \
-            g_##S##_to_##D(got, in); \
-            ok &= same_bytes(#D, got, want, 4, sizeof(DE)); \
-        } \
-        check(ok, "cast " #S " -> " #D ": scalar and vector"); \
-    }
-#define X(S, SE, D, DE) ROWC(v_, 8, S, SE, D, DE)
+#    define ROWC(P, W, S, SE, D, DE)                                                       \
+        {                                                                                  \
+            SE in[8];                                                                      \
+            DE want[8], got[8];                                                            \
+            for (ok = 1, k = 0; k < 20000; k++) {                                          \
+                fill(#S, in);                                                              \
+                for (i = 0; i < 8; i++) s_##S##_to_##D(want + i, in + i);                  \
+                P##S##_to_##D(got, in);                                                    \
+                ok &= same_bytes(#D, got, want, W, sizeof(DE));                            \
+                g_##S##_to_##D(got, in);                                                   \
+                ok &= same_bytes(#D, got, want, 4, sizeof(DE));                            \
+            }                                                                              \
+            check(ok, "cast " #S " -> " #D ": scalar and vector");                         \
+        }
+#    define X(S, SE, D, DE) ROWC(v_, 8, S, SE, D, DE)
     CASTS32(X)
-#undef X
-#define X(S, SE, D, DE) ROWC(w_, 4, S, SE, D, DE)
+#    undef X
+#    define X(S, SE, D, DE) ROWC(w_, 4, S, SE, D, DE)
     CASTS64(X)
-#undef X
+#    undef X
 }
 
 AVX2 static void v_random(float *u, float *z, uint32_t *all, const int32_t *low) {

@@ -1,0 +1,331 @@
+// Unit tests of gen/kernel/schedule.c, space.c, lower.c and gen/pass/rules.c: graphs as
+// text become kernels that are run in the interpreter and compared with plain C, fused or
+// not, with and without passes, and with sizes known only at run time.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
+
+#include "harness.h"
+
+#include <math.h>
+
+enum { MAX_KERNELS = 16, MAX_BUFFERS = 64 };
+
+typedef struct kit {
+    tc_ctx *c;
+    tc__ixpool ix;
+    tc__graph from, g;
+    tc__ids outputs;
+    tc__schedule s;
+} kit;
+
+static void kit_open(kit *t, const char *text, uint32_t passes_off, int fuse) {
+    tc_config config = tc_config_default();
+    memset(t, 0, sizeof *t);
+    config.backend = "interp", config.threads = 1;
+    t->c = tc_open(&config);
+    tc__ix_open(&t->ix, t->c);
+    tc__graph_open(&t->from, t->c, &t->ix), tc__graph_open(&t->g, t->c, &t->ix);
+    CHECK(tc__read_graph(t->c, &t->from, text, &t->outputs));
+    CHECK(tc__verify(t->c, &t->from, TC__TENSOR));
+    CHECK(
+        tc__passes_run(t->c, &t->from, &t->g, t->outputs.at, t->outputs.count, passes_off));
+    CHECK(tc__verify(t->c, &t->g, TC__TENSOR));
+    uint8_t *output = TC__NEW_ARRAY(t->c, uint8_t, t->g.node.count + 1);
+    for (size_t i = 0; i < t->outputs.count; i++) output[t->outputs.at[i]] = 1;
+    CHECK(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, fuse));
+    for (size_t i = 0; i < t->s.kernel.count; i++)
+        CHECK(tc__verify(t->c, &t->s.kernel.at[i]->body, TC__LOOP));
+    tc__free(t->c, output, t->g.node.count + 1);
+    CHECK_STR(tc_error_text(t->c), "");
+}
+
+static void kit_close(kit *t) {
+    tc__schedule_close(&t->s);
+    TC__VEC_FREE(t->c, t->outputs);
+    tc__graph_close(&t->g), tc__graph_close(&t->from);
+    tc__ix_close(&t->ix);
+    tc_close(t->c);
+}
+
+// Memory of every stored node, by node; made when a kernel first names it.
+typedef struct memory {
+    void *at[4096];
+} memory;
+
+static void run_kernel(kit *t, tc__group *k, memory *m, void *const *input,
+                       const int64_t *size) {
+    void *buf[MAX_BUFFERS], *scratch;
+    int64_t flag[3] = {0, 0, 0};
+    tc__ixenv env;
+    tc__kargs a;
+    memset(&env, 0, sizeof env), memset(&a, 0, sizeof a);
+    env.sym = size;
+    for (size_t i = 0; i < k->buffer.count; i++) {
+        const tc__kbuf *b = &k->buffer.at[i];
+        size_t bytes =
+            (size_t)tc__ix_eval(&t->ix, b->numel, &env) * tc__dtype(b->dtype)->bytes + 64;
+        buf[i] = b->place == TC__BUF_INPUT ? input[b->source] : NULL;
+        if (b->place != TC__BUF_NODE) continue;
+        if (!m->at[b->source]) m->at[b->source] = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        buf[i] = m->at[b->source];
+    }
+    tc__interp *p = tc__interp_prepare(t->c, k);
+    REQUIRE(p != NULL);
+    size_t need = tc__interp_scratch_bytes(p, size) + 64;
+    scratch = aligned_alloc(64, (need + 63) / 64 * 64);
+    a.buf = buf, a.size = size, a.scratch = &scratch, a.flag = flag;
+    tc__interp_run(p, &a, 0, tc__ix_eval(&t->ix, k->items, &env), 0);
+    CHECK_EQ(flag[0], 0);
+    free(scratch);
+    tc__interp_free(p);
+}
+
+// Runs everything; the first output's `n` floats to out.
+static void run_all(kit *t, void *const *input, const int64_t *size, float *out, size_t n) {
+    memory *m = (memory *)calloc(1, sizeof *m);
+    for (size_t i = 0; i < t->s.kernel.count; i++)
+        run_kernel(t, t->s.kernel.at[i], m, input, size);
+    if (CHECK(m->at[t->outputs.at[0]] != NULL))
+        memcpy(out, m->at[t->outputs.at[0]], n * sizeof *out);
+    for (size_t i = 0; i < 4096; i++) free(m->at[i]);
+    free(m);
+}
+
+static float *randoms(size_t n, uint32_t seed) {
+    float *x = (float *)aligned_alloc(64, (n * sizeof *x + 127) / 64 * 64);
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = (float)(int32_t)seed / 1073741824.0f;
+    }
+    return x;
+}
+
+// ---- sizes known only at run time ----
+
+static const char *const softmax = "size s0 in 1..100000\n"
+                                   "%0 = input x0       f32[8,s0]\n"
+                                   "%1 = amax %0 dims=2 f32[8,1]\n"
+                                   "%2 = expand %1      f32[8,s0]\n"
+                                   "%3 = sub %0 %2      f32[8,s0]\n"
+                                   "%4 = exp %3         f32[8,s0]\n"
+                                   "%5 = sum %4 dims=2  f32[8,1]\n"
+                                   "%6 = expand %5      f32[8,s0]\n"
+                                   "%7 = div %4 %6      f32[8,s0]\n"
+                                   "return %7\n";
+
+static void check_softmax(const float *x, const float *y, size_t rows, size_t n) {
+    for (size_t r = 0; r < rows; r++) {
+        double most = -INFINITY, sum = 0;
+        for (size_t i = 0; i < n; i++) most = fmax(most, (double)x[r * n + i]);
+        for (size_t i = 0; i < n; i++) sum += exp((double)x[r * n + i] - most);
+        for (size_t i = 0; i < n; i++)
+            CHECK_NEAR(y[r * n + i], exp((double)x[r * n + i] - most) / sum, 1e-6);
+    }
+}
+
+// The same text with the size put in: the static kernel must give the same bits.
+static void static_text(char *out, size_t size, size_t n) {
+    char number[24];
+    size_t k = 0;
+    const char *s = strchr(softmax, '\n') + 1;
+    snprintf(number, sizeof number, "%zu", n);
+    for (; *s && k + 24 < size; s++) {
+        if (s[0] != 's' || s[1] != '0') {
+            out[k++] = *s;
+            continue;
+        }
+        k += (size_t)snprintf(out + k, size - k, "%s", number);
+        s++;
+    }
+    out[k] = 0;
+}
+
+TEST(one_symbolic_kernel_serves_all_lengths) {
+    static const int64_t lengths[] = {1, 7, 32, 777, 8192, 8193, 20001};
+    kit t, u;
+    kit_open(&t, softmax, 0, 1);
+    CHECK_EQ(t.s.kernel.count, 1);
+    for (size_t i = 0; i < TC__COUNT(lengths); i++) {
+        char text[1000];
+        size_t n = (size_t)lengths[i];
+        float *x = randoms(8 * n, 5), *y = randoms(8 * n, 6), *z = randoms(8 * n, 7);
+        void *input = x;
+        run_all(&t, &input, &lengths[i], y, 8 * n);
+        check_softmax(x, y, 8, n);
+        static_text(text, sizeof text, n);
+        kit_open(&u, text, 0, 1);
+        run_all(&u, &input, NULL, z, 8 * n);
+        CHECK_BYTES(y, z, 8 * n * sizeof *y);
+        kit_close(&u);
+        free(x), free(y), free(z);
+    }
+    kit_close(&t);
+}
+
+TEST(symbolic_kernel_compiles) {
+    kit t;
+    tc__text out;
+    kit_open(&t, softmax, 0, 1);
+    tc__text_init(&out, t.c);
+    CHECK(tc__print_kernel(&out, t.s.kernel.at[0], &tc__dialect_c, "kernel"));
+    CHECK(strstr(out.at, "s0 = a->size[0]"));
+    tc__text_free(&out);
+    kit_close(&t);
+}
+
+// ---- passes and fusion change no bits ----
+
+static const char *const stencils =
+    "%0 = input x0           f32[32,40]\n"
+    "%1 = exp %0             f32[32,40]\n"
+    "%2 = pad %1 dim=1 low=1 high=1 dilation=1 fill=0  f32[32,42]\n"
+    "%3 = slice %2 dim=1 start=0 count=40 step=1  f32[32,40]\n"
+    "%4 = slice %2 dim=1 start=1 count=40 step=1  f32[32,40]\n"
+    "%5 = slice %2 dim=1 start=2 count=40 step=1  f32[32,40]\n"
+    "%6 = add %3 %4          f32[32,40]\n"
+    "%7 = add %6 %5          f32[32,40]\n"
+    "%8 = pad %1 dim=0 low=2 high=3 dilation=1 fill=0  f32[37,40]\n"
+    "%9 = slice %8 dim=0 start=0 count=32 step=1  f32[32,40]\n"
+    "%10 = slice %8 dim=0 start=5 count=32 step=1  f32[32,40]\n"
+    "%11 = sub %9 %10        f32[32,40]\n"
+    "%12 = mul %7 %11        f32[32,40]\n"
+    "%13 = pad %8 dim=1 low=0 high=4 dilation=1 fill=0  f32[37,44]\n"
+    "%14 = slice %13 dim=1 start=4 count=40 step=1  f32[37,40]\n"
+    "%15 = slice %14 dim=0 start=2 count=32 step=1  f32[32,40]\n"
+    "%16 = sub %12 %1        f32[32,40]\n"
+    "%17 = add %16 %15       f32[32,40]\n"
+    "%18 = amax %17 dims=2   f32[32,1]\n"
+    "%19 = expand %18        f32[32,40]\n"
+    "%20 = div %17 %19       f32[32,40]\n"
+    "return %20 %1\n";
+
+static double image(const float *x, int r, int c) {
+    return r < 0 || r >= 32 || c < 0 || c >= 40 ? 0 : exp((double)x[r * 40 + c]);
+}
+
+static void check_stencils(const float *x, const float *y) {
+    for (int r = 0; r < 32; r++) {
+        double v[40], most = -INFINITY;
+        for (int c = 0; c < 40; c++) {
+            double row = image(x, r, c - 1) + image(x, r, c) + image(x, r, c + 1);
+            v[c] = row * (image(x, r - 2, c) - image(x, r + 3, c)) - image(x, r, c) +
+                   image(x, r, c + 4);
+            most = fmax(most, v[c]);
+        }
+        for (int c = 0; c < 40; c++)
+            CHECK_NEAR(y[r * 40 + c], v[c] / most, 1e-4 * (1 + fabs(v[c] / most)));
+    }
+}
+
+TEST(passes_and_fusion_change_no_bits) {
+    float *x = randoms(32 * 40, 11), *first = randoms(32 * 40, 1), *y = randoms(32 * 40, 2);
+    void *input = x;
+    for (uint32_t off = 0; off < 16; off++) {
+        for (int fuse = 0; fuse < 2; fuse++) {
+            kit t;
+            kit_open(&t, stencils, off, fuse);
+            run_all(&t, &input, NULL, off || fuse ? y : first, 32 * 40);
+            if (!off && !fuse)
+                check_stencils(x, first);
+            else
+                CHECK_BYTES(y, first, 32 * 40 * sizeof *y);
+            kit_close(&t);
+        }
+    }
+    free(x), free(first), free(y);
+}
+
+// ---- single rules ----
+
+static size_t nodes_after(const char *text, const char *last) {
+    kit t;
+    kit_open(&t, text, 0, 1);
+    size_t n = t.g.node.count;
+    tc__op op = n ? (tc__op)t.g.node.at[t.outputs.at[0]]->op : TC_OP_COUNT;
+    char name[32];
+    CHECK_STR(tc__dump_op(op, name), last);
+    kit_close(&t);
+    return n;
+}
+
+#define ONE(dtype, value)                                                                  \
+    "%1 = const " value " " dtype "[]\n%2 = reshape %1 " dtype                             \
+    "[1]\n%3 = expand %2 " dtype "[4]\n"
+
+TEST(rules_hold_and_strict_ones_do_not) {
+    CHECK_EQ(nodes_after("%0 = input x0 f32[4]\n" ONE(
+                             "f32", "1") "%4 = mul %0 %3 f32[4]\nreturn %4",
+                         "input"),
+             1);
+    CHECK_EQ(nodes_after("%0 = input x0 f32[4]\n" ONE(
+                             "f32", "0") "%4 = sub %0 %3 f32[4]\nreturn %4",
+                         "input"),
+             1);
+    nodes_after(
+        "%0 = input x0 f32[4]\n" ONE("f32", "-0") "%4 = sub %0 %3 f32[4]\nreturn %4",
+        "sub");
+    nodes_after("%0 = input x0 f32[4]\n" ONE("f32", "0") "%4 = add %0 %3 f32[4]\nreturn %4",
+                "add");
+    nodes_after("%0 = input x0 f32[4]\n" ONE("f32", "0") "%4 = mul %0 %3 f32[4]\nreturn %4",
+                "mul");
+    CHECK_EQ(nodes_after("%0 = input x0 i32[4]\n" ONE(
+                             "i32", "0") "%4 = add %0 %3 i32[4]\nreturn %4",
+                         "input"),
+             1);
+    nodes_after("%0 = input x0 f32[4]\n%1 = neg %0 f32[4]\n%2 = neg %1 f32[4]\nreturn %2",
+                "input");
+    nodes_after("%0 = input x0 i32[4]\n%1 = cast %0 f32[4]\n%2 = cast %1 i32[4]\nreturn %2",
+                "cast");
+    nodes_after("%0 = input x0 i32[4]\n%1 = cast %0 f64[4]\n%2 = cast %1 i32[4]\nreturn %2",
+                "input");
+    CHECK_EQ(nodes_after(
+                 "%0 = input x0 i32[4]\n%1 = cast %0 f64[4]\n%2 = cast %1 u8[4]\nreturn %2",
+                 "cast"),
+             3);
+    CHECK_EQ(nodes_after(
+                 "%0 = input x0 i32[4]\n%1 = cast %0 i64[4]\n%2 = cast %1 u8[4]\nreturn %2",
+                 "cast"),
+             2);
+    nodes_after("%0 = input x0 f32[4]\n%1 = maximum %0 %0 f32[4]\nreturn %1", "input");
+    nodes_after(
+        "%0 = input x0 f32[4]\n%1 = pad %0 dim=0 low=2 high=1 dilation=1 fill=0 f32[7]\n"
+        "%2 = slice %1 dim=0 start=2 count=4 step=1 f32[4]\nreturn %2",
+        "input");
+    CHECK_EQ(
+        nodes_after(
+            "%0 = input x0 f32[4]\n%1 = pad %0 dim=0 low=2 high=1 dilation=1 fill=0 f32[7]\n"
+            "%2 = slice %1 dim=0 start=1 count=4 step=1 f32[4]\nreturn %2",
+            "slice"),
+        3);
+}
+
+// Folding gives the bits of the kernel: every op of the fold table, folded and not.
+TEST(folding_gives_the_ops_own_bits) {
+    static const char *const values[] = {"0",     "-0",   "1",   "-1",   "0.1", "3",
+                                         "1e-40", "3e38", "inf", "-inf", "nan"};
+    static const char *const ops[] = {"add", "sub", "mul", "div", "maximum", "minimum"};
+    float dummy[1] = {0}, y[1], z[1];
+    void *input = dummy;
+    for (size_t o = 0; o < TC__COUNT(ops); o++) {
+        for (size_t i = 0; i < TC__COUNT(values); i++) {
+            for (size_t k = 0; k < TC__COUNT(values); k++) {
+                char text[300];
+                kit t;
+                snprintf(
+                    text, sizeof text,
+                    "%%0 = const %s f32[]\n%%1 = const %s f32[]\n%%2 = %s %%0 %%1 f32[]\nreturn %%2",
+                    values[i], values[k], ops[o]);
+                kit_open(&t, text, 0, 1);
+                CHECK_EQ(t.g.node.at[t.outputs.at[0]]->op, TC_OP_CONST);
+                run_all(&t, &input, NULL, y, 1);
+                kit_close(&t);
+                kit_open(&t, text, 15, 1);
+                run_all(&t, &input, NULL, z, 1);
+                kit_close(&t);
+                CHECK(!memcmp(y, z, sizeof y) || (isnan(y[0]) && isnan(z[0])) ||
+                      FAIL("%s %s %s: %a, %a", ops[o], values[i], values[k], (double)y[0],
+                           (double)z[0]));
+            }
+        }
+    }
+}
