@@ -760,7 +760,8 @@ PRODUCT(0)
 PRODUCT(1)
 PRODUCT(2)
 PRODUCT(3)
-PRODUCT(4) PRODUCT(5) PRODUCT(6) PRODUCT(7) PRODUCT(8) PRODUCT(9) PRODUCT(10)
+PRODUCT(4)
+PRODUCT(5) PRODUCT(6) PRODUCT(7) PRODUCT(8) PRODUCT(9) PRODUCT(10)
 
     // out[r, c] = x[c, r] * y[r, c] + 1
     static void build_transpose(kit *t) {
