@@ -352,11 +352,20 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     return s;
 }
 
+// An expanded result cannot be written in place: several of its elements are one.
+static int tc__call_writable(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    if (k->op != TC_OP_COPY_ || k->in[0].id >> TC__SLOT_BITS != v->key) return 1;
+    if (v->path.at[tc__position(k->in[0])]->op != TC_OP_EXPAND) return 1;
+    return tc__fail(c, TC_E_ALIAS,
+                    "in-place write to an expanded tensor: several elements share memory; "
+                    "tc_contiguous it first");
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
     memset(&meta, 0, sizeof meta);
-    if (!tc__call_infer(c, k, &meta)) return NULL;
+    if (!tc__call_writable(c, v, k) || !tc__call_infer(c, k, &meta)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &meta);
     if (!s || v->path.count >= TC__VISIT_BIT - 1) {
         tc__unbind_to(c, v, bound);

@@ -1,3 +1,4 @@
+// clang-format off: tables and embedded text, laid out by hand
 // Unit test of gen/cpu/scalar.h, vector.h and math.h.
 //     cc -O2 -Igen tests/unit/math.c -lm -o math && ./math
 // Special and spot values against libm in double (f32) and long double (f64); the scalar
@@ -172,13 +173,14 @@ static ld r_reciprocal(ld x) { return 1 / x; }
     X(exp, expl, -104, 88, 1.1, 0.8)                                                       \
     X(exp2, exp2l, -149, 127, 1.0, 0.8)                                                    \
     X(expm1, expm1l, -20, 88, 1.5, 1.2)                                                    \
-    X(log, logl, 0, 10, 0.9, 0.8) X(log2, log2l, 0, 10, 1.6, 0.9)                          \
-        X(log10, log10l, 0, 10, 2.0, 0.8) X(log1p, log1pl, -1, 10, 1.5, 0.8)               \
-            X(sin, sinl, -100, 100, 1.7, 0.9) X(cos, cosl, -100, 100, 1.7, 0.9)            \
-                X(tan, tanl, -100, 100, 2.5, 2.5) X(asin, asinl, -1, 1, 2.0,               \
-                                                    0.8) X(acos, acosl, -1, 1, 1.5, 0.8)   \
-                    X(atan, atanl, -10, 10, 1.5, 2.0) X(sinh, sinhl, -88, 88, 1.7, 2.3) X( \
-                        cosh, coshl, -88, 88, 1.6, 1.2) X(tanh, tanhl, -10, 10, 1.7, 2.5)  \
+    X(log, logl, 0, 10, 0.9, 0.8)                                                          \
+    X(log2, log2l, 0, 10, 1.6, 0.9)                                                        \
+    X(log10, log10l, 0, 10, 2.0, 0.8) X(log1p, log1pl, -1, 10, 1.5, 0.8)                   \
+        X(sin, sinl, -100, 100, 1.7, 0.9) X(cos, cosl, -100, 100, 1.7, 0.9)                \
+            X(tan, tanl, -100, 100, 2.5, 2.5) X(asin, asinl, -1, 1, 2.0, 0.8)              \
+                X(acos, acosl, -1, 1, 1.5, 0.8) X(atan, atanl, -10, 10, 1.5,               \
+                                                  2.0) X(sinh, sinhl, -88, 88, 1.7, 2.3)   \
+                    X(cosh, coshl, -88, 88, 1.6, 1.2) X(tanh, tanhl, -10, 10, 1.7, 2.5)    \
                         X(erf, erfl, -4, 4, 2.2, 1.6) X(erfc, erfcl, -10, 10, 3.5, 3.8)    \
                             X(sigmoid, r_sigmoid, -100, 30, 2.5,                           \
                               2.5) X(silu, r_silu, -100, 30, 2.5,                          \
@@ -524,23 +526,25 @@ INT_BITS(I2)
         X(f32, float, i32, int32_t)                                                        \
         X(f32, float, u8, uint8_t)                                                         \
         X(f32, float, bool, uint8_t)                                                       \
-        X(i32, int32_t, f32, float) X(i32, int32_t, u8, uint8_t)                           \
-            X(i32, int32_t, bool, uint8_t) X(u8, uint8_t, f32, float)                      \
-                X(u8, uint8_t, i32, int32_t) X(u8, uint8_t, bool, uint8_t)                 \
-                    X(bool, uint8_t, f32, float) X(bool, uint8_t, i32, int32_t)            \
-                        X(bool, uint8_t, u8, uint8_t)
+        X(i32, int32_t, f32, float)                                                        \
+        X(i32, int32_t, u8, uint8_t)                                                       \
+        X(i32, int32_t, bool, uint8_t) X(u8, uint8_t, f32, float)                          \
+            X(u8, uint8_t, i32, int32_t) X(u8, uint8_t, bool, uint8_t)                     \
+                X(bool, uint8_t, f32, float) X(bool, uint8_t, i32, int32_t)                \
+                    X(bool, uint8_t, u8, uint8_t)
 #    define CASTS64(X)                                                                     \
         X(f32, float, f64, double)                                                         \
         X(f32, float, i64, int64_t)                                                        \
         X(f64, double, f32, float)                                                         \
-        X(f64, double, i32, int32_t) X(f64, double, i64, int64_t)                          \
-            X(f64, double, u8, uint8_t) X(f64, double, bool, uint8_t)                      \
-                X(i32, int32_t, f64, double) X(i32, int32_t, i64, int64_t)                 \
-                    X(i64, int64_t, f32, float) X(i64, int64_t, f64, double)               \
-                        X(i64, int64_t, i32, int32_t) X(i64, int64_t, u8, uint8_t)         \
-                            X(i64, int64_t, bool, uint8_t) X(u8, uint8_t, f64, double)     \
-                                X(u8, uint8_t, i64, int64_t) X(bool, uint8_t, f64, double) \
-                                    X(bool, uint8_t, i64, int64_t)
+        X(f64, double, i32, int32_t)                                                       \
+        X(f64, double, i64, int64_t)                                                       \
+        X(f64, double, u8, uint8_t) X(f64, double, bool, uint8_t)                          \
+            X(i32, int32_t, f64, double) X(i32, int32_t, i64, int64_t)                     \
+                X(i64, int64_t, f32, float) X(i64, int64_t, f64, double)                   \
+                    X(i64, int64_t, i32, int32_t) X(i64, int64_t, u8, uint8_t)             \
+                        X(i64, int64_t, bool, uint8_t) X(u8, uint8_t, f64, double)         \
+                            X(u8, uint8_t, i64, int64_t) X(bool, uint8_t, f64, double)     \
+                                X(bool, uint8_t, i64, int64_t)
 #    define CAST(P, ATTR, S, SE, D, DE)                                                    \
         ATTR static void P##S##_to_##D(DE *o, const SE *a) {                               \
             P##st_##D(o, P##cast_##S##_##D(P##ld_##S(a)));                                 \

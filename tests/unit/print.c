@@ -1,3 +1,4 @@
+// clang-format off: tables and embedded text, laid out by hand
 // Unit tests of gen/kernel/print*.c: LOOP lists made by hand, printed, compiled by gcc and
 // clang for AVX2 and for the plain target, run, compared with a reference in double and
 // with each other bit by bit. A compiler that is missing is skipped.
@@ -761,7 +762,9 @@ PRODUCT(1)
 PRODUCT(2)
 PRODUCT(3)
 PRODUCT(4)
-PRODUCT(5) PRODUCT(6) PRODUCT(7) PRODUCT(8) PRODUCT(9) PRODUCT(10)
+PRODUCT(5)
+PRODUCT(6)
+PRODUCT(7) PRODUCT(8) PRODUCT(9) PRODUCT(10)
 
     // out[r, c] = x[c, r] * y[r, c] + 1
     static void build_transpose(kit *t) {
