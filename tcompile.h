@@ -1346,7 +1346,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x278aa47fe823ee88u
+#define TC__BUILD_ID 0xbef8cfbf1d2dbdbau
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19956,8 +19956,8 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
 
 // Whether one of 32 elements may win its lane: what is skipped without it has a plain loop.
 #define TC__ARG_LOOPS(X, T)                                                                \
-    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at,           \
-                                   int less) {                                             \
+    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at, int less) \
+    {                                                                                      \
         int any = at[TC__FOLD_LANES - 1] == INT64_MAX;                                     \
         if (less)                                                                          \
             for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
@@ -19968,7 +19968,8 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
         return any;                                                                        \
     }                                                                                      \
     static void tc__arg_fold_##X(void *b, int64_t *at, const tc__reg *x, int64_t index,    \
-                                 int64_t step, int64_t lanes, int less, int64_t n) {       \
+                                 int64_t step, int64_t lanes, int less, int64_t n)         \
+    {                                                                                      \
         T *best = (T *)b;                                                                  \
         const T *v = (const T *)x->at;                                                     \
         for (int64_t i = 0; i < n; i++, index += step) {                                   \
@@ -19982,7 +19983,8 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
         }                                                                                  \
     }                                                                                      \
     static void tc__arg_merge_##X(void *b, int64_t *at, const void *b2,                    \
-                                  const int64_t *at2, int less, int64_t n) {               \
+                                  const int64_t *at2, int less, int64_t n)                 \
+    {                                                                                      \
         T *best = (T *)b;                                                                  \
         const T *v = (const T *)b2;                                                        \
         for (int64_t i = 0; i < n; i++) {                                                  \
@@ -32509,9 +32511,10 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
     memset(&b, 0, sizeof b);
     tc__arena_init(&a, c);
     b.p = TC__NEW(c, tc__interp);
+    if (b.p) b.p->ctx = c;
     if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
     if (!b.failed) {
-        b.p->ctx = c, b.p->isa = isa ? isa : tc__isa_best();
+        b.p->isa = isa ? isa : tc__isa_best();
         b.p->vector = b.p->main.axis = b.p->start.axis = g->vector;
         b.p->kind = g->kind, b.p->grain = g->grain;
         b.p->nodes = (uint32_t)g->body.node.count;

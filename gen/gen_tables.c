@@ -156,17 +156,6 @@ static void op_calls(text *t) {
     }
 }
 
-// One row per elementwise op: the includer defines TC__LOOP_UNARY, _BINARY and _TERNARY as
-// (ID, dtype rule, expression...) and gets a block loop of each from it.
-static void loops(text *t) {
-    put(t, "// include-many: defines are the includer's. ");
-    head(t, "ops");
-    EACH(o, op, ops) {
-        if (!kind_of(o)->elementwise || !*o->expr) continue;
-        put(t, "TC__LOOP_%s(%s, %s, %s)\n", o->kind, o->id, o->dtype, o->expr);
-    }
-}
-
 // ---- dtypes.def -------------------------------------------------------------
 typedef struct dtype {
     const char *id, *name, *bytes, *category, *class_, *c, *cuda, *descr, *doc;

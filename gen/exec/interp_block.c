@@ -198,8 +198,8 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
 
 // Whether one of 32 elements may win its lane: what is skipped without it has a plain loop.
 #define TC__ARG_LOOPS(X, T)                                                                \
-    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at,           \
-                                   int less) {                                             \
+    static int tc__arg_may_win_##X(const T *v, const T *best, const int64_t *at, int less) \
+    {                                                                                      \
         int any = at[TC__FOLD_LANES - 1] == INT64_MAX;                                     \
         if (less)                                                                          \
             for (int l = 0; l < TC__FOLD_LANES; l++)                                       \
@@ -210,7 +210,8 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
         return any;                                                                        \
     }                                                                                      \
     static void tc__arg_fold_##X(void *b, int64_t *at, const tc__reg *x, int64_t index,    \
-                                 int64_t step, int64_t lanes, int less, int64_t n) {       \
+                                 int64_t step, int64_t lanes, int less, int64_t n)         \
+    {                                                                                      \
         T *best = (T *)b;                                                                  \
         const T *v = (const T *)x->at;                                                     \
         for (int64_t i = 0; i < n; i++, index += step) {                                   \
@@ -224,7 +225,8 @@ static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t
         }                                                                                  \
     }                                                                                      \
     static void tc__arg_merge_##X(void *b, int64_t *at, const void *b2,                    \
-                                  const int64_t *at2, int less, int64_t n) {               \
+                                  const int64_t *at2, int less, int64_t n)                 \
+    {                                                                                      \
         T *best = (T *)b;                                                                  \
         const T *v = (const T *)b2;                                                        \
         for (int64_t i = 0; i < n; i++) {                                                  \

@@ -71,24 +71,38 @@ typedef struct {
 #    define LOOP1D(NAME)
 #endif
 
-#define FUNCTIONS(X)                                                                       \
-    X(exp, expl, -110, 90)                                                                 \
-    X(exp2, exp2l, -155, 129)                                                              \
-    X(expm1, expm1l, -20, 90)                                                              \
-    X(log, logl, 0, 10)                                                                    \
-    X(log2, log2l, 0, 10)                                                                  \
-    X(log10, log10l, 0, 10) X(log1p, log1pl, -1, 10) X(sin, sinl, -100, 100)               \
-        X(cos, cosl, -100, 100) X(tan, tanl, -100, 100) X(asin, asinl, -1, 1)              \
-            X(acos, acosl, -1, 1) X(atan, atanl, -10, 10) X(sinh, sinhl, -90, 90)          \
-                X(cosh, coshl, -90, 90) X(tanh, tanhl, -10, 10) X(erf, erfl, -4, 4)        \
-                    X(erfc, erfcl, -10.1, 10.1) X(sigmoid, ref_sigmoid, -105, 30)          \
-                        X(gelu, ref_gelu, -14.6, 10) X(gelu_tanh, ref_gelu_tanh, -11, 10)  \
-                            X(silu, ref_silu, -110, 30) X(softplus, ref_softplus, -105,    \
-                                                          30) X(rsqrt, ref_rsqrt, 0, 10)   \
-                                X(reciprocal, ref_reciprocal, -10, 10)                     \
-                                    X(floor, floorl, -10, 10) X(ceil, ceill, -10, 10)      \
-                                        X(trunc, truncl, -10, 10)                          \
-                                            X(round, ref_round, -10, 10)
+// clang-format off
+#define FUNCTIONS(X) \
+    X(exp, expl, -110, 90) \
+    X(exp2, exp2l, -155, 129) \
+    X(expm1, expm1l, -20, 90) \
+    X(log, logl, 0, 10) \
+    X(log2, log2l, 0, 10) \
+    X(log10, log10l, 0, 10) \
+    X(log1p, log1pl, -1, 10) \
+    X(sin, sinl, -100, 100) \
+    X(cos, cosl, -100, 100) \
+    X(tan, tanl, -100, 100) \
+    X(asin, asinl, -1, 1) \
+    X(acos, acosl, -1, 1) \
+    X(atan, atanl, -10, 10) \
+    X(sinh, sinhl, -90, 90) \
+    X(cosh, coshl, -90, 90) \
+    X(tanh, tanhl, -10, 10) \
+    X(erf, erfl, -4, 4) \
+    X(erfc, erfcl, -10.1, 10.1) \
+    X(sigmoid, ref_sigmoid, -105, 30) \
+    X(gelu, ref_gelu, -14.6, 10) \
+    X(gelu_tanh, ref_gelu_tanh, -11, 10) \
+    X(silu, ref_silu, -110, 30) \
+    X(softplus, ref_softplus, -105, 30) \
+    X(rsqrt, ref_rsqrt, 0, 10) \
+    X(reciprocal, ref_reciprocal, -10, 10) \
+    X(floor, floorl, -10, 10) \
+    X(ceil, ceill, -10, 10) \
+    X(trunc, truncl, -10, 10) \
+    X(round, ref_round, -10, 10)
+// clang-format on
 
 #define X(NAME, REF, LOW, HIGH) LOOP1(NAME) LOOP1D(NAME)
 FUNCTIONS(X)

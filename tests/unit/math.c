@@ -169,30 +169,38 @@ static ld r_rsqrt(ld x) { return 1 / sqrtl(x); }
 static ld r_reciprocal(ld x) { return 1 / x; }
 
 // name, reference, range of the dense samples, bounds in ulp for f32 and f64
-#define UNARY(X)                                                                           \
-    X(exp, expl, -104, 88, 1.1, 0.8)                                                       \
-    X(exp2, exp2l, -149, 127, 1.0, 0.8)                                                    \
-    X(expm1, expm1l, -20, 88, 1.5, 1.2)                                                    \
-    X(log, logl, 0, 10, 0.9, 0.8)                                                          \
-    X(log2, log2l, 0, 10, 1.6, 0.9)                                                        \
-    X(log10, log10l, 0, 10, 2.0, 0.8) X(log1p, log1pl, -1, 10, 1.5, 0.8)                   \
-        X(sin, sinl, -100, 100, 1.7, 0.9) X(cos, cosl, -100, 100, 1.7, 0.9)                \
-            X(tan, tanl, -100, 100, 2.5, 2.5) X(asin, asinl, -1, 1, 2.0, 0.8)              \
-                X(acos, acosl, -1, 1, 1.5, 0.8) X(atan, atanl, -10, 10, 1.5,               \
-                                                  2.0) X(sinh, sinhl, -88, 88, 1.7, 2.3)   \
-                    X(cosh, coshl, -88, 88, 1.6, 1.2) X(tanh, tanhl, -10, 10, 1.7, 2.5)    \
-                        X(erf, erfl, -4, 4, 2.2, 1.6) X(erfc, erfcl, -10, 10, 3.5, 3.8)    \
-                            X(sigmoid, r_sigmoid, -100, 30, 2.5,                           \
-                              2.5) X(silu, r_silu, -100, 30, 2.5,                          \
-                                     2.9) X(gelu, r_gelu, -14.4, 10, 3.7, 5.0)             \
-                                X(gelu_tanh, r_gelu_tanh, -10.5, 10, 2.5,                  \
-                                  2.9) X(softplus, r_softplus, -100, 30, 1.8, 1.6)         \
-                                    X(rsqrt, r_rsqrt, 0, 10, 1.5, 1.5)                     \
-                                        X(reciprocal, r_reciprocal, -10, 10, 0.501, 0.501) \
-                                            X(floor, floorl, -100, 100, 0, 0)              \
-                                                X(ceil, ceill, -100, 100, 0, 0)            \
-                                                    X(trunc, truncl, -100, 100, 0, 0)      \
-                                                        X(round, rintl, -100, 100, 0, 0)
+// clang-format off
+#define UNARY(X) \
+    X(exp, expl, -104, 88, 1.1, 0.8) \
+    X(exp2, exp2l, -149, 127, 1.0, 0.8) \
+    X(expm1, expm1l, -20, 88, 1.5, 1.2) \
+    X(log, logl, 0, 10, 0.9, 0.8) \
+    X(log2, log2l, 0, 10, 1.6, 0.9) \
+    X(log10, log10l, 0, 10, 2.0, 0.8) \
+    X(log1p, log1pl, -1, 10, 1.5, 0.8) \
+    X(sin, sinl, -100, 100, 1.7, 0.9) \
+    X(cos, cosl, -100, 100, 1.7, 0.9) \
+    X(tan, tanl, -100, 100, 2.5, 2.5) \
+    X(asin, asinl, -1, 1, 2.0, 0.8) \
+    X(acos, acosl, -1, 1, 1.5, 0.8) \
+    X(atan, atanl, -10, 10, 1.5, 2.0) \
+    X(sinh, sinhl, -88, 88, 1.7, 2.3) \
+    X(cosh, coshl, -88, 88, 1.6, 1.2) \
+    X(tanh, tanhl, -10, 10, 1.7, 2.5) \
+    X(erf, erfl, -4, 4, 2.2, 1.6) \
+    X(erfc, erfcl, -10, 10, 3.5, 3.8) \
+    X(sigmoid, r_sigmoid, -100, 30, 2.5, 2.5) \
+    X(silu, r_silu, -100, 30, 2.5, 2.9) \
+    X(gelu, r_gelu, -14.4, 10, 3.7, 5.0) \
+    X(gelu_tanh, r_gelu_tanh, -10.5, 10, 2.5, 2.9) \
+    X(softplus, r_softplus, -100, 30, 1.8, 1.6) \
+    X(rsqrt, r_rsqrt, 0, 10, 1.5, 1.5) \
+    X(reciprocal, r_reciprocal, -10, 10, 0.501, 0.501) \
+    X(floor, floorl, -100, 100, 0, 0) \
+    X(ceil, ceill, -100, 100, 0, 0) \
+    X(trunc, truncl, -100, 100, 0, 0) \
+    X(round, rintl, -100, 100, 0, 0)
+// clang-format on
 
 static double ulps(ld got, ld want, int digits, int lowest) {
     int e;
@@ -484,13 +492,30 @@ static void test_combine(void) {
 // ------------------------------------------------------------------
 
 #if VECTOR
-#    define UNARY_BITS(X) X(frac) X(abs) X(sign) X(sqrt_of)
+#    define UNARY_BITS(X)                                                                  \
+        X(frac)                                                                            \
+        X(abs)                                                                             \
+        X(sign)                                                                            \
+        X(sqrt_of)
 #    define BINARY_BITS(X)                                                                 \
         X(pow)                                                                             \
-        X(atan2) X(fmod) X(remainder) X(floor_divide) X(maximum) X(minimum) X(copysign)
+        X(atan2)                                                                           \
+        X(fmod)                                                                            \
+        X(remainder)                                                                       \
+        X(floor_divide)                                                                    \
+        X(maximum)                                                                         \
+        X(minimum)                                                                         \
+        X(copysign)
 #    define INT_BITS(X)                                                                    \
         X(div_trunc)                                                                       \
-        X(fmod) X(floor_divide) X(remainder) X(shl) X(shr) X(pow) X(maximum) X(minimum)
+        X(fmod)                                                                            \
+        X(floor_divide)                                                                    \
+        X(remainder)                                                                       \
+        X(shl)                                                                             \
+        X(shr)                                                                             \
+        X(pow)                                                                             \
+        X(maximum)                                                                         \
+        X(minimum)
 
 // One row: CALL computes into o[] from a[] and b[] by form P with W lanes.
 #    define LOOP1(P, ATTR, N, C, E)                                                        \
@@ -528,23 +553,32 @@ INT_BITS(I2)
         X(f32, float, bool, uint8_t)                                                       \
         X(i32, int32_t, f32, float)                                                        \
         X(i32, int32_t, u8, uint8_t)                                                       \
-        X(i32, int32_t, bool, uint8_t) X(u8, uint8_t, f32, float)                          \
-            X(u8, uint8_t, i32, int32_t) X(u8, uint8_t, bool, uint8_t)                     \
-                X(bool, uint8_t, f32, float) X(bool, uint8_t, i32, int32_t)                \
-                    X(bool, uint8_t, u8, uint8_t)
+        X(i32, int32_t, bool, uint8_t)                                                     \
+        X(u8, uint8_t, f32, float)                                                         \
+        X(u8, uint8_t, i32, int32_t)                                                       \
+        X(u8, uint8_t, bool, uint8_t)                                                      \
+        X(bool, uint8_t, f32, float)                                                       \
+        X(bool, uint8_t, i32, int32_t)                                                     \
+        X(bool, uint8_t, u8, uint8_t)
 #    define CASTS64(X)                                                                     \
         X(f32, float, f64, double)                                                         \
         X(f32, float, i64, int64_t)                                                        \
         X(f64, double, f32, float)                                                         \
         X(f64, double, i32, int32_t)                                                       \
         X(f64, double, i64, int64_t)                                                       \
-        X(f64, double, u8, uint8_t) X(f64, double, bool, uint8_t)                          \
-            X(i32, int32_t, f64, double) X(i32, int32_t, i64, int64_t)                     \
-                X(i64, int64_t, f32, float) X(i64, int64_t, f64, double)                   \
-                    X(i64, int64_t, i32, int32_t) X(i64, int64_t, u8, uint8_t)             \
-                        X(i64, int64_t, bool, uint8_t) X(u8, uint8_t, f64, double)         \
-                            X(u8, uint8_t, i64, int64_t) X(bool, uint8_t, f64, double)     \
-                                X(bool, uint8_t, i64, int64_t)
+        X(f64, double, u8, uint8_t)                                                        \
+        X(f64, double, bool, uint8_t)                                                      \
+        X(i32, int32_t, f64, double)                                                       \
+        X(i32, int32_t, i64, int64_t)                                                      \
+        X(i64, int64_t, f32, float)                                                        \
+        X(i64, int64_t, f64, double)                                                       \
+        X(i64, int64_t, i32, int32_t)                                                      \
+        X(i64, int64_t, u8, uint8_t)                                                       \
+        X(i64, int64_t, bool, uint8_t)                                                     \
+        X(u8, uint8_t, f64, double)                                                        \
+        X(u8, uint8_t, i64, int64_t)                                                       \
+        X(bool, uint8_t, f64, double)                                                      \
+        X(bool, uint8_t, i64, int64_t)
 #    define CAST(P, ATTR, S, SE, D, DE)                                                    \
         ATTR static void P##S##_to_##D(DE *o, const SE *a) {                               \
             P##st_##D(o, P##cast_##S##_##D(P##ld_##S(a)));                                 \

@@ -764,10 +764,13 @@ PRODUCT(3)
 PRODUCT(4)
 PRODUCT(5)
 PRODUCT(6)
-PRODUCT(7) PRODUCT(8) PRODUCT(9) PRODUCT(10)
+PRODUCT(7)
+PRODUCT(8)
+PRODUCT(9)
+PRODUCT(10)
 
-    // out[r, c] = x[c, r] * y[r, c] + 1
-    static void build_transpose(kit *t) {
+// out[r, c] = x[c, r] * y[r, c] + 1
+static void build_transpose(kit *t) {
     start(t, TC__POINTWISE, I(70), I(100), "transpose(x) * y + 1");
     int64_t x = input(t, TC_F32, I(7000)), y = input(t, TC_F32, I(7000)),
             o = output(t, TC_F32, I(7000));
