@@ -1346,7 +1346,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbef8cfbf1d2dbdbau
+#define TC__BUILD_ID 0xab92024f35b80a65u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5701,6 +5701,20 @@ static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     return &v->result.at[v->result_of.at[p] - 1];
 }
 
+// Whether `t` is a result of the open visit that an expand made: several of its elements
+// are one.
+static int tc__result_is_expanded(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    uint32_t p = tc__position(t);
+    while (v && p < v->path.count) { // beyond stand the externals
+        const tc__step *s = v->path.at[p];
+        if (s->op == TC_OP_EXPAND) return 1;
+        if (s->op != TC_OP_PERMUTE) return 0;
+        p = s->in[0];
+    }
+    return 0;
+}
+
 // The same, computing a finished visit's forgotten result on demand; NULL = reported.
 static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
     tc__tensor *m = tc__tensor_find(c, t);
@@ -5867,20 +5881,11 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     return s;
 }
 
-// An expanded result cannot be written in place: several of its elements are one.
-static int tc__call_writable(tc_ctx *c, const tc__visit *v, const tc__call *k) {
-    if (k->op != TC_OP_COPY_ || k->in[0].id >> TC__SLOT_BITS != v->key) return 1;
-    if (v->path.at[tc__position(k->in[0])]->op != TC_OP_EXPAND) return 1;
-    return tc__fail(c, TC_E_ALIAS,
-                    "in-place write to an expanded tensor: several elements share memory; "
-                    "tc_contiguous it first");
-}
-
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
     memset(&meta, 0, sizeof meta);
-    if (!tc__call_writable(c, v, k) || !tc__call_infer(c, k, &meta)) return NULL;
+    if (!tc__call_infer(c, k, &meta)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &meta);
     if (!s || v->path.count >= TC__VISIT_BIT - 1) {
         tc__unbind_to(c, v, bound);
@@ -7582,6 +7587,11 @@ TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *fi
 // Elements of dst must not share memory, and a tc_const never changes.
 static int tc__writable(const tc__api *f, tc_tensor dst) {
     const tc__tensor *e = tc__tensor_find(f->c, dst);
+    if (tc__result_is_expanded(f->c, dst))
+        return tc__fail(f->c, TC_E_ALIAS,
+                        "%s: the destination is expanded: several of its elements are one "
+                        "in memory; tc_clone it first",
+                        f->who);
     if (!e) return 1;
     if (e->storage->constant)
         return tc__fail(f->c, TC_E_ARG, "%s: the tensor is a tc_const; use tc_from_data",
@@ -32226,6 +32236,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value fill;
     int lanes = tc__plan_in_lanes(b, n);
     i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_FIXED, (uint32_t)n->attr[0]);
+    if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[2], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
@@ -32242,6 +32253,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
     int lanes = tc__plan_in_lanes(b, n), still = tc__plan_is_still(b, n->attr[1]);
     i->item = tc__plan_path(b, n, n->attr[1], n->n_attr, (uint32_t)n->attr[0]);
+    if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     i->dtype = tc__plan_node(b, n->in[0])->dtype;
     i->k[1] = lanes ? b->p->block : 1;
@@ -32473,9 +32485,11 @@ static void tc__plan_run_all(tc__planner *b) {
     if (b->failed) return;
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
+    if (b->failed) return;
     p->block = tc__plan_block(b);
     tc__plan_homes(b);
     tc__plan_accs(b);
+    if (b->failed) return;
     p->fixed = b->used;
     tc__plan_buffers(b);
     tc__plan_code(b, &p->start);
@@ -35001,7 +35015,7 @@ static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t 
     const void *keys[TC__UNIT_KERNELS];
     size_t sizes[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
-    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, n, so->at, so->size);
+    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, (int)n, so->at, so->size);
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
@@ -35033,7 +35047,8 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     size_t size[MOST], units = 0, from[MOST + 1];
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
-        size_t count = n - i < TC__UNIT_KERNELS ? n - i : TC__UNIT_KERNELS;
+        size_t count = n - i;
+        if (count > TC__UNIT_KERNELS) count = TC__UNIT_KERNELS;
         tc__text_init(&text[units], c);
         if (!tc__unit_print(k, &text[units], o + i, count)) tc__text_clear(&text[units]);
         tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);

@@ -512,6 +512,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__value fill;
     int lanes = tc__plan_in_lanes(b, n);
     i->item = tc__plan_path(b, n, n->attr[1], TC__LOAD_FIXED, (uint32_t)n->attr[0]);
+    if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     memcpy(&fill, &n->attr[2], sizeof fill);
     i->fill = tc__word_of(b->p->isa, n->dtype, fill);
@@ -528,6 +529,7 @@ static void tc__plan_load(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_store(tc__planner *b, const tc__node *n, tc__insn *i) {
     int lanes = tc__plan_in_lanes(b, n), still = tc__plan_is_still(b, n->attr[1]);
     i->item = tc__plan_path(b, n, n->attr[1], n->n_attr, (uint32_t)n->attr[0]);
+    if (b->failed) return;
     const tc__path *p = &b->p->path.at[i->item];
     i->dtype = tc__plan_node(b, n->in[0])->dtype;
     i->k[1] = lanes ? b->p->block : 1;
@@ -759,9 +761,11 @@ static void tc__plan_run_all(tc__planner *b) {
     if (b->failed) return;
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
+    if (b->failed) return;
     p->block = tc__plan_block(b);
     tc__plan_homes(b);
     tc__plan_accs(b);
+    if (b->failed) return;
     p->fixed = b->used;
     tc__plan_buffers(b);
     tc__plan_code(b, &p->start);

@@ -192,7 +192,7 @@ static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t 
     const void *keys[TC__UNIT_KERNELS];
     size_t sizes[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
-    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, n, so->at, so->size);
+    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, (int)n, so->at, so->size);
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
@@ -224,7 +224,8 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     size_t size[MOST], units = 0, from[MOST + 1];
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
-        size_t count = n - i < TC__UNIT_KERNELS ? n - i : TC__UNIT_KERNELS;
+        size_t count = n - i;
+        if (count > TC__UNIT_KERNELS) count = TC__UNIT_KERNELS;
         tc__text_init(&text[units], c);
         if (!tc__unit_print(k, &text[units], o + i, count)) tc__text_clear(&text[units]);
         tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);

@@ -55,6 +55,11 @@ TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *fi
 // Elements of dst must not share memory, and a tc_const never changes.
 static int tc__writable(const tc__api *f, tc_tensor dst) {
     const tc__tensor *e = tc__tensor_find(f->c, dst);
+    if (tc__result_is_expanded(f->c, dst))
+        return tc__fail(f->c, TC_E_ALIAS,
+                        "%s: the destination is expanded: several of its elements are one "
+                        "in memory; tc_clone it first",
+                        f->who);
     if (!e) return 1;
     if (e->storage->constant)
         return tc__fail(f->c, TC_E_ARG, "%s: the tensor is a tc_const; use tc_from_data",

@@ -186,6 +186,20 @@ static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     return &v->result.at[v->result_of.at[p] - 1];
 }
 
+// Whether `t` is a result of the open visit that an expand made: several of its elements
+// are one.
+static int tc__result_is_expanded(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    uint32_t p = tc__position(t);
+    while (v && p < v->path.count) { // beyond stand the externals
+        const tc__step *s = v->path.at[p];
+        if (s->op == TC_OP_EXPAND) return 1;
+        if (s->op != TC_OP_PERMUTE) return 0;
+        p = s->in[0];
+    }
+    return 0;
+}
+
 // The same, computing a finished visit's forgotten result on demand; NULL = reported.
 static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
     tc__tensor *m = tc__tensor_find(c, t);
@@ -352,20 +366,11 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     return s;
 }
 
-// An expanded result cannot be written in place: several of its elements are one.
-static int tc__call_writable(tc_ctx *c, const tc__visit *v, const tc__call *k) {
-    if (k->op != TC_OP_COPY_ || k->in[0].id >> TC__SLOT_BITS != v->key) return 1;
-    if (v->path.at[tc__position(k->in[0])]->op != TC_OP_EXPAND) return 1;
-    return tc__fail(c, TC_E_ALIAS,
-                    "in-place write to an expanded tensor: several elements share memory; "
-                    "tc_contiguous it first");
-}
-
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
     memset(&meta, 0, sizeof meta);
-    if (!tc__call_writable(c, v, k) || !tc__call_infer(c, k, &meta)) return NULL;
+    if (!tc__call_infer(c, k, &meta)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &meta);
     if (!s || v->path.count >= TC__VISIT_BIT - 1) {
         tc__unbind_to(c, v, bound);
