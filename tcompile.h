@@ -1346,7 +1346,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xab92024f35b80a65u
+#define TC__BUILD_ID 0x66ec166403bf459bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1566,6 +1566,7 @@ typedef struct tc__core {
     tc_allocator hook;               // NULL realloc = libc
     tc_logger logger;                // NULL log = stderr
     uint32_t log_mask;               // bit n: channel n is on
+    unsigned cpu;                    // of tc__cpu_of; 0 = not asked yet
     size_t bytes;                    // held through hook now
     size_t peak_bytes;               // largest value of bytes so far
     uint64_t allocations;            // successful calls of hook that asked for memory
@@ -2294,6 +2295,19 @@ TC__ALWAYS_INLINE void tc__blake2s_mix(uint32_t *v, int a, int b, int c, int d, 
     v[b] = tc__rotate_right32(v[b] ^ v[c], 7);
 }
 
+// One round; `o` is a row of sigma, known when this is compiled: a quarter faster than a
+// loop over the rows.
+TC__ALWAYS_INLINE void tc__blake2s_round(uint32_t *v, const uint32_t *m, const uint8_t *o) {
+    tc__blake2s_mix(v, 0, 4, 8, 12, m[o[0]], m[o[1]]);
+    tc__blake2s_mix(v, 1, 5, 9, 13, m[o[2]], m[o[3]]);
+    tc__blake2s_mix(v, 2, 6, 10, 14, m[o[4]], m[o[5]]);
+    tc__blake2s_mix(v, 3, 7, 11, 15, m[o[6]], m[o[7]]);
+    tc__blake2s_mix(v, 0, 5, 10, 15, m[o[8]], m[o[9]]);
+    tc__blake2s_mix(v, 1, 6, 11, 12, m[o[10]], m[o[11]]);
+    tc__blake2s_mix(v, 2, 7, 8, 13, m[o[12]], m[o[13]]);
+    tc__blake2s_mix(v, 3, 4, 9, 14, m[o[14]], m[o[15]]);
+}
+
 // Takes one block whose last byte is byte `count` of the input; last = all ones at the end.
 static void tc__blake2s_compress(tc__blake2s_state *s, const uint8_t *block,
                                  uint32_t last) {
@@ -2305,17 +2319,16 @@ static void tc__blake2s_compress(tc__blake2s_state *s, const uint8_t *block,
     v[12] ^= (uint32_t)s->count;
     v[13] ^= (uint32_t)(s->count >> 32);
     v[14] ^= last;
-    for (i = 0; i < 10; i++) {
-        const uint8_t *o = tc__blake2s_sigma[i];
-        tc__blake2s_mix(v, 0, 4, 8, 12, m[o[0]], m[o[1]]);
-        tc__blake2s_mix(v, 1, 5, 9, 13, m[o[2]], m[o[3]]);
-        tc__blake2s_mix(v, 2, 6, 10, 14, m[o[4]], m[o[5]]);
-        tc__blake2s_mix(v, 3, 7, 11, 15, m[o[6]], m[o[7]]);
-        tc__blake2s_mix(v, 0, 5, 10, 15, m[o[8]], m[o[9]]);
-        tc__blake2s_mix(v, 1, 6, 11, 12, m[o[10]], m[o[11]]);
-        tc__blake2s_mix(v, 2, 7, 8, 13, m[o[12]], m[o[13]]);
-        tc__blake2s_mix(v, 3, 4, 9, 14, m[o[14]], m[o[15]]);
-    }
+    tc__blake2s_round(v, m, tc__blake2s_sigma[0]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[1]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[2]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[3]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[4]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[5]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[6]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[7]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[8]);
+    tc__blake2s_round(v, m, tc__blake2s_sigma[9]);
     for (i = 0; i < 8; i++) s->h[i] ^= v[i] ^ v[i + 8];
 }
 
@@ -2607,7 +2620,8 @@ enum {
     TC__CPU_FMA = 2,
     TC__CPU_F16C = 4,
     TC__CPU_AVX512F = 8, // with BW, DQ and VL
-    TC__CPU_NEON = 16
+    TC__CPU_NEON = 16,
+    TC__CPU_ASKED = 32 // in tc__core
 };
 
 #if TC__X86 && TC__GNUC
@@ -2653,6 +2667,13 @@ TC__UNUSED static unsigned tc__cpu_features(void) {
 #else
 TC__UNUSED static unsigned tc__cpu_features(void) { return 0; }
 #endif
+
+// The same, asked once per context: a virtual machine takes 20 us to answer.
+static unsigned tc__cpu_of(tc_ctx *c) {
+    tc__core *core = tc__core_of(c);
+    if (!core->cpu) core->cpu = tc__cpu_features() | TC__CPU_ASKED;
+    return core->cpu & ~(unsigned)TC__CPU_ASKED;
+}
 
 #if TC__POSIX
 // CPUs this process may use, at least 1.
@@ -20023,7 +20044,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 // ---- gen/exec/interp_isa.c ----------------------------------------------
 // The block loops, built once per instruction set: portable C, and with gcc or clang
 // vectors for AVX2 with FMA (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
-// tc__isa_best(), which asks the CPU. gcc contracts a*b+c by default, which would change
+// tc__isa_best(). gcc contracts a*b+c by default, which would change
 // bits: off in here.
 
 #if TC__GNUC && !defined(__clang__)
@@ -30695,14 +30716,15 @@ static const tc__isa tc__isa_vector =
 #undef TC_N
 #undef TC_W
 
-// The fastest set that this CPU has.
-static const tc__isa *tc__isa_best(void) {
+// The fastest set for a CPU with these TC__CPU_ bits.
+static const tc__isa *tc__isa_best(unsigned cpu) {
 #if TC__X86 && TC__GNUC
     const unsigned need = TC__CPU_AVX2 | TC__CPU_FMA;
-    if ((tc__cpu_features() & need) == need) return &tc__isa_vector;
+    if ((cpu & need) == need) return &tc__isa_vector;
 #elif TC__ARM64 && TC__GNUC
     return &tc__isa_vector;
 #endif
+    (void)cpu;
     return &tc__isa_scalar;
 }
 // ---- gen/exec/interp.c --------------------------------------------------
@@ -32528,7 +32550,7 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
     if (b.p) b.p->ctx = c;
     if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
     if (!b.failed) {
-        b.p->isa = isa ? isa : tc__isa_best();
+        b.p->isa = isa ? isa : tc__isa_best(tc__cpu_of(c));
         b.p->vector = b.p->main.axis = b.p->start.axis = g->vector;
         b.p->kind = g->kind, b.p->grain = g->grain;
         b.p->nodes = (uint32_t)g->body.node.count;
@@ -32844,8 +32866,10 @@ TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int6
 // torn, damaged, foreign or made for another CPU is removed and counts as a miss, and
 // whatever fails on the way is one log line. One file is one entry, written whole under
 // another name and renamed, never changed in place. Its name is the hash of its key, the
-// key stands in it and is compared, and a digest covers all of it. What was checked is what
-// the caller gets: the file is read once, into memory. The directory is held by a
+// key stands in it and is compared, a digest of the data stands in its head, and a second
+// one covers head and key: a warm start hashes every byte once, and a kernel's key not
+// again. What was checked is what the caller gets: the file is read once, into memory. The
+// directory is held by a
 // descriptor, belongs to us alone and is never looked up again. There are no locks: the
 // worst a race can do is to make two processes compile the same kernel.
 
@@ -32875,6 +32899,20 @@ typedef struct tc__cache {
     tc__cache_stats stats;
 } tc__cache;
 
+// A key and its digest, which is taken once.
+typedef struct tc__cache_key {
+    const void *at; // the caller's
+    size_t size;
+    uint8_t digest[32];
+} tc__cache_key;
+
+static tc__cache_key tc__cache_key_of(const void *at, size_t size) {
+    tc__cache_key k;
+    k.at = at, k.size = size;
+    tc__blake2s(k.digest, NULL, 0, at, size);
+    return k;
+}
+
 #if TC__DISK_CACHE
 
 // What a file begins with; the key and the data follow. Numbers are this machine's own: a
@@ -32886,7 +32924,7 @@ typedef struct tc__entry_head {
     uint64_t kind;
     uint64_t key_size, data_size;
     uint8_t content[32]; // digest of the bytes that were put
-    uint8_t digest[32];  // over everything, with zeros here
+    uint8_t digest[32];  // over this head, with zeros here, and the digest of the key
 } tc__entry_head;
 
 enum {
@@ -32894,32 +32932,38 @@ enum {
     TC__ENTRY_ALIAS = 2 // they stand in the object entry of their digest
 };
 
-#    define TC__ENTRY_MAGIC "tcompil1"
+#    define TC__ENTRY_MAGIC "tcompil2"
 #    define TC__ENTRY_MARK  (0x01020300u + (uint32_t)sizeof(void *))
 #    define TC__ENTRY_NAME  72 // 64 hex digits, ".tcb", NUL
 
-static void tc__entry_name(char *out, const void *key, size_t key_size) {
-    uint8_t hash[32];
-    tc__blake2s(hash, NULL, 0, key, key_size);
-    tc__hex(out, hash, 32);
+static void tc__entry_name(char *out, const tc__cache_key *key) {
+    tc__hex(out, key->digest, 32);
     memcpy(out + 64, ".tcb", 5);
 }
 
-static void tc__entry_digest(const tc__cache *h, uint8_t out[32], const uint8_t *at,
-                             size_t size) {
+static void tc__entry_digest(const tc__cache *h, uint8_t out[32],
+                             const tc__entry_head *entry, const tc__cache_key *key) {
     tc__blake2s_state s;
-    tc__entry_head head;
-    memcpy(&head, at, sizeof head);
+    tc__entry_head head = *entry;
     memset(head.digest, 0, sizeof head.digest);
     tc__blake2s_init(&s, h->secret, h->secret_size);
     tc__blake2s_update(&s, &head, sizeof head);
-    tc__blake2s_update(&s, at + sizeof head, size - sizeof head);
+    tc__blake2s_update(&s, key->digest, sizeof key->digest);
     tc__blake2s_final(&s, out);
+}
+
+// What is wrong with the bytes that an entry holds or leads to; NULL = nothing.
+static const char *tc__entry_data_wrong(const tc__entry_head *head, const uint8_t *data) {
+    uint8_t digest[32];
+    if (head->kind == TC__ENTRY_ALIAS) return head->data_size ? "malformed" : NULL;
+    if (head->kind != TC__ENTRY_DATA) return "of an unknown kind";
+    tc__blake2s(digest, NULL, 0, data, (size_t)head->data_size);
+    return memcmp(digest, head->content, sizeof digest) ? "damaged" : NULL;
 }
 
 // NULL if the bytes of a file are a whole entry for this key, else what is wrong.
 static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
-                                   const void *key, size_t key_size) {
+                                   const tc__cache_key *key) {
     tc__entry_head head;
     uint8_t digest[32];
     size_t rest = file->size - sizeof head;
@@ -32928,14 +32972,13 @@ static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
     if (memcmp(head.magic, TC__ENTRY_MAGIC, sizeof head.magic)) return "not an entry";
     if (head.mark != TC__ENTRY_MARK) return "of another kind of machine";
     if (head.key_size > rest || head.data_size != rest - head.key_size) return "cut short";
-    if (head.cpu & ~(uint32_t)tc__cpu_features()) return "for a CPU with other features";
-    tc__entry_digest(h, digest, file->at, file->size);
-    if (memcmp(digest, head.digest, sizeof digest)) return "damaged";
-    if (head.key_size != key_size || memcmp(file->at + sizeof head, key, key_size)) {
+    if (head.cpu & ~(uint32_t)tc__cpu_of(h->ctx)) return "for a CPU with other features";
+    if (head.key_size != key->size || memcmp(file->at + sizeof head, key->at, key->size)) {
         return "of another key";
     }
-    if (head.kind == TC__ENTRY_ALIAS) return head.data_size ? "malformed" : NULL;
-    return head.kind == TC__ENTRY_DATA ? NULL : "of an unknown kind";
+    tc__entry_digest(h, digest, &head, key);
+    if (memcmp(digest, head.digest, sizeof digest)) return "damaged";
+    return tc__entry_data_wrong(&head, file->at + sizeof head + key->size);
 }
 
 // ---- the directory
@@ -33083,7 +33126,7 @@ static void tc__cache_touch(int fd, const struct stat *s) {
 }
 
 // What is wrong with an open entry; NULL = nothing, *file has its bytes.
-static const char *tc__cache_examine(tc__cache *h, int fd, const void *key, size_t key_size,
+static const char *tc__cache_examine(tc__cache *h, int fd, const tc__cache_key *key,
                                      tc__blob *file) {
     struct stat s;
     const char *wrong;
@@ -33092,20 +33135,20 @@ static const char *tc__cache_examine(tc__cache *h, int fd, const void *key, size
     if (!tc__is_mine(fd, h->secret_size != 0)) return "not ours alone";
     if ((uintmax_t)s.st_size > TC__CACHE_ENTRY_MAX) return "too large";
     if (!tc__file_read_fd(h->ctx, fd, TC__CACHE_ENTRY_MAX, file)) return "unreadable";
-    wrong = tc__entry_wrong(h, file, key, key_size);
+    wrong = tc__entry_wrong(h, file, key);
     if (wrong) tc__blob_free(h->ctx, file);
     if (!wrong) tc__cache_touch(fd, &s);
     return wrong;
 }
 
 // A checked entry as bytes of its file; 0 = miss.
-static int tc__cache_read(tc__cache *h, const void *key, size_t key_size, tc__blob *file) {
+static int tc__cache_read(tc__cache *h, const tc__cache_key *key, tc__blob *file) {
     char name[TC__ENTRY_NAME];
     const char *wrong;
     int fd;
     memset(file, 0, sizeof *file);
     if (h->dir < 0) return 0;
-    tc__entry_name(name, key, key_size);
+    tc__entry_name(name, key);
     fd = tc__file_open(h->dir, name);
     if (fd < 0 && errno == ENOENT) return 0;
     if (fd < 0 && errno == ELOOP) return tc__cache_refuse(h, name, "a symlink");
@@ -33113,7 +33156,7 @@ static int tc__cache_read(tc__cache *h, const void *key, size_t key_size, tc__bl
         tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s: %s", name, strerror(errno));
         return 0;
     }
-    wrong = tc__cache_examine(h, fd, key, key_size, file);
+    wrong = tc__cache_examine(h, fd, key, file);
     tc__close(fd);
     return wrong ? tc__cache_refuse(h, name, wrong) : 1;
 }
@@ -33126,18 +33169,18 @@ static void tc__object_key(char out[72], const uint8_t digest[32]) {
 // First half of a get: the digest of the bytes under a key, and, where they are in this
 // very entry, the bytes. out->at is NULL where tc__cache_object is still to be asked;
 // whoever has bytes of that digest in use already can spare that.
-static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
-                          uint8_t digest[32], tc__blob *out) {
+static int tc__cache_find(tc__cache *h, const tc__cache_key *key, uint8_t digest[32],
+                          tc__blob *out) {
     tc__entry_head head;
     tc__blob file;
     int ok = 1;
     memset(out, 0, sizeof *out);
-    if (!tc__cache_read(h, key, key_size, &file)) return 0;
+    if (!tc__cache_read(h, key, &file)) return 0;
     memcpy(&head, file.at, sizeof head);
     memcpy(digest, head.content, sizeof head.content);
     if (head.kind == TC__ENTRY_DATA) {
         ok = tc__blob_init(h->ctx, out, (size_t)head.data_size);
-        if (ok) memcpy(out->at, file.at + sizeof head + key_size, out->size);
+        if (ok) memcpy(out->at, file.at + sizeof head + key->size, out->size);
     }
     tc__blob_free(h->ctx, &file);
     return ok;
@@ -33145,13 +33188,15 @@ static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
 
 // The bytes with this digest. An entry with others under that key is somebody's doing.
 static int tc__cache_object(tc__cache *h, const uint8_t digest[32], tc__blob *out) {
-    char key[72], name[TC__ENTRY_NAME];
+    char text[72], name[TC__ENTRY_NAME];
     uint8_t found[32];
-    tc__object_key(key, digest);
-    if (!tc__cache_find(h, key, 71, found, out)) return 0;
+    tc__cache_key key;
+    tc__object_key(text, digest);
+    key = tc__cache_key_of(text, 71);
+    if (!tc__cache_find(h, &key, found, out)) return 0;
     if (out->at && !memcmp(found, digest, sizeof found)) return 1;
     tc__blob_free(h->ctx, out);
-    tc__entry_name(name, key, 71);
+    tc__entry_name(name, &key);
     return tc__cache_refuse(h, name, "not what its name says");
 }
 
@@ -33174,29 +33219,28 @@ static int tc__cache_unstored(tc__cache *h) {
 }
 
 // data NULL = an alias: the bytes are in the object entry of that digest.
-static int tc__cache_write(tc__cache *h, const uint8_t content[32], const void *key,
-                           size_t key_size, const void *data, size_t size) {
+static int tc__cache_write(tc__cache *h, const uint8_t content[32],
+                           const tc__cache_key *key, const void *data, size_t size) {
     char name[TC__ENTRY_NAME];
     tc__entry_head head;
     tc__blob file;
     int ok;
     if (h->dir < 0 || h->read_only) return 0;
     memset(&head, 0, sizeof head);
-    if (key_size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
-    if (!tc__blob_init(h->ctx, &file, sizeof head + key_size + size)) return 0;
+    if (key->size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
+    if (!tc__blob_init(h->ctx, &file, sizeof head + key->size + size)) return 0;
     memcpy(head.magic, TC__ENTRY_MAGIC, sizeof head.magic);
     head.mark = TC__ENTRY_MARK;
-    head.cpu = (uint32_t)tc__cpu_features();
+    head.cpu = (uint32_t)tc__cpu_of(h->ctx);
     head.kind = data ? TC__ENTRY_DATA : TC__ENTRY_ALIAS;
     memcpy(head.content, content, sizeof head.content);
-    head.key_size = key_size;
+    head.key_size = key->size;
     head.data_size = size;
+    tc__entry_digest(h, head.digest, &head, key);
     memcpy(file.at, &head, sizeof head);
-    memcpy(file.at + sizeof head, key, key_size);
-    if (data) memcpy(file.at + sizeof head + key_size, data, size);
-    tc__entry_digest(h, head.digest, file.at, file.size);
-    memcpy(file.at, &head, sizeof head);
-    tc__entry_name(name, key, key_size);
+    memcpy(file.at + sizeof head, key->at, key->size);
+    if (data) memcpy(file.at + sizeof head + key->size, data, size);
+    tc__entry_name(name, key);
     ok = tc__file_replace(h->dir, name, file.at, file.size, h->serial++);
     if (!ok) (void)tc__cache_unstored(h);
     if (ok) h->stats.stored++, h->entries++, h->bytes += file.size;
@@ -33213,8 +33257,9 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32], const void *
 // The bytes put under this key, for the caller to free; 0 = miss.
 TC__UNUSED static int tc__cache_get(tc__cache *h, const void *key, size_t key_size,
                                     tc__blob *out) {
+    tc__cache_key k = tc__cache_key_of(key, key_size);
     uint8_t digest[32];
-    int hit = tc__cache_find(h, key, key_size, digest, out);
+    int hit = tc__cache_find(h, &k, digest, out);
     if (hit && !out->at) hit = tc__cache_object(h, digest, out);
     return tc__cache_count(h, hit);
 }
@@ -33222,26 +33267,25 @@ TC__UNUSED static int tc__cache_get(tc__cache *h, const void *key, size_t key_si
 // 1 if it is stored now. 0 is no error: the next process does the work again.
 TC__UNUSED static int tc__cache_put(tc__cache *h, const void *key, size_t key_size,
                                     const void *data, size_t size) {
+    tc__cache_key k = tc__cache_key_of(key, key_size);
     uint8_t digest[32];
     tc__blake2s(digest, NULL, 0, data, size);
-    return tc__cache_write(h, digest, key, key_size, size ? data : "", size);
+    return tc__cache_write(h, digest, &k, size ? data : "", size);
 }
 
-// The same bytes under several keys, stored once: an object named by its digest, and small
-// entries that lead to it.
-TC__UNUSED static int tc__cache_put_all(tc__cache *h, const void *const *keys,
-                                        const size_t *key_sizes, int count,
-                                        const void *data, size_t size) {
-    char object[72];
-    uint8_t digest[32];
+// The same bytes, whose digest is known, under several keys, stored once: an object named
+// by its digest, and small entries that lead to it.
+TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys, int count,
+                                        const uint8_t digest[32], const void *data,
+                                        size_t size) {
+    char text[72];
+    tc__cache_key object;
     int i, ok;
-    if (count == 1) return tc__cache_put(h, keys[0], key_sizes[0], data, size);
-    tc__blake2s(digest, NULL, 0, data, size);
-    tc__object_key(object, digest);
-    ok = tc__cache_write(h, digest, object, 71, data, size);
-    for (i = 0; i < count && ok; i++) {
-        ok = tc__cache_write(h, digest, keys[i], key_sizes[i], NULL, 0);
-    }
+    if (count == 1) return tc__cache_write(h, digest, &keys[0], data, size);
+    tc__object_key(text, digest);
+    object = tc__cache_key_of(text, 71);
+    ok = tc__cache_write(h, digest, &object, data, size);
+    for (i = 0; i < count && ok; i++) ok = tc__cache_write(h, digest, &keys[i], NULL, 0);
     return ok;
 }
 
@@ -33278,9 +33322,9 @@ TC__UNUSED static int tc__cache_object(tc__cache *h, const uint8_t digest[32],
     return 0;
 }
 
-TC__UNUSED static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
+TC__UNUSED static int tc__cache_find(tc__cache *h, const tc__cache_key *key,
                                      uint8_t digest[32], tc__blob *out) {
-    (void)key, (void)key_size;
+    (void)key;
     return tc__cache_object(h, digest, out);
 }
 
@@ -33301,10 +33345,10 @@ TC__UNUSED static int tc__cache_put(tc__cache *h, const void *key, size_t key_si
     return 0;
 }
 
-TC__UNUSED static int tc__cache_put_all(tc__cache *h, const void *const *keys,
-                                        const size_t *key_sizes, int count,
-                                        const void *data, size_t size) {
-    (void)h, (void)keys, (void)key_sizes, (void)count, (void)data, (void)size;
+TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys, int count,
+                                        const uint8_t digest[32], const void *data,
+                                        size_t size) {
+    (void)h, (void)keys, (void)count, (void)digest, (void)data, (void)size;
     return 0;
 }
 
@@ -33388,12 +33432,12 @@ TC__UNUSED static tc__module *tc__module_load(tc__modules *s, const void *at, si
 // The module put on disk under this key, or NULL. A module that is loaded already is not
 // read again: of several kernels in one object only the first costs more than its small
 // entry.
-TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h, const void *key,
-                                             size_t key_size) {
+TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h,
+                                             const tc__cache_key *key) {
     uint8_t digest[32];
     tc__blob so;
     tc__module *m = NULL;
-    int hit = tc__cache_find(h, key, key_size, digest, &so);
+    int hit = tc__cache_find(h, key, digest, &so);
     if (hit) m = tc__module_known(s, digest);
     if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
     if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);
@@ -34857,8 +34901,8 @@ typedef struct tc__kernel_order {
     tc__launch *launch;
     tc__text text; // with its final symbol
     char symbol[40];
-    tc__text key;
-    uint8_t digest[32];
+    tc__text key_text;
+    tc__cache_key key; // of key_text
 } tc__kernel_order;
 
 static const char *tc__string_copy(tc_ctx *c, const char *s) {
@@ -34880,7 +34924,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     k->compiler = tc__string_copy(c, config->cc);
     k->cache_dir = tc__string_copy(c, config->cache_dir);
     k->disk = !config->no_disk_cache;
-    k->avx2 = TC__X86 && (tc__cpu_features() & want) == want && !config->baseline;
+    k->avx2 = TC__X86 && (tc__cpu_of(c) & want) == want && !config->baseline;
     tc__modules_init(&k->modules, c);
     tc__map_init(&k->known, c);
     return 1;
@@ -34918,19 +34962,19 @@ static int tc__kernels_ready(tc_ctx *c) {
 
 static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
     static const char stand_in[] = "tc_kernel_0000000000000000";
-    char hex[65];
+    char hex[TC__SYMBOL_DIGITS + 1];
     memset(o, 0, sizeof *o);
     o->launch = l;
     tc__text_init(&o->text, c);
-    tc__text_init(&o->key, c);
+    tc__text_init(&o->key_text, c);
     if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
+    tc__put(&o->key_text, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
             (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
             c->kernels->avx2);
-    tc__put_raw(&o->key, o->text.at, o->text.size);
-    if (o->text.failed || o->key.failed) return 0;
-    tc__blake2s(o->digest, NULL, 0, o->key.at, o->key.size);
-    tc__hex(hex, o->digest, 32);
+    tc__put_raw(&o->key_text, o->text.at, o->text.size);
+    if (o->text.failed || o->key_text.failed) return 0;
+    o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
+    tc__hex(hex, o->key.digest, TC__SYMBOL_DIGITS / 2);
     memcpy(o->symbol, stand_in, sizeof stand_in);
     memcpy(o->symbol + sizeof stand_in - 1 - TC__SYMBOL_DIGITS, hex, TC__SYMBOL_DIGITS);
     for (char *at = o->text.at; (at = strstr(at, stand_in)) != NULL;)
@@ -34940,7 +34984,7 @@ static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
 
 static void tc__order_close(tc__kernel_order *o) {
     tc__text_free(&o->text);
-    tc__text_free(&o->key);
+    tc__text_free(&o->key_text);
 }
 
 static uint64_t tc__digest_word(const uint8_t *digest) {
@@ -34958,7 +35002,7 @@ static tc__compiled *tc__kernels_known(tc__kernels *k, const uint8_t *digest) {
 static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     tc__kernels *k = c->kernels;
     tc__compiled e;
-    memcpy(e.digest, o->digest, 32);
+    memcpy(e.digest, o->key.digest, 32);
     e.run = run;
     o->launch->run = run;
     if (run)
@@ -34966,7 +35010,7 @@ static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     else
         c->stats.fallbacks++;
     if (TC__PUSH(c, k->compiled, e))
-        tc__map_set(&k->known, tc__digest_word(o->digest), k->compiled.count - 1);
+        tc__map_set(&k->known, tc__digest_word(o->key.digest), k->compiled.count - 1);
 }
 
 // ---- process, disk ----
@@ -34978,13 +35022,13 @@ static tc__kernel_fn tc__kernel_of(tc__module *m, const char *symbol) {
 // 1 = the launch has its code, or is known to be interpreted.
 static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__kernels *k = c->kernels;
-    tc__compiled *e = tc__kernels_known(k, o->digest);
+    tc__compiled *e = tc__kernels_known(k, o->key.digest);
     if (e) {
         o->launch->run = e->run;
         return 1;
     }
     if (!k->cache) return 0;
-    tc__module *m = tc__module_get(&k->modules, k->cache, o->key.at, o->key.size);
+    tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
     tc__kernel_fn run = tc__kernel_of(m, o->symbol);
     c->stats.disk_hits += run != NULL;
     c->stats.disk_misses += run == NULL;
@@ -35011,11 +35055,10 @@ static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
 }
 
 static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
-                             const tc__blob *so) {
-    const void *keys[TC__UNIT_KERNELS];
-    size_t sizes[TC__UNIT_KERNELS];
-    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
-    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, (int)n, so->at, so->size);
+                             const tc__module *m, const tc__blob *so) {
+    tc__cache_key keys[TC__UNIT_KERNELS];
+    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key;
+    if (k->cache) tc__cache_put_all(k->cache, keys, (int)n, m->digest, so->at, so->size);
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
@@ -35030,7 +35073,7 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
         whole &= run != NULL;
         tc__kernels_add(c, o[i], run);
     }
-    if (whole) tc__unit_publish(k, o, n, so);
+    if (whole) tc__unit_publish(k, o, n, m, so);
     if (so->size && !whole) {
         tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
         tc__cc_distrust(k->cc);
@@ -35091,13 +35134,13 @@ static void tc__program_compile(tc__program *p, const char *name) {
     size_t distinct = 0;
     for (size_t i = 0; i < missing; i++) {
         size_t k = 0;
-        while (k < distinct && memcmp(want[k]->digest, want[i]->digest, 32)) k++;
+        while (k < distinct && memcmp(want[k]->key.digest, want[i]->key.digest, 32)) k++;
         if (k < distinct) continue;
         want[distinct++] = want[i];
     }
     if (distinct) tc__units_build(c, want, distinct);
     for (size_t i = 0; ready && i < n; i++) {
-        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].digest);
+        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
         if (e) p->launch.at[i].run = e->run;
         tc__order_close(&order[i]);
     }

@@ -10,6 +10,7 @@ typedef struct tc__core {
     tc_allocator hook;               // NULL realloc = libc
     tc_logger logger;                // NULL log = stderr
     uint32_t log_mask;               // bit n: channel n is on
+    unsigned cpu;                    // of tc__cpu_of; 0 = not asked yet
     size_t bytes;                    // held through hook now
     size_t peak_bytes;               // largest value of bytes so far
     uint64_t allocations;            // successful calls of hook that asked for memory

@@ -3,8 +3,10 @@
 // torn, damaged, foreign or made for another CPU is removed and counts as a miss, and
 // whatever fails on the way is one log line. One file is one entry, written whole under
 // another name and renamed, never changed in place. Its name is the hash of its key, the
-// key stands in it and is compared, and a digest covers all of it. What was checked is what
-// the caller gets: the file is read once, into memory. The directory is held by a
+// key stands in it and is compared, a digest of the data stands in its head, and a second
+// one covers head and key: a warm start hashes every byte once, and a kernel's key not
+// again. What was checked is what the caller gets: the file is read once, into memory. The
+// directory is held by a
 // descriptor, belongs to us alone and is never looked up again. There are no locks: the
 // worst a race can do is to make two processes compile the same kernel.
 
@@ -34,6 +36,20 @@ typedef struct tc__cache {
     tc__cache_stats stats;
 } tc__cache;
 
+// A key and its digest, which is taken once.
+typedef struct tc__cache_key {
+    const void *at; // the caller's
+    size_t size;
+    uint8_t digest[32];
+} tc__cache_key;
+
+static tc__cache_key tc__cache_key_of(const void *at, size_t size) {
+    tc__cache_key k;
+    k.at = at, k.size = size;
+    tc__blake2s(k.digest, NULL, 0, at, size);
+    return k;
+}
+
 #if TC__DISK_CACHE
 
 // What a file begins with; the key and the data follow. Numbers are this machine's own: a
@@ -45,7 +61,7 @@ typedef struct tc__entry_head {
     uint64_t kind;
     uint64_t key_size, data_size;
     uint8_t content[32]; // digest of the bytes that were put
-    uint8_t digest[32];  // over everything, with zeros here
+    uint8_t digest[32];  // over this head, with zeros here, and the digest of the key
 } tc__entry_head;
 
 enum {
@@ -53,32 +69,38 @@ enum {
     TC__ENTRY_ALIAS = 2 // they stand in the object entry of their digest
 };
 
-#    define TC__ENTRY_MAGIC "tcompil1"
+#    define TC__ENTRY_MAGIC "tcompil2"
 #    define TC__ENTRY_MARK  (0x01020300u + (uint32_t)sizeof(void *))
 #    define TC__ENTRY_NAME  72 // 64 hex digits, ".tcb", NUL
 
-static void tc__entry_name(char *out, const void *key, size_t key_size) {
-    uint8_t hash[32];
-    tc__blake2s(hash, NULL, 0, key, key_size);
-    tc__hex(out, hash, 32);
+static void tc__entry_name(char *out, const tc__cache_key *key) {
+    tc__hex(out, key->digest, 32);
     memcpy(out + 64, ".tcb", 5);
 }
 
-static void tc__entry_digest(const tc__cache *h, uint8_t out[32], const uint8_t *at,
-                             size_t size) {
+static void tc__entry_digest(const tc__cache *h, uint8_t out[32],
+                             const tc__entry_head *entry, const tc__cache_key *key) {
     tc__blake2s_state s;
-    tc__entry_head head;
-    memcpy(&head, at, sizeof head);
+    tc__entry_head head = *entry;
     memset(head.digest, 0, sizeof head.digest);
     tc__blake2s_init(&s, h->secret, h->secret_size);
     tc__blake2s_update(&s, &head, sizeof head);
-    tc__blake2s_update(&s, at + sizeof head, size - sizeof head);
+    tc__blake2s_update(&s, key->digest, sizeof key->digest);
     tc__blake2s_final(&s, out);
+}
+
+// What is wrong with the bytes that an entry holds or leads to; NULL = nothing.
+static const char *tc__entry_data_wrong(const tc__entry_head *head, const uint8_t *data) {
+    uint8_t digest[32];
+    if (head->kind == TC__ENTRY_ALIAS) return head->data_size ? "malformed" : NULL;
+    if (head->kind != TC__ENTRY_DATA) return "of an unknown kind";
+    tc__blake2s(digest, NULL, 0, data, (size_t)head->data_size);
+    return memcmp(digest, head->content, sizeof digest) ? "damaged" : NULL;
 }
 
 // NULL if the bytes of a file are a whole entry for this key, else what is wrong.
 static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
-                                   const void *key, size_t key_size) {
+                                   const tc__cache_key *key) {
     tc__entry_head head;
     uint8_t digest[32];
     size_t rest = file->size - sizeof head;
@@ -87,14 +109,13 @@ static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
     if (memcmp(head.magic, TC__ENTRY_MAGIC, sizeof head.magic)) return "not an entry";
     if (head.mark != TC__ENTRY_MARK) return "of another kind of machine";
     if (head.key_size > rest || head.data_size != rest - head.key_size) return "cut short";
-    if (head.cpu & ~(uint32_t)tc__cpu_features()) return "for a CPU with other features";
-    tc__entry_digest(h, digest, file->at, file->size);
-    if (memcmp(digest, head.digest, sizeof digest)) return "damaged";
-    if (head.key_size != key_size || memcmp(file->at + sizeof head, key, key_size)) {
+    if (head.cpu & ~(uint32_t)tc__cpu_of(h->ctx)) return "for a CPU with other features";
+    if (head.key_size != key->size || memcmp(file->at + sizeof head, key->at, key->size)) {
         return "of another key";
     }
-    if (head.kind == TC__ENTRY_ALIAS) return head.data_size ? "malformed" : NULL;
-    return head.kind == TC__ENTRY_DATA ? NULL : "of an unknown kind";
+    tc__entry_digest(h, digest, &head, key);
+    if (memcmp(digest, head.digest, sizeof digest)) return "damaged";
+    return tc__entry_data_wrong(&head, file->at + sizeof head + key->size);
 }
 
 // ---- the directory
@@ -242,7 +263,7 @@ static void tc__cache_touch(int fd, const struct stat *s) {
 }
 
 // What is wrong with an open entry; NULL = nothing, *file has its bytes.
-static const char *tc__cache_examine(tc__cache *h, int fd, const void *key, size_t key_size,
+static const char *tc__cache_examine(tc__cache *h, int fd, const tc__cache_key *key,
                                      tc__blob *file) {
     struct stat s;
     const char *wrong;
@@ -251,20 +272,20 @@ static const char *tc__cache_examine(tc__cache *h, int fd, const void *key, size
     if (!tc__is_mine(fd, h->secret_size != 0)) return "not ours alone";
     if ((uintmax_t)s.st_size > TC__CACHE_ENTRY_MAX) return "too large";
     if (!tc__file_read_fd(h->ctx, fd, TC__CACHE_ENTRY_MAX, file)) return "unreadable";
-    wrong = tc__entry_wrong(h, file, key, key_size);
+    wrong = tc__entry_wrong(h, file, key);
     if (wrong) tc__blob_free(h->ctx, file);
     if (!wrong) tc__cache_touch(fd, &s);
     return wrong;
 }
 
 // A checked entry as bytes of its file; 0 = miss.
-static int tc__cache_read(tc__cache *h, const void *key, size_t key_size, tc__blob *file) {
+static int tc__cache_read(tc__cache *h, const tc__cache_key *key, tc__blob *file) {
     char name[TC__ENTRY_NAME];
     const char *wrong;
     int fd;
     memset(file, 0, sizeof *file);
     if (h->dir < 0) return 0;
-    tc__entry_name(name, key, key_size);
+    tc__entry_name(name, key);
     fd = tc__file_open(h->dir, name);
     if (fd < 0 && errno == ENOENT) return 0;
     if (fd < 0 && errno == ELOOP) return tc__cache_refuse(h, name, "a symlink");
@@ -272,7 +293,7 @@ static int tc__cache_read(tc__cache *h, const void *key, size_t key_size, tc__bl
         tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s: %s", name, strerror(errno));
         return 0;
     }
-    wrong = tc__cache_examine(h, fd, key, key_size, file);
+    wrong = tc__cache_examine(h, fd, key, file);
     tc__close(fd);
     return wrong ? tc__cache_refuse(h, name, wrong) : 1;
 }
@@ -285,18 +306,18 @@ static void tc__object_key(char out[72], const uint8_t digest[32]) {
 // First half of a get: the digest of the bytes under a key, and, where they are in this
 // very entry, the bytes. out->at is NULL where tc__cache_object is still to be asked;
 // whoever has bytes of that digest in use already can spare that.
-static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
-                          uint8_t digest[32], tc__blob *out) {
+static int tc__cache_find(tc__cache *h, const tc__cache_key *key, uint8_t digest[32],
+                          tc__blob *out) {
     tc__entry_head head;
     tc__blob file;
     int ok = 1;
     memset(out, 0, sizeof *out);
-    if (!tc__cache_read(h, key, key_size, &file)) return 0;
+    if (!tc__cache_read(h, key, &file)) return 0;
     memcpy(&head, file.at, sizeof head);
     memcpy(digest, head.content, sizeof head.content);
     if (head.kind == TC__ENTRY_DATA) {
         ok = tc__blob_init(h->ctx, out, (size_t)head.data_size);
-        if (ok) memcpy(out->at, file.at + sizeof head + key_size, out->size);
+        if (ok) memcpy(out->at, file.at + sizeof head + key->size, out->size);
     }
     tc__blob_free(h->ctx, &file);
     return ok;
@@ -304,13 +325,15 @@ static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
 
 // The bytes with this digest. An entry with others under that key is somebody's doing.
 static int tc__cache_object(tc__cache *h, const uint8_t digest[32], tc__blob *out) {
-    char key[72], name[TC__ENTRY_NAME];
+    char text[72], name[TC__ENTRY_NAME];
     uint8_t found[32];
-    tc__object_key(key, digest);
-    if (!tc__cache_find(h, key, 71, found, out)) return 0;
+    tc__cache_key key;
+    tc__object_key(text, digest);
+    key = tc__cache_key_of(text, 71);
+    if (!tc__cache_find(h, &key, found, out)) return 0;
     if (out->at && !memcmp(found, digest, sizeof found)) return 1;
     tc__blob_free(h->ctx, out);
-    tc__entry_name(name, key, 71);
+    tc__entry_name(name, &key);
     return tc__cache_refuse(h, name, "not what its name says");
 }
 
@@ -333,29 +356,28 @@ static int tc__cache_unstored(tc__cache *h) {
 }
 
 // data NULL = an alias: the bytes are in the object entry of that digest.
-static int tc__cache_write(tc__cache *h, const uint8_t content[32], const void *key,
-                           size_t key_size, const void *data, size_t size) {
+static int tc__cache_write(tc__cache *h, const uint8_t content[32],
+                           const tc__cache_key *key, const void *data, size_t size) {
     char name[TC__ENTRY_NAME];
     tc__entry_head head;
     tc__blob file;
     int ok;
     if (h->dir < 0 || h->read_only) return 0;
     memset(&head, 0, sizeof head);
-    if (key_size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
-    if (!tc__blob_init(h->ctx, &file, sizeof head + key_size + size)) return 0;
+    if (key->size > TC__CACHE_ENTRY_MAX / 2 || size > TC__CACHE_ENTRY_MAX / 2) return 0;
+    if (!tc__blob_init(h->ctx, &file, sizeof head + key->size + size)) return 0;
     memcpy(head.magic, TC__ENTRY_MAGIC, sizeof head.magic);
     head.mark = TC__ENTRY_MARK;
-    head.cpu = (uint32_t)tc__cpu_features();
+    head.cpu = (uint32_t)tc__cpu_of(h->ctx);
     head.kind = data ? TC__ENTRY_DATA : TC__ENTRY_ALIAS;
     memcpy(head.content, content, sizeof head.content);
-    head.key_size = key_size;
+    head.key_size = key->size;
     head.data_size = size;
+    tc__entry_digest(h, head.digest, &head, key);
     memcpy(file.at, &head, sizeof head);
-    memcpy(file.at + sizeof head, key, key_size);
-    if (data) memcpy(file.at + sizeof head + key_size, data, size);
-    tc__entry_digest(h, head.digest, file.at, file.size);
-    memcpy(file.at, &head, sizeof head);
-    tc__entry_name(name, key, key_size);
+    memcpy(file.at + sizeof head, key->at, key->size);
+    if (data) memcpy(file.at + sizeof head + key->size, data, size);
+    tc__entry_name(name, key);
     ok = tc__file_replace(h->dir, name, file.at, file.size, h->serial++);
     if (!ok) (void)tc__cache_unstored(h);
     if (ok) h->stats.stored++, h->entries++, h->bytes += file.size;
@@ -372,8 +394,9 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32], const void *
 // The bytes put under this key, for the caller to free; 0 = miss.
 TC__UNUSED static int tc__cache_get(tc__cache *h, const void *key, size_t key_size,
                                     tc__blob *out) {
+    tc__cache_key k = tc__cache_key_of(key, key_size);
     uint8_t digest[32];
-    int hit = tc__cache_find(h, key, key_size, digest, out);
+    int hit = tc__cache_find(h, &k, digest, out);
     if (hit && !out->at) hit = tc__cache_object(h, digest, out);
     return tc__cache_count(h, hit);
 }
@@ -381,26 +404,25 @@ TC__UNUSED static int tc__cache_get(tc__cache *h, const void *key, size_t key_si
 // 1 if it is stored now. 0 is no error: the next process does the work again.
 TC__UNUSED static int tc__cache_put(tc__cache *h, const void *key, size_t key_size,
                                     const void *data, size_t size) {
+    tc__cache_key k = tc__cache_key_of(key, key_size);
     uint8_t digest[32];
     tc__blake2s(digest, NULL, 0, data, size);
-    return tc__cache_write(h, digest, key, key_size, size ? data : "", size);
+    return tc__cache_write(h, digest, &k, size ? data : "", size);
 }
 
-// The same bytes under several keys, stored once: an object named by its digest, and small
-// entries that lead to it.
-TC__UNUSED static int tc__cache_put_all(tc__cache *h, const void *const *keys,
-                                        const size_t *key_sizes, int count,
-                                        const void *data, size_t size) {
-    char object[72];
-    uint8_t digest[32];
+// The same bytes, whose digest is known, under several keys, stored once: an object named
+// by its digest, and small entries that lead to it.
+TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys, int count,
+                                        const uint8_t digest[32], const void *data,
+                                        size_t size) {
+    char text[72];
+    tc__cache_key object;
     int i, ok;
-    if (count == 1) return tc__cache_put(h, keys[0], key_sizes[0], data, size);
-    tc__blake2s(digest, NULL, 0, data, size);
-    tc__object_key(object, digest);
-    ok = tc__cache_write(h, digest, object, 71, data, size);
-    for (i = 0; i < count && ok; i++) {
-        ok = tc__cache_write(h, digest, keys[i], key_sizes[i], NULL, 0);
-    }
+    if (count == 1) return tc__cache_write(h, digest, &keys[0], data, size);
+    tc__object_key(text, digest);
+    object = tc__cache_key_of(text, 71);
+    ok = tc__cache_write(h, digest, &object, data, size);
+    for (i = 0; i < count && ok; i++) ok = tc__cache_write(h, digest, &keys[i], NULL, 0);
     return ok;
 }
 
@@ -437,9 +459,9 @@ TC__UNUSED static int tc__cache_object(tc__cache *h, const uint8_t digest[32],
     return 0;
 }
 
-TC__UNUSED static int tc__cache_find(tc__cache *h, const void *key, size_t key_size,
+TC__UNUSED static int tc__cache_find(tc__cache *h, const tc__cache_key *key,
                                      uint8_t digest[32], tc__blob *out) {
-    (void)key, (void)key_size;
+    (void)key;
     return tc__cache_object(h, digest, out);
 }
 
@@ -460,10 +482,10 @@ TC__UNUSED static int tc__cache_put(tc__cache *h, const void *key, size_t key_si
     return 0;
 }
 
-TC__UNUSED static int tc__cache_put_all(tc__cache *h, const void *const *keys,
-                                        const size_t *key_sizes, int count,
-                                        const void *data, size_t size) {
-    (void)h, (void)keys, (void)key_sizes, (void)count, (void)data, (void)size;
+TC__UNUSED static int tc__cache_put_all(tc__cache *h, const tc__cache_key *keys, int count,
+                                        const uint8_t digest[32], const void *data,
+                                        size_t size) {
+    (void)h, (void)keys, (void)count, (void)digest, (void)data, (void)size;
     return 0;
 }
 
@@ -547,12 +569,12 @@ TC__UNUSED static tc__module *tc__module_load(tc__modules *s, const void *at, si
 // The module put on disk under this key, or NULL. A module that is loaded already is not
 // read again: of several kernels in one object only the first costs more than its small
 // entry.
-TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h, const void *key,
-                                             size_t key_size) {
+TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h,
+                                             const tc__cache_key *key) {
     uint8_t digest[32];
     tc__blob so;
     tc__module *m = NULL;
-    int hit = tc__cache_find(h, key, key_size, digest, &so);
+    int hit = tc__cache_find(h, key, digest, &so);
     if (hit) m = tc__module_known(s, digest);
     if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
     if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);

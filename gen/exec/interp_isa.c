@@ -1,6 +1,6 @@
 // The block loops, built once per instruction set: portable C, and with gcc or clang
 // vectors for AVX2 with FMA (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
-// tc__isa_best(), which asks the CPU. gcc contracts a*b+c by default, which would change
+// tc__isa_best(). gcc contracts a*b+c by default, which would change
 // bits: off in here.
 
 #if TC__GNUC && !defined(__clang__)
@@ -119,13 +119,14 @@ static const tc__isa tc__isa_vector =
 #undef TC_N
 #undef TC_W
 
-// The fastest set that this CPU has.
-static const tc__isa *tc__isa_best(void) {
+// The fastest set for a CPU with these TC__CPU_ bits.
+static const tc__isa *tc__isa_best(unsigned cpu) {
 #if TC__X86 && TC__GNUC
     const unsigned need = TC__CPU_AVX2 | TC__CPU_FMA;
-    if ((tc__cpu_features() & need) == need) return &tc__isa_vector;
+    if ((cpu & need) == need) return &tc__isa_vector;
 #elif TC__ARM64 && TC__GNUC
     return &tc__isa_vector;
 #endif
+    (void)cpu;
     return &tc__isa_scalar;
 }

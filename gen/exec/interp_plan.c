@@ -804,7 +804,7 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
     if (b.p) b.p->ctx = c;
     if (!b.p || !tc__plan_open(&b, c, g, &a)) b.failed = 1;
     if (!b.failed) {
-        b.p->isa = isa ? isa : tc__isa_best();
+        b.p->isa = isa ? isa : tc__isa_best(tc__cpu_of(c));
         b.p->vector = b.p->main.axis = b.p->start.axis = g->vector;
         b.p->kind = g->kind, b.p->grain = g->grain;
         b.p->nodes = (uint32_t)g->body.node.count;

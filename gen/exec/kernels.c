@@ -34,8 +34,8 @@ typedef struct tc__kernel_order {
     tc__launch *launch;
     tc__text text; // with its final symbol
     char symbol[40];
-    tc__text key;
-    uint8_t digest[32];
+    tc__text key_text;
+    tc__cache_key key; // of key_text
 } tc__kernel_order;
 
 static const char *tc__string_copy(tc_ctx *c, const char *s) {
@@ -57,7 +57,7 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     k->compiler = tc__string_copy(c, config->cc);
     k->cache_dir = tc__string_copy(c, config->cache_dir);
     k->disk = !config->no_disk_cache;
-    k->avx2 = TC__X86 && (tc__cpu_features() & want) == want && !config->baseline;
+    k->avx2 = TC__X86 && (tc__cpu_of(c) & want) == want && !config->baseline;
     tc__modules_init(&k->modules, c);
     tc__map_init(&k->known, c);
     return 1;
@@ -95,19 +95,19 @@ static int tc__kernels_ready(tc_ctx *c) {
 
 static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
     static const char stand_in[] = "tc_kernel_0000000000000000";
-    char hex[65];
+    char hex[TC__SYMBOL_DIGITS + 1];
     memset(o, 0, sizeof *o);
     o->launch = l;
     tc__text_init(&o->text, c);
-    tc__text_init(&o->key, c);
+    tc__text_init(&o->key_text, c);
     if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
+    tc__put(&o->key_text, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
             (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
             c->kernels->avx2);
-    tc__put_raw(&o->key, o->text.at, o->text.size);
-    if (o->text.failed || o->key.failed) return 0;
-    tc__blake2s(o->digest, NULL, 0, o->key.at, o->key.size);
-    tc__hex(hex, o->digest, 32);
+    tc__put_raw(&o->key_text, o->text.at, o->text.size);
+    if (o->text.failed || o->key_text.failed) return 0;
+    o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
+    tc__hex(hex, o->key.digest, TC__SYMBOL_DIGITS / 2);
     memcpy(o->symbol, stand_in, sizeof stand_in);
     memcpy(o->symbol + sizeof stand_in - 1 - TC__SYMBOL_DIGITS, hex, TC__SYMBOL_DIGITS);
     for (char *at = o->text.at; (at = strstr(at, stand_in)) != NULL;)
@@ -117,7 +117,7 @@ static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
 
 static void tc__order_close(tc__kernel_order *o) {
     tc__text_free(&o->text);
-    tc__text_free(&o->key);
+    tc__text_free(&o->key_text);
 }
 
 static uint64_t tc__digest_word(const uint8_t *digest) {
@@ -135,7 +135,7 @@ static tc__compiled *tc__kernels_known(tc__kernels *k, const uint8_t *digest) {
 static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     tc__kernels *k = c->kernels;
     tc__compiled e;
-    memcpy(e.digest, o->digest, 32);
+    memcpy(e.digest, o->key.digest, 32);
     e.run = run;
     o->launch->run = run;
     if (run)
@@ -143,7 +143,7 @@ static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     else
         c->stats.fallbacks++;
     if (TC__PUSH(c, k->compiled, e))
-        tc__map_set(&k->known, tc__digest_word(o->digest), k->compiled.count - 1);
+        tc__map_set(&k->known, tc__digest_word(o->key.digest), k->compiled.count - 1);
 }
 
 // ---- process, disk ----
@@ -155,13 +155,13 @@ static tc__kernel_fn tc__kernel_of(tc__module *m, const char *symbol) {
 // 1 = the launch has its code, or is known to be interpreted.
 static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__kernels *k = c->kernels;
-    tc__compiled *e = tc__kernels_known(k, o->digest);
+    tc__compiled *e = tc__kernels_known(k, o->key.digest);
     if (e) {
         o->launch->run = e->run;
         return 1;
     }
     if (!k->cache) return 0;
-    tc__module *m = tc__module_get(&k->modules, k->cache, o->key.at, o->key.size);
+    tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
     tc__kernel_fn run = tc__kernel_of(m, o->symbol);
     c->stats.disk_hits += run != NULL;
     c->stats.disk_misses += run == NULL;
@@ -188,11 +188,10 @@ static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
 }
 
 static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
-                             const tc__blob *so) {
-    const void *keys[TC__UNIT_KERNELS];
-    size_t sizes[TC__UNIT_KERNELS];
-    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key.at, sizes[i] = o[i]->key.size;
-    if (k->cache) tc__cache_put_all(k->cache, keys, sizes, (int)n, so->at, so->size);
+                             const tc__module *m, const tc__blob *so) {
+    tc__cache_key keys[TC__UNIT_KERNELS];
+    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key;
+    if (k->cache) tc__cache_put_all(k->cache, keys, (int)n, m->digest, so->at, so->size);
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
@@ -207,7 +206,7 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
         whole &= run != NULL;
         tc__kernels_add(c, o[i], run);
     }
-    if (whole) tc__unit_publish(k, o, n, so);
+    if (whole) tc__unit_publish(k, o, n, m, so);
     if (so->size && !whole) {
         tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
         tc__cc_distrust(k->cc);
@@ -268,13 +267,13 @@ static void tc__program_compile(tc__program *p, const char *name) {
     size_t distinct = 0;
     for (size_t i = 0; i < missing; i++) {
         size_t k = 0;
-        while (k < distinct && memcmp(want[k]->digest, want[i]->digest, 32)) k++;
+        while (k < distinct && memcmp(want[k]->key.digest, want[i]->key.digest, 32)) k++;
         if (k < distinct) continue;
         want[distinct++] = want[i];
     }
     if (distinct) tc__units_build(c, want, distinct);
     for (size_t i = 0; ready && i < n; i++) {
-        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].digest);
+        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
         if (e) p->launch.at[i].run = e->run;
         tc__order_close(&order[i]);
     }

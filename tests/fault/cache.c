@@ -86,7 +86,8 @@ static int get(bed *b, const char *key, const char *text) {
 
 static void entry_path(const bed *b, const char *key, char *path, size_t size) {
     char name[TC__ENTRY_NAME];
-    tc__entry_name(name, key, strlen(key));
+    tc__cache_key k = tc__cache_key_of(key, strlen(key));
+    tc__entry_name(name, &k);
     snprintf(path, size, "%s/v1/%s", b->root, name);
 }
 
@@ -123,19 +124,20 @@ TEST(hits_and_misses) {
 }
 
 TEST(one_object_under_many_keys) {
-    const void *keys[] = {"k0", "k1", "k2"};
-    const size_t sizes[] = {2, 2, 2};
+    const tc__cache_key keys[] = {tc__cache_key_of("k0", 2), tc__cache_key_of("k1", 2),
+                                  tc__cache_key_of("k2", 2)};
     char path[160];
-    uint8_t digest[2][32];
+    uint8_t digest[2][32], object[32];
     tc__blob out;
     bed b;
     open_bed(&b);
-    CHECK(tc__cache_put_all(b.cache, keys, sizes, 3, "object", 6));
+    tc__blake2s(object, NULL, 0, "object", 6);
+    CHECK(tc__cache_put_all(b.cache, keys, 3, object, "object", 6));
     CHECK_EQ(count_files(&b), 4);
     CHECK(get(&b, "k0", "object") == 1 && get(&b, "k2", "object") == 1);
-    CHECK(tc__cache_find(b.cache, "k1", 2, digest[0], &out) && !out.at);
-    CHECK(tc__cache_put_all(b.cache, keys, sizes, 1, "object", 6));
-    CHECK(tc__cache_find(b.cache, "k0", 2, digest[1], &out) && out.size == 6);
+    CHECK(tc__cache_find(b.cache, &keys[1], digest[0], &out) && !out.at);
+    CHECK(tc__cache_put_all(b.cache, keys, 1, object, "object", 6));
+    CHECK(tc__cache_find(b.cache, &keys[0], digest[1], &out) && out.size == 6);
     CHECK_BYTES(digest[0], digest[1], 32);
     tc__blob_free(b.c, &out);
     tc__object_key(path, digest[0]);
@@ -230,10 +232,10 @@ TEST(entries_of_others) {
     {
         // Made where there was another CPU; the digest is right.
         tc__entry_head head;
+        const tc__cache_key key = tc__cache_key_of("a", 1);
         memcpy(&head, bytes, sizeof head);
         head.cpu = 0x80000000u;
-        memcpy(bytes, &head, sizeof head);
-        tc__entry_digest(b.cache, head.digest, bytes, size);
+        tc__entry_digest(b.cache, head.digest, &head, &key);
         memcpy(bytes, &head, sizeof head);
         spill(a, bytes, size);
         CHECK_EQ(get(&b, "a", ""), -1);
@@ -241,8 +243,7 @@ TEST(entries_of_others) {
         head.cpu = 0;
         head.key_size = UINT64_MAX - 4;
         head.data_size = 11;
-        memcpy(bytes, &head, sizeof head);
-        tc__entry_digest(b.cache, head.digest, bytes, size);
+        tc__entry_digest(b.cache, head.digest, &head, &key);
         memcpy(bytes, &head, sizeof head);
         spill(a, bytes, size);
         CHECK_EQ(get(&b, "a", ""), -1);

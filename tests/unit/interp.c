@@ -302,13 +302,13 @@ static void run(kernel *q, int64_t items, int line) {
             memcpy(q->other[b], q->memory[b],
                    (size_t)q->numel[b] * tc__dtype(q->g.buffer.at[b].dtype)->bytes);
     }
-    if (tc__isa_best() == &tc__isa_scalar) return;
+    if (tc__isa_best(tc__cpu_features()) == &tc__isa_scalar) return;
     for (uint32_t b = 0; b < n; b++) {
         if (q->memory[b] && q->g.buffer.at[b].written)
             memset(q->memory[b], 0x5a,
                    (size_t)q->numel[b] * tc__dtype(q->g.buffer.at[b].dtype)->bytes);
     }
-    check(run_on(q, tc__isa_best(), items), "vector run", line);
+    check(run_on(q, tc__isa_best(tc__cpu_features()), items), "vector run", line);
     for (uint32_t b = 0; b < n; b++)
         if (q->memory[b]) check(same_bits(q, b), "scalar and vector bits", line);
 }
@@ -912,7 +912,7 @@ static double loop_memory[5][LOOP_N];
 
 static int loop_differs(tc__block_fn one, tc__block_fn two, const int in[3], int out) {
     const tc__isa *isa[2];
-    isa[0] = &tc__isa_scalar, isa[1] = tc__isa_best();
+    isa[0] = &tc__isa_scalar, isa[1] = tc__isa_best(tc__cpu_features());
     for (int s = 0; s < 2; s++) {
         tc__reg r[3];
         for (int k = 0; k < 3; k++) {
@@ -929,7 +929,7 @@ static int is_comparison(int op) {
 }
 
 static void test_loops(void) {
-    const tc__isa *v = tc__isa_best(), *s = &tc__isa_scalar;
+    const tc__isa *v = tc__isa_best(tc__cpu_features()), *s = &tc__isa_scalar;
     int loops = 0;
     for (int op = 0; op < TC_OP_COUNT; op++) {
         for (int t = 0; t < TC_DTYPE_COUNT; t++) {
@@ -993,7 +993,7 @@ static void time_loop(const char *name, tc__block_fn f) {
 
 static void bench(void) {
     const tc__isa *isa[2];
-    isa[0] = &tc__isa_scalar, isa[1] = tc__isa_best();
+    isa[0] = &tc__isa_scalar, isa[1] = tc__isa_best(tc__cpu_features());
     for (int s = 0; s < 2; s++) {
         printf("%s\n", isa[s]->name);
         time_loop("add f32", isa[s]->alu[TC_OP_ADD][TC_F32]);
