@@ -41,6 +41,7 @@ fi
 # One folder per compiler and sanitizer, so that switching between them rebuilds nothing.
 OUT=build/$(printf '%s%s' "$CC" "${SAN:+-san$SAN}" | tr -c 'A-Za-z0-9._-' '_')
 WARN='-Wall -Wextra -Wno-unused-function'
+CHECKS='-include assert.h -DTC_ASSERT=assert' # and so the verifier between stages
 
 # ---- gen ------------------------------------------------------------------
 GEN=build/gen
@@ -254,7 +255,7 @@ run_test() {
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     # shellcheck disable=SC2086
-    elif ! compile "tests/$test.c" "$program" -D_GNU_SOURCE $WARN $CFLAGS -Igen -Itests \
+    elif ! compile "tests/$test.c" "$program" -D_GNU_SOURCE $CHECKS $WARN $CFLAGS -Igen -Itests \
         >"$log" 2>&1; then
         say "tests/$test.c does not compile" >>"$log"
         false

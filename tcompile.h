@@ -31,6 +31,7 @@
 //     TC_NO_JIT            never run a compiler: interpreter only
 //     TC_NO_DISK_CACHE     compiled kernels live in memory only
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
+//     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // ENVIRONMENT (ignored in setuid programs)
 //     CC                   the compiler to use, default cc, gcc, clang in this order
@@ -1346,7 +1347,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x66ec166403bf459bu
+#define TC__BUILD_ID 0x5cd612a15a495429u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1470,6 +1471,13 @@ TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 // TC__STATIC_ASSERT(int_is_32_bits, sizeof(int) == 4);  at file scope or in a function
 #define TC__STATIC_ASSERT(name, cond)                                                      \
     typedef char tc__assert_##name[(cond) ? 1 : -1] TC__UNUSED
+
+// 1: the verifier looks at every graph between stages, and fails its program.
+#if defined(TC_DEBUG) || defined(TC_ASSERT)
+#    define TC__DEBUG 1
+#else
+#    define TC__DEBUG 0
+#endif
 
 // For our own bugs only, never for the user's mistakes. Off unless the user defines it.
 #ifndef TC_ASSERT
@@ -10182,8 +10190,8 @@ TC__UNUSED static int tc__read_graph(tc_ctx *c, tc__graph *g, const char *text,
     return ok;
 }
 // ---- gen/graph/verify.c -------------------------------------------------
-// The verifier: is a graph what its stage promises? Between passes in builds with
-// TC_ASSERT, and in tests. Input: a graph of one stage. Output: 1, or 0 with an error that
+// The verifier: is a graph what its stage promises? After every pass, after scheduling and
+// after lowering in builds with TC_ASSERT or TC_DEBUG, as those of the tests are. Input: a graph of one stage. Output: 1, or 0 with an error that
 // names the node and the rule.
 //
 //   all     ids are positions; operands are earlier nodes that are values; ops are legal at
@@ -10556,7 +10564,7 @@ static int tc__verify_node(tc__verifier *v, uint32_t i) {
 }
 
 // 1, or 0 with TC_E_INTERNAL that names the first node at fault.
-TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
+static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
     tc__verifier v;
     size_t n = g->node.count;
     memset(&v, 0, sizeof v);
@@ -10569,6 +10577,11 @@ TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage)
     tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
     tc__free(c, v.open, (TC__AXES + 1) * sizeof *v.open);
     return ok;
+}
+
+// What a stage has made, in debug builds: 1, or 0 with the verifier's error.
+static int tc__checked(tc_ctx *c, const tc__graph *g, tc__stage stage) {
+    return !TC__DEBUG || tc__verify(c, g, stage);
 }
 
 // ---- gen/pass/rules.c ---------------------------------------------------
@@ -11094,7 +11107,7 @@ static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph
             w.live[from->node.at[i]->in[k]] |= TC__LIVE;
     ok = ok && run(&w) && !from->ix->failed;
     for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
-    TC_ASSERT(!ok || tc__verify(c, to, TC__TENSOR));
+    ok = ok && tc__checked(c, to, TC__TENSOR);
     tc__rewrite_close(&w, n);
     return ok;
 }
@@ -12614,16 +12627,45 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
     y->alive = 0;
 }
 
+// Why consumer b stays apart from producer a (or a sibling), for people; NULL = nothing is against
+// it, and *joint is the space of both.
+static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
+                                 tc__space *joint) {
+    const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
+    if (!s->fuse) return "fusion is off";
+    if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
+    if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
+    if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
+    if (!tc__loads_agree(s, a, b, joint))
+        return "a value is read at another point than where it is made";
+    if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
+    if (tc__would_cycle(s, a, b)) return "each would wait for the other";
+    return NULL;
+}
+
 // Merges consumer b into producer a (or two siblings) if that is legal.
 static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
-    const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__space joint;
-    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT)
-        return 0;
-    if (!tc__joint_space(s, x, y, &joint) || !tc__loads_agree(s, a, b, &joint)) return 0;
-    if (tc__rows_too_few(s, y, &joint) || tc__would_cycle(s, a, b)) return 0;
+    if (tc__why_apart(s, a, b, &joint)) return 0;
     tc__merge_into(s, a, b, &joint);
     return 1;
+}
+
+// On the log channel "fusion": the values that go through memory, each with the reason.
+static void tc__log_apart(const tc__schedule *s) {
+    for (size_t i = 0; i < s->use.count && tc__log_on(s->ctx, TC__LOG_FUSION); i++) {
+        const tc__root *from = &s->root.at[s->use.at[i].root];
+        const tc__root *to = &s->root.at[s->use.at[i].reader];
+        tc__space joint;
+        size_t before = 0;
+        while (before < i && (s->use.at[before].root != s->use.at[i].root ||
+                              s->use.at[before].reader != s->use.at[i].reader))
+            before++;
+        if (before < i || from->group == to->group) continue;
+        const char *why = tc__why_apart(s, from->group, to->group, &joint);
+        tc__log(s->ctx, TC__LOG_FUSION, "%%%u goes through memory to %%%u: %s",
+                (unsigned)from->node, (unsigned)to->node, why ? why : "?");
+    }
 }
 
 static int tc__merge_chains(tc__schedule *s) {
@@ -12757,7 +12799,8 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     }
     w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
     w.k->cols = tc__space_size(w.ix, &c->space, columns);
-    int ok = tc__group_finish(&w, columns);
+    int ok = tc__checked(s->ctx, &w.k->body, TC__GROUP) && tc__group_finish(&w, columns) &&
+             tc__checked(s->ctx, &w.k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
@@ -12834,6 +12877,7 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     while (fuse && (tc__merge_siblings(s) || tc__merge_chains(s))) {
     }
     tc__mark_stored(s);
+    tc__log_apart(s);
     return tc__emit_groups(s);
 }
 // ---- gen/kernel/access.c ------------------------------------------------

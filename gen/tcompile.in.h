@@ -30,6 +30,7 @@
 //     TC_NO_JIT            never run a compiler: interpreter only
 //     TC_NO_DISK_CACHE     compiled kernels live in memory only
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
+//     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // ENVIRONMENT (ignored in setuid programs)
 //     CC                   the compiler to use, default cc, gcc, clang in this order

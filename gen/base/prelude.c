@@ -120,6 +120,13 @@ TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #define TC__STATIC_ASSERT(name, cond)                                                      \
     typedef char tc__assert_##name[(cond) ? 1 : -1] TC__UNUSED
 
+// 1: the verifier looks at every graph between stages, and fails its program.
+#if defined(TC_DEBUG) || defined(TC_ASSERT)
+#    define TC__DEBUG 1
+#else
+#    define TC__DEBUG 0
+#endif
+
 // For our own bugs only, never for the user's mistakes. Off unless the user defines it.
 #ifndef TC_ASSERT
 #    define TC_ASSERT(cond) ((void)sizeof((cond) ? 1 : 0))

@@ -1,5 +1,5 @@
-// The verifier: is a graph what its stage promises? Between passes in builds with
-// TC_ASSERT, and in tests. Input: a graph of one stage. Output: 1, or 0 with an error that
+// The verifier: is a graph what its stage promises? After every pass, after scheduling and
+// after lowering in builds with TC_ASSERT or TC_DEBUG, as those of the tests are. Input: a graph of one stage. Output: 1, or 0 with an error that
 // names the node and the rule.
 //
 //   all     ids are positions; operands are earlier nodes that are values; ops are legal at
@@ -372,7 +372,7 @@ static int tc__verify_node(tc__verifier *v, uint32_t i) {
 }
 
 // 1, or 0 with TC_E_INTERNAL that names the first node at fault.
-TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
+static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage) {
     tc__verifier v;
     size_t n = g->node.count;
     memset(&v, 0, sizeof v);
@@ -385,4 +385,9 @@ TC__UNUSED static int tc__verify(tc_ctx *c, const tc__graph *g, tc__stage stage)
     tc__free(c, v.scope, (n ? n : 1) * sizeof *v.scope);
     tc__free(c, v.open, (TC__AXES + 1) * sizeof *v.open);
     return ok;
+}
+
+// What a stage has made, in debug builds: 1, or 0 with the verifier's error.
+static int tc__checked(tc_ctx *c, const tc__graph *g, tc__stage stage) {
+    return !TC__DEBUG || tc__verify(c, g, stage);
 }

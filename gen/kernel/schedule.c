@@ -442,16 +442,45 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
     y->alive = 0;
 }
 
+// Why consumer b stays apart from producer a (or a sibling), for people; NULL = nothing is against
+// it, and *joint is the space of both.
+static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
+                                 tc__space *joint) {
+    const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
+    if (!s->fuse) return "fusion is off";
+    if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
+    if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
+    if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
+    if (!tc__loads_agree(s, a, b, joint))
+        return "a value is read at another point than where it is made";
+    if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
+    if (tc__would_cycle(s, a, b)) return "each would wait for the other";
+    return NULL;
+}
+
 // Merges consumer b into producer a (or two siblings) if that is legal.
 static int tc__try_merge(tc__schedule *s, uint32_t a, uint32_t b) {
-    const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__space joint;
-    if (x->size + y->size > TC__BODY_LIMIT || x->buffers + y->buffers > TC__BUFFER_LIMIT)
-        return 0;
-    if (!tc__joint_space(s, x, y, &joint) || !tc__loads_agree(s, a, b, &joint)) return 0;
-    if (tc__rows_too_few(s, y, &joint) || tc__would_cycle(s, a, b)) return 0;
+    if (tc__why_apart(s, a, b, &joint)) return 0;
     tc__merge_into(s, a, b, &joint);
     return 1;
+}
+
+// On the log channel "fusion": the values that go through memory, each with the reason.
+static void tc__log_apart(const tc__schedule *s) {
+    for (size_t i = 0; i < s->use.count && tc__log_on(s->ctx, TC__LOG_FUSION); i++) {
+        const tc__root *from = &s->root.at[s->use.at[i].root];
+        const tc__root *to = &s->root.at[s->use.at[i].reader];
+        tc__space joint;
+        size_t before = 0;
+        while (before < i && (s->use.at[before].root != s->use.at[i].root ||
+                              s->use.at[before].reader != s->use.at[i].reader))
+            before++;
+        if (before < i || from->group == to->group) continue;
+        const char *why = tc__why_apart(s, from->group, to->group, &joint);
+        tc__log(s->ctx, TC__LOG_FUSION, "%%%u goes through memory to %%%u: %s",
+                (unsigned)from->node, (unsigned)to->node, why ? why : "?");
+    }
 }
 
 static int tc__merge_chains(tc__schedule *s) {
@@ -585,7 +614,8 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     }
     w.k->rows = tc__space_size(w.ix, &c->space, all & ~columns);
     w.k->cols = tc__space_size(w.ix, &c->space, columns);
-    int ok = tc__group_finish(&w, columns);
+    int ok = tc__checked(s->ctx, &w.k->body, TC__GROUP) && tc__group_finish(&w, columns) &&
+             tc__checked(s->ctx, &w.k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
@@ -662,5 +692,6 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     while (fuse && (tc__merge_siblings(s) || tc__merge_chains(s))) {
     }
     tc__mark_stored(s);
+    tc__log_apart(s);
     return tc__emit_groups(s);
 }
