@@ -1314,15 +1314,23 @@ typedef struct tc_stats {
     uint64_t records;          // visits that recorded something new
     uint64_t programs;         // programs made
     uint64_t graph_breaks;
+    uint64_t program_hits;     // programs found made: a followed visit has one per segment
     uint64_t kernels_made;     // distinct kernels compiled or loaded
     uint64_t kernel_runs;
+    uint64_t memory_hits;      // kernels that another program of the process has
     uint64_t disk_hits, disk_misses;
-    uint64_t compiles;         // runs of the compiler
+    uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
-    uint64_t pass_ns, emit_ns, cc_ns, load_ns, run_ns;
+    uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
+    uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
+    uint64_t emit_ns;          // printing kernels as C, and their keys
+    uint64_t cc_ns;            // in the compiler
+    uint64_t load_ns;          // finding compiler and cache, reading and loading objects
+    uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator
-    uint64_t arena_bytes, unplanned_bytes; // intermediates of all programs, planned and one by one
+    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
+    uint64_t unplanned_bytes;              //   and if each had memory of its own
 } tc_stats;
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
@@ -1347,7 +1355,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5cd612a15a495429u
+#define TC__BUILD_ID 0xcd7aee8d1006b187u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9717,12 +9725,14 @@ TC__UNUSED static void tc__dump_dot(tc__text *t, const tc__graph *g, const uint3
     tc__put(t, "}\n");
 }
 
-// The graph of a program about to be scheduled, on the log channel "graph".
-TC__UNUSED static void tc__log_graph(tc_ctx *c, const tc__graph *g, const uint32_t *outputs,
-                                     size_t n_outputs) {
+// The graph of a region's program about to be scheduled, on the log channel "graph".
+static void tc__log_graph(tc_ctx *c, const tc__region *r, const tc__graph *g,
+                          const uint32_t *outputs, size_t n_outputs) {
     tc__text t;
-    if (!tc__log_on(c, TC__LOG_GRAPH)) return;
+    if (!r || !tc__log_on(c, TC__LOG_GRAPH)) return;
     tc__text_init(&t, c);
+    tc__put(&t, "region \"%s\" (%s:%d), %u nodes after all passes\n", r->name,
+            r->begin.file ? r->begin.file : "?", r->begin.line, (unsigned)g->node.count);
     tc__dump_graph(&t, g, outputs, n_outputs);
     if (!t.failed) tc__log_text(c, TC__LOG_GRAPH, t.at);
     tc__text_free(&t);
@@ -13137,10 +13147,12 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
 }
 
 // The kernels of a program just scheduled, on the log channel "fusion".
-TC__UNUSED static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
+static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
     tc__text t;
     if (!tc__log_on(c, TC__LOG_FUSION)) return;
     tc__text_init(&t, c);
+    tc__report_count(&t, (uint32_t)n, "kernel");
+    tc__put(&t, "\n");
     for (size_t i = 0; i < n; i++) tc__report_kernel(&t, k[i], (uint32_t)i);
     if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
     tc__text_free(&t);
@@ -34379,12 +34391,14 @@ struct tc_ctx {
     int threads;
     int interpret; // 1 = never compile
     int no_fusion;
+    int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report; // of tc_explain
+    tc__text report;      // of tc_explain
+    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -34394,6 +34408,12 @@ static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
     return c->pool;
+}
+
+// Time spent in all stages but recording, so far.
+static uint64_t tc__busy_ns(const tc_ctx *c) {
+    const tc_stats *s = &c->stats;
+    return s->pass_ns + s->emit_ns + s->cc_ns + s->load_ns + s->run_ns;
 }
 
 static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
@@ -34449,7 +34469,11 @@ typedef struct tc__program {
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
-    int overlaps; // a written external shares memory with another one
+    int overlaps;    // a written external shares memory with another one
+    int counted;     // its arena is in tc_stats
+    tc_stats before; // of the context when making it began
+    tc_stats after;  //   and ended
+    uint64_t runs, run_ns;
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -34587,9 +34611,20 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
 
 // ---- making ----
 
+// Time that making the program took, all stages together.
+static uint64_t tc__made_ns(const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    return a->pass_ns - b->pass_ns + a->emit_ns - b->emit_ns + a->cc_ns - b->cc_ns +
+           a->load_ns - b->load_ns;
+}
+
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->counted) {
+        c->stats.arena_bytes -= p->plan.bytes;
+        c->stats.unplanned_bytes -= p->plan.unplanned;
+    }
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
         tc__group_free(c, p->launch.at[i].group);
@@ -34689,7 +34724,7 @@ static int tc__program_memory(tc__program *p) {
     return p->memory != NULL;
 }
 
-static int tc__program_schedule(tc__program *p) {
+static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     tc__ixenv env;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
@@ -34700,6 +34735,7 @@ static int tc__program_schedule(tc__program *p) {
     int ok =
         tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
     ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
+    if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
         s.kernel.at[i] = NULL;
@@ -34711,13 +34747,15 @@ static int tc__program_schedule(tc__program *p) {
 }
 
 // p->graph = the recorded graph after all passes; outputs follow.
-static int tc__program_canon(tc__program *p, const tc__graph *recorded) {
+static int tc__program_canon(tc__program *p, const tc__region *region,
+                             const tc__graph *recorded) {
     size_t n = p->output.count;
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
+    if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
     return ok;
 }
@@ -34733,9 +34771,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__build(&b, &recorded, v, count) && tc__check_overlap(p, &b, v, count) &&
          tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
-    ok = ok && tc__program_canon(p, &recorded);
+    ok = ok && tc__program_canon(p, v->region, &recorded);
     tc__graph_close(&recorded);
-    ok = ok && tc__program_schedule(p);
+    ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
@@ -34750,10 +34788,19 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      tc__effects effects) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
+    uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
-    if (tc__program_fill(p, v, count, position, positions, effects)) return p;
+    int ok = tc__program_fill(p, v, count, position, positions, effects);
+    c->stats.pass_ns += tc__now_ns() - start;
+    if (ok) {
+        c->stats.arena_bytes += p->plan.bytes;
+        c->stats.unplanned_bytes += p->plan.unplanned;
+        p->counted = 1, p->after = c->stats;
+        return p;
+    }
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
     tc__program_free(p);
     return NULL;
@@ -34902,7 +34949,9 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
         if (l->items > 0)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
     }
-    tc__note_run(p->ctx, p->launch.count, tc__now_ns() - start);
+    uint64_t took = tc__now_ns() - start;
+    p->runs++, p->run_ns += took;
+    tc__note_run(p->ctx, p->launch.count, took);
     if (!tc__program_flagged(p)) return 0;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
@@ -34992,6 +35041,7 @@ static void tc__kernels_close(tc_ctx *c) {
 static int tc__kernels_ready(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     tc__cc_options o;
+    uint64_t start = tc__now_ns();
     if (k->opened) return k->cc != NULL && tc__cc_identity(k->cc) != NULL;
     k->opened = 1;
     memset(&o, 0, sizeof o);
@@ -34999,7 +35049,9 @@ static int tc__kernels_ready(tc_ctx *c) {
     o.cpu = k->avx2 ? TC__CPU_AVX2 | TC__CPU_FMA : 0;
     if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
     k->cc = tc__cc_open(c, &o, k->cache);
-    return k->cc && tc__cc_identity(k->cc);
+    int ok = k->cc && tc__cc_identity(k->cc);
+    c->stats.load_ns += tc__now_ns() - start;
+    return ok;
 }
 
 // ---- keys ----
@@ -35069,15 +35121,23 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__compiled *e = tc__kernels_known(k, o->key.digest);
     if (e) {
         o->launch->run = e->run;
+        c->stats.memory_hits++;
+        tc__log(c, TC__LOG_CACHE, "%s: in this process", o->symbol);
+        tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
         return 1;
     }
     if (!k->cache) return 0;
+    uint64_t start = tc__now_ns();
     tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
     tc__kernel_fn run = tc__kernel_of(m, o->symbol);
+    c->stats.load_ns += tc__now_ns() - start;
+    tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
     c->stats.disk_hits += run != NULL;
     c->stats.disk_misses += run == NULL;
-    if (run) tc__kernels_add(c, o, run);
-    return run != NULL;
+    if (!run) return 0;
+    tc__kernels_add(c, o, run);
+    tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
+    return 1;
 }
 
 // ---- compiler ----
@@ -35133,6 +35193,7 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     const char *source[MOST];
     size_t size[MOST], units = 0, from[MOST + 1];
     memset(so, 0, sizeof so);
+    uint64_t printing = tc__now_ns();
     for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
         size_t count = n - i;
         if (count > TC__UNIT_KERNELS) count = TC__UNIT_KERNELS;
@@ -35143,6 +35204,7 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     }
     from[units] = n < (size_t)MOST * TC__UNIT_KERNELS ? n : (size_t)MOST * TC__UNIT_KERNELS;
     uint64_t start = tc__now_ns();
+    c->stats.emit_ns += start - printing;
     int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
     c->stats.cc_ns += tc__now_ns() - start;
     c->stats.compiles += units;
@@ -35166,12 +35228,12 @@ static void tc__program_compile(tc__program *p, const char *name) {
                          "set CC, or install cc, gcc or clang");
         c->stats.fallbacks += n;
     }
-    uint64_t start = tc__now_ns();
+    uint64_t start = tc__now_ns(), loading = c->stats.load_ns;
     for (size_t i = 0; ready && i < n; i++) {
         int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
         if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
     }
-    c->stats.emit_ns += tc__now_ns() - start;
+    c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
     tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
             (unsigned)missing);
     // Equal kernels of one program are compiled once.
@@ -35326,13 +35388,61 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
     return tc__visit_step(c, v, &k);
 }
 
+// ---- why no program fitted ----
+
+static void tc__put_alternative(tc__text *t, const tc__step *s) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    tc__dump_step(t, p, s);
+    if (tc__ops[s->op].kind == TC__KIND_SOURCE)
+        tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
+    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, s, i);
+    tc__put(t, " (%s:%d)", s->site.file ? s->site.file : "?", s->site.line);
+}
+
+// A new path leaves the known ones at its last step that has a sibling: below that all is new.
+static void tc__put_miss(tc__text *t, const tc__visit *v) {
+    const tc__step *fork = NULL;
+    for (size_t i = 0; i < v->path.count; i++)
+        if (v->path.at[i]->sibling) fork = v->path.at[i];
+    if (!fork) {
+        tc__put(t, "nothing was recorded before");
+        return;
+    }
+    tc__put(t, "step %u is ", (unsigned)fork->position);
+    tc__put_alternative(t, fork);
+    tc__put(t, ", was ");
+    tc__put_alternative(t, fork->sibling);
+}
+
+typedef enum tc__cause { TC__NEW_PATH, TC__NEW_OUTPUTS } tc__cause;
+
+static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *p,
+                              const tc__step *s, tc__cause why) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_RECOMPILES)) return;
+    tc__text_init(&t, c);
+    tc__put(&t, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us: ",
+            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+            (unsigned)s->position, (unsigned)p->launch.count,
+            (unsigned)(tc__made_ns(p) / 1000));
+    if (why == TC__NEW_PATH)
+        tc__put_miss(&t, v);
+    else
+        tc__put(&t, "results that were read later, or behind a break, are stored now");
+    if (!t.failed) tc__log_text(c, TC__LOG_RECOMPILES, t.at);
+    tc__text_free(&t);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
-    if (p && s->generation == v->region->generation) return p;
-    uint64_t start = tc__now_ns();
+    tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
+    if (p && s->generation == v->region->generation) {
+        c->stats.program_hits++;
+        return p;
+    }
     tc__program_free(p);
     s->program = NULL;
     c->recorder.compiling++;
@@ -35342,12 +35452,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     if (!p) return NULL;
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
-    c->stats.arena_bytes += p->plan.bytes, c->stats.unplanned_bytes += p->plan.unplanned;
-    tc__log(c, TC__LOG_RECOMPILES,
-            "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
-            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)s->position, (unsigned)p->launch.count,
-            (unsigned)((tc__now_ns() - start) / 1000));
+    p->after = c->stats;
+    tc__log_recompile(c, v, p, s, why);
     return p;
 }
 
@@ -35422,6 +35528,7 @@ static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
         for (uint32_t i = 0; i < v->path.count; i++)
             if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
     c->stats.visits++;
+    c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     return ok;
 }
 
@@ -35932,6 +36039,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (c->threads <= 0) c->threads = tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
+    c->disabled = tc__env_int("TC_DISABLE") != 0;
     c->no_fusion = config->no_fusion;
     c->passes_off = config->passes_off;
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
@@ -36054,7 +36162,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__site_set(c, site);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (r->visit || r->skipped || (options && options->disable)) {
+    if (r->visit || r->skipped || c->disabled || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
@@ -36062,6 +36170,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
     g->fullgraph = options ? options->fullgraph : 0;
+    c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }
 
@@ -36352,6 +36461,34 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
     }
 }
 
+static double tc__us(uint64_t ns) { return (double)ns / 1000; }
+
+static void tc__explain_times(tc__text *t, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__put(t, "made in %.1f us: passes %.1f, text %.1f, compiler %.1f, load %.1f\n",
+            tc__us(tc__made_ns(p)), tc__us(a->pass_ns - b->pass_ns),
+            tc__us(a->emit_ns - b->emit_ns), tc__us(a->cc_ns - b->cc_ns),
+            tc__us(a->load_ns - b->load_ns));
+    tc__put(t, "ran %llu time%s, %.1f us each\n", (unsigned long long)p->runs,
+            p->runs == 1 ? "" : "s", p->runs ? tc__us(p->run_ns) / (double)p->runs : 0);
+}
+
+// All of the context, all regions and eager ops together.
+static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
+    const tc_stats *s = &c->stats;
+    tc__put(t,
+            "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
+            (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
+            (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
+    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\n",
+            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
+            (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
+    tc__put(t,
+            "us: record %.1f, passes %.1f, text %.1f, compiler %.1f, load %.1f, run %.1f\n",
+            tc__us(s->record_ns), tc__us(s->pass_ns), tc__us(s->emit_ns), tc__us(s->cc_ns),
+            tc__us(s->load_ns), tc__us(s->run_ns));
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
@@ -36370,6 +36507,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
+    tc__explain_times(t, p);
 }
 
 static void tc__explain_region(tc__text *t, const tc__region *r) {
@@ -36395,6 +36533,7 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     tc__text_clear(t);
     for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
+    if (t->size) tc__explain_totals(t, c);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
 }

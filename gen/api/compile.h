@@ -97,15 +97,23 @@ typedef struct tc_stats {
     uint64_t records;          // visits that recorded something new
     uint64_t programs;         // programs made
     uint64_t graph_breaks;
+    uint64_t program_hits;     // programs found made: a followed visit has one per segment
     uint64_t kernels_made;     // distinct kernels compiled or loaded
     uint64_t kernel_runs;
+    uint64_t memory_hits;      // kernels that another program of the process has
     uint64_t disk_hits, disk_misses;
-    uint64_t compiles;         // runs of the compiler
+    uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
-    uint64_t pass_ns, emit_ns, cc_ns, load_ns, run_ns;
+    uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
+    uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
+    uint64_t emit_ns;          // printing kernels as C, and their keys
+    uint64_t cc_ns;            // in the compiler
+    uint64_t load_ns;          // finding compiler and cache, reading and loading objects
+    uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator
-    uint64_t arena_bytes, unplanned_bytes; // intermediates of all programs, planned and one by one
+    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
+    uint64_t unplanned_bytes;              //   and if each had memory of its own
 } tc_stats;
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);

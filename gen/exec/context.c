@@ -35,6 +35,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (c->threads <= 0) c->threads = tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
+    c->disabled = tc__env_int("TC_DISABLE") != 0;
     c->no_fusion = config->no_fusion;
     c->passes_off = config->passes_off;
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
@@ -157,7 +158,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__site_set(c, site);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (r->visit || r->skipped || (options && options->disable)) {
+    if (r->visit || r->skipped || c->disabled || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
@@ -165,6 +166,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
     g->fullgraph = options ? options->fullgraph : 0;
+    c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }
 

@@ -56,6 +56,34 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
     }
 }
 
+static double tc__us(uint64_t ns) { return (double)ns / 1000; }
+
+static void tc__explain_times(tc__text *t, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__put(t, "made in %.1f us: passes %.1f, text %.1f, compiler %.1f, load %.1f\n",
+            tc__us(tc__made_ns(p)), tc__us(a->pass_ns - b->pass_ns),
+            tc__us(a->emit_ns - b->emit_ns), tc__us(a->cc_ns - b->cc_ns),
+            tc__us(a->load_ns - b->load_ns));
+    tc__put(t, "ran %llu time%s, %.1f us each\n", (unsigned long long)p->runs,
+            p->runs == 1 ? "" : "s", p->runs ? tc__us(p->run_ns) / (double)p->runs : 0);
+}
+
+// All of the context, all regions and eager ops together.
+static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
+    const tc_stats *s = &c->stats;
+    tc__put(t,
+            "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
+            (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
+            (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
+    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\n",
+            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
+            (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
+    tc__put(t,
+            "us: record %.1f, passes %.1f, text %.1f, compiler %.1f, load %.1f, run %.1f\n",
+            tc__us(s->record_ns), tc__us(s->pass_ns), tc__us(s->emit_ns), tc__us(s->cc_ns),
+            tc__us(s->load_ns), tc__us(s->run_ns));
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
@@ -74,6 +102,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
+    tc__explain_times(t, p);
 }
 
 static void tc__explain_region(tc__text *t, const tc__region *r) {
@@ -99,6 +128,7 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     tc__text_clear(t);
     for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
+    if (t->size) tc__explain_totals(t, c);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
 }

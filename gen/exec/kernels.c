@@ -81,6 +81,7 @@ static void tc__kernels_close(tc_ctx *c) {
 static int tc__kernels_ready(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     tc__cc_options o;
+    uint64_t start = tc__now_ns();
     if (k->opened) return k->cc != NULL && tc__cc_identity(k->cc) != NULL;
     k->opened = 1;
     memset(&o, 0, sizeof o);
@@ -88,7 +89,9 @@ static int tc__kernels_ready(tc_ctx *c) {
     o.cpu = k->avx2 ? TC__CPU_AVX2 | TC__CPU_FMA : 0;
     if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
     k->cc = tc__cc_open(c, &o, k->cache);
-    return k->cc && tc__cc_identity(k->cc);
+    int ok = k->cc && tc__cc_identity(k->cc);
+    c->stats.load_ns += tc__now_ns() - start;
+    return ok;
 }
 
 // ---- keys ----
@@ -158,15 +161,23 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__compiled *e = tc__kernels_known(k, o->key.digest);
     if (e) {
         o->launch->run = e->run;
+        c->stats.memory_hits++;
+        tc__log(c, TC__LOG_CACHE, "%s: in this process", o->symbol);
+        tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
         return 1;
     }
     if (!k->cache) return 0;
+    uint64_t start = tc__now_ns();
     tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
     tc__kernel_fn run = tc__kernel_of(m, o->symbol);
+    c->stats.load_ns += tc__now_ns() - start;
+    tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
     c->stats.disk_hits += run != NULL;
     c->stats.disk_misses += run == NULL;
-    if (run) tc__kernels_add(c, o, run);
-    return run != NULL;
+    if (!run) return 0;
+    tc__kernels_add(c, o, run);
+    tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
+    return 1;
 }
 
 // ---- compiler ----
@@ -222,6 +233,7 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     const char *source[MOST];
     size_t size[MOST], units = 0, from[MOST + 1];
     memset(so, 0, sizeof so);
+    uint64_t printing = tc__now_ns();
     for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
         size_t count = n - i;
         if (count > TC__UNIT_KERNELS) count = TC__UNIT_KERNELS;
@@ -232,6 +244,7 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     }
     from[units] = n < (size_t)MOST * TC__UNIT_KERNELS ? n : (size_t)MOST * TC__UNIT_KERNELS;
     uint64_t start = tc__now_ns();
+    c->stats.emit_ns += start - printing;
     int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
     c->stats.cc_ns += tc__now_ns() - start;
     c->stats.compiles += units;
@@ -255,12 +268,12 @@ static void tc__program_compile(tc__program *p, const char *name) {
                          "set CC, or install cc, gcc or clang");
         c->stats.fallbacks += n;
     }
-    uint64_t start = tc__now_ns();
+    uint64_t start = tc__now_ns(), loading = c->stats.load_ns;
     for (size_t i = 0; ready && i < n; i++) {
         int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
         if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
     }
-    c->stats.emit_ns += tc__now_ns() - start;
+    c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
     tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
             (unsigned)missing);
     // Equal kernels of one program are compiled once.

@@ -46,7 +46,11 @@ typedef struct tc__program {
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
-    int overlaps; // a written external shares memory with another one
+    int overlaps;    // a written external shares memory with another one
+    int counted;     // its arena is in tc_stats
+    tc_stats before; // of the context when making it began
+    tc_stats after;  //   and ended
+    uint64_t runs, run_ns;
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -184,9 +188,20 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
 
 // ---- making ----
 
+// Time that making the program took, all stages together.
+static uint64_t tc__made_ns(const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    return a->pass_ns - b->pass_ns + a->emit_ns - b->emit_ns + a->cc_ns - b->cc_ns +
+           a->load_ns - b->load_ns;
+}
+
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->counted) {
+        c->stats.arena_bytes -= p->plan.bytes;
+        c->stats.unplanned_bytes -= p->plan.unplanned;
+    }
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
         tc__group_free(c, p->launch.at[i].group);
@@ -286,7 +301,7 @@ static int tc__program_memory(tc__program *p) {
     return p->memory != NULL;
 }
 
-static int tc__program_schedule(tc__program *p) {
+static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     tc__ixenv env;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
@@ -297,6 +312,7 @@ static int tc__program_schedule(tc__program *p) {
     int ok =
         tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
     ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
+    if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
         s.kernel.at[i] = NULL;
@@ -308,13 +324,15 @@ static int tc__program_schedule(tc__program *p) {
 }
 
 // p->graph = the recorded graph after all passes; outputs follow.
-static int tc__program_canon(tc__program *p, const tc__graph *recorded) {
+static int tc__program_canon(tc__program *p, const tc__region *region,
+                             const tc__graph *recorded) {
     size_t n = p->output.count;
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
+    if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
     return ok;
 }
@@ -330,9 +348,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__build(&b, &recorded, v, count) && tc__check_overlap(p, &b, v, count) &&
          tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
-    ok = ok && tc__program_canon(p, &recorded);
+    ok = ok && tc__program_canon(p, v->region, &recorded);
     tc__graph_close(&recorded);
-    ok = ok && tc__program_schedule(p);
+    ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
@@ -347,10 +365,19 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      tc__effects effects) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
+    uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
-    if (tc__program_fill(p, v, count, position, positions, effects)) return p;
+    int ok = tc__program_fill(p, v, count, position, positions, effects);
+    c->stats.pass_ns += tc__now_ns() - start;
+    if (ok) {
+        c->stats.arena_bytes += p->plan.bytes;
+        c->stats.unplanned_bytes += p->plan.unplanned;
+        p->counted = 1, p->after = c->stats;
+        return p;
+    }
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
     tc__program_free(p);
     return NULL;
@@ -499,7 +526,9 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
         if (l->items > 0)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
     }
-    tc__note_run(p->ctx, p->launch.count, tc__now_ns() - start);
+    uint64_t took = tc__now_ns() - start;
+    p->runs++, p->run_ns += took;
+    tc__note_run(p->ctx, p->launch.count, took);
     if (!tc__program_flagged(p)) return 0;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);

@@ -96,13 +96,61 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
     return tc__visit_step(c, v, &k);
 }
 
+// ---- why no program fitted ----
+
+static void tc__put_alternative(tc__text *t, const tc__step *s) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    tc__dump_step(t, p, s);
+    if (tc__ops[s->op].kind == TC__KIND_SOURCE)
+        tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
+    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, s, i);
+    tc__put(t, " (%s:%d)", s->site.file ? s->site.file : "?", s->site.line);
+}
+
+// A new path leaves the known ones at its last step that has a sibling: below that all is new.
+static void tc__put_miss(tc__text *t, const tc__visit *v) {
+    const tc__step *fork = NULL;
+    for (size_t i = 0; i < v->path.count; i++)
+        if (v->path.at[i]->sibling) fork = v->path.at[i];
+    if (!fork) {
+        tc__put(t, "nothing was recorded before");
+        return;
+    }
+    tc__put(t, "step %u is ", (unsigned)fork->position);
+    tc__put_alternative(t, fork);
+    tc__put(t, ", was ");
+    tc__put_alternative(t, fork->sibling);
+}
+
+typedef enum tc__cause { TC__NEW_PATH, TC__NEW_OUTPUTS } tc__cause;
+
+static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *p,
+                              const tc__step *s, tc__cause why) {
+    tc__text t;
+    if (!tc__log_on(c, TC__LOG_RECOMPILES)) return;
+    tc__text_init(&t, c);
+    tc__put(&t, "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us: ",
+            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+            (unsigned)s->position, (unsigned)p->launch.count,
+            (unsigned)(tc__made_ns(p) / 1000));
+    if (why == TC__NEW_PATH)
+        tc__put_miss(&t, v);
+    else
+        tc__put(&t, "results that were read later, or behind a break, are stored now");
+    if (!t.failed) tc__log_text(c, TC__LOG_RECOMPILES, t.at);
+    tc__text_free(&t);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
-    if (p && s->generation == v->region->generation) return p;
-    uint64_t start = tc__now_ns();
+    tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
+    if (p && s->generation == v->region->generation) {
+        c->stats.program_hits++;
+        return p;
+    }
     tc__program_free(p);
     s->program = NULL;
     c->recorder.compiling++;
@@ -112,12 +160,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     if (!p) return NULL;
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
-    c->stats.arena_bytes += p->plan.bytes, c->stats.unplanned_bytes += p->plan.unplanned;
-    tc__log(c, TC__LOG_RECOMPILES,
-            "region \"%s\" (%s:%d): program for %u steps, %u kernels, %u us",
-            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)s->position, (unsigned)p->launch.count,
-            (unsigned)((tc__now_ns() - start) / 1000));
+    p->after = c->stats;
+    tc__log_recompile(c, v, p, s, why);
     return p;
 }
 
@@ -192,6 +236,7 @@ static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
         for (uint32_t i = 0; i < v->path.count; i++)
             if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
     c->stats.visits++;
+    c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     return ok;
 }
 

@@ -10,12 +10,14 @@ struct tc_ctx {
     int threads;
     int interpret; // 1 = never compile
     int no_fusion;
+    int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report; // of tc_explain
+    tc__text report;      // of tc_explain
+    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -25,6 +27,12 @@ static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
     return c->pool;
+}
+
+// Time spent in all stages but recording, so far.
+static uint64_t tc__busy_ns(const tc_ctx *c) {
+    const tc_stats *s = &c->stats;
+    return s->pass_ns + s->emit_ns + s->cc_ns + s->load_ns + s->run_ns;
 }
 
 static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {

@@ -553,12 +553,14 @@ TC__UNUSED static void tc__dump_dot(tc__text *t, const tc__graph *g, const uint3
     tc__put(t, "}\n");
 }
 
-// The graph of a program about to be scheduled, on the log channel "graph".
-TC__UNUSED static void tc__log_graph(tc_ctx *c, const tc__graph *g, const uint32_t *outputs,
-                                     size_t n_outputs) {
+// The graph of a region's program about to be scheduled, on the log channel "graph".
+static void tc__log_graph(tc_ctx *c, const tc__region *r, const tc__graph *g,
+                          const uint32_t *outputs, size_t n_outputs) {
     tc__text t;
-    if (!tc__log_on(c, TC__LOG_GRAPH)) return;
+    if (!r || !tc__log_on(c, TC__LOG_GRAPH)) return;
     tc__text_init(&t, c);
+    tc__put(&t, "region \"%s\" (%s:%d), %u nodes after all passes\n", r->name,
+            r->begin.file ? r->begin.file : "?", r->begin.line, (unsigned)g->node.count);
     tc__dump_graph(&t, g, outputs, n_outputs);
     if (!t.failed) tc__log_text(c, TC__LOG_GRAPH, t.at);
     tc__text_free(&t);

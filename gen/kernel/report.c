@@ -80,10 +80,12 @@ static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) 
 }
 
 // The kernels of a program just scheduled, on the log channel "fusion".
-TC__UNUSED static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
+static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
     tc__text t;
     if (!tc__log_on(c, TC__LOG_FUSION)) return;
     tc__text_init(&t, c);
+    tc__report_count(&t, (uint32_t)n, "kernel");
+    tc__put(&t, "\n");
     for (size_t i = 0; i < n; i++) tc__report_kernel(&t, k[i], (uint32_t)i);
     if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
     tc__text_free(&t);
