@@ -1355,7 +1355,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xcd7aee8d1006b187u
+#define TC__BUILD_ID 0x02b18b90ce98a60cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3453,9 +3453,13 @@ static tc__ix tc__ix_var(tc__ixpool *p, int axis, tc__ix extent) {
 }
 
 // The value of kernel node `id` as an index, known to be within [0, limit).
+// The bound is a part of its name: kernels number their nodes alike.
 static tc__ix tc__ix_val(tc__ixpool *p, uint32_t id, tc__ix limit) {
+    tc__ixnode n;
+    memset(&n, 0, sizeof n);
     int64_t hi = tc__ix_hi(p, limit) - 1;
-    return tc__ix_leaf(p, TC__IX_VAL, (int64_t)id, 0, hi < 0 ? 0 : hi);
+    n.kind = TC__IX_VAL, n.a = (int64_t)id, n.b = n.hi = hi < 0 ? 0 : hi;
+    return tc__ix_intern(p, n, NULL);
 }
 
 // ---- sums ----
@@ -4635,6 +4639,14 @@ static int tc__dtype_bits(tc__infer *q) {
                     tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
 }
 
+// A bool has no width to shift in.
+static int tc__dtype_shift(tc__infer *q) {
+    q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
+    if (!tc__is_float(q->out.dtype) && q->out.dtype != TC_BOOL) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers, got %s; tc_cast first?",
+                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+}
+
 static int tc__dtype_where(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;
@@ -5059,13 +5071,13 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "a ^ b",
      "Bitwise exclusive or of integers."},
     {"BITWISE_LEFT_SHIFT", "bitwise_left_shift", TC__KIND_BINARY, 2, 1,
-     tc__dtype_bits, tc__shape_bcast,
+     tc__dtype_shift, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(shl)(a, b)",
      "TC_F(shl)(a, b)",
      "a << b; a shift below 0 or of the width or more gives 0."},
     {"BITWISE_RIGHT_SHIFT", "bitwise_right_shift", TC__KIND_BINARY, 2, 1,
-     tc__dtype_bits, tc__shape_bcast,
+     tc__dtype_shift, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(shr)(a, b)",
      "TC_F(shr)(a, b)",
@@ -22918,12 +22930,6 @@ TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
 TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
-TC__LOOP_BOOL2(BITWISE_LEFT_SHIFT_bool, i32, i32, TC__MASK(TC_N(shl_i32)(a, b)))
-TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
-TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
-TC__LOOP_BOOL2(BITWISE_RIGHT_SHIFT_bool, i32, i32, TC__MASK(TC_N(shr_i32)(a, b)))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
 TC__LOOP_BOOL1(ISNAN_bool, i32, i32, TC_B_i32(a != a))
@@ -23088,8 +23094,6 @@ TC__LOOP2(GE_f64, i32, f64, TC_B_f64(a >= b))
 TC__LOOP2(BITWISE_AND_i64, i64, i64, a & b)
 TC__LOOP2(BITWISE_OR_i64, i64, i64, a | b)
 TC__LOOP2(BITWISE_XOR_i64, i64, i64, a ^ b)
-TC__LOOP2(BITWISE_LEFT_SHIFT_i64, i64, i64, TC_N(shl_i64)(a, b))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_i64, i64, i64, TC_N(shr_i64)(a, b))
 TC__LOOP_WHERE(WHERE_i64, i64, TC_SEL_i64(TC_M_i64(a), b, c))
 TC__LOOP_WHERE(WHERE_f64, f64, TC_SEL_f64(TC_M_f64(a), b, c))
 TC__LOOP1(ISNAN_i64, i32, i64, TC_B_i64(a != a))
@@ -23218,8 +23222,8 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_bits(TC__LN, BITWISE_AND),
     TC__COLS_bits(TC__LN, BITWISE_OR),
     TC__COLS_bits(TC__LN, BITWISE_XOR),
-    TC__COLS_bits(TC__LN, BITWISE_LEFT_SHIFT),
-    TC__COLS_bits(TC__LN, BITWISE_RIGHT_SHIFT),
+    TC__COLS_none,  // BITWISE_LEFT_SHIFT
+    TC__COLS_none,  // BITWISE_RIGHT_SHIFT
     TC__COLS_where(TC__LN, WHERE),
     TC__COLS_compare(TC__LN, ISNAN),
     TC__COLS_compare(TC__LN, ISFINITE),
@@ -26718,12 +26722,6 @@ TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
 TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
-TC__LOOP_BOOL2(BITWISE_LEFT_SHIFT_bool, i32, i32, TC__MASK(TC_N(shl_i32)(a, b)))
-TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
-TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
-TC__LOOP_BOOL2(BITWISE_RIGHT_SHIFT_bool, i32, i32, TC__MASK(TC_N(shr_i32)(a, b)))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
 TC__LOOP_BOOL1(ISNAN_bool, i32, i32, TC_B_i32(a != a))
@@ -26888,8 +26886,6 @@ TC__LOOP2(GE_f64, i32, f64, TC_B_f64(a >= b))
 TC__LOOP2(BITWISE_AND_i64, i64, i64, a & b)
 TC__LOOP2(BITWISE_OR_i64, i64, i64, a | b)
 TC__LOOP2(BITWISE_XOR_i64, i64, i64, a ^ b)
-TC__LOOP2(BITWISE_LEFT_SHIFT_i64, i64, i64, TC_N(shl_i64)(a, b))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_i64, i64, i64, TC_N(shr_i64)(a, b))
 TC__LOOP_WHERE(WHERE_i64, i64, TC_SEL_i64(TC_M_i64(a), b, c))
 TC__LOOP_WHERE(WHERE_f64, f64, TC_SEL_f64(TC_M_f64(a), b, c))
 TC__LOOP1(ISNAN_i64, i32, i64, TC_B_i64(a != a))
@@ -30249,12 +30245,6 @@ TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
 TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
-TC__LOOP_BOOL2(BITWISE_LEFT_SHIFT_bool, i32, i32, TC__MASK(TC_N(shl_i32)(a, b)))
-TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
-TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
-TC__LOOP_BOOL2(BITWISE_RIGHT_SHIFT_bool, i32, i32, TC__MASK(TC_N(shr_i32)(a, b)))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
 TC__LOOP_BOOL1(ISNAN_bool, i32, i32, TC_B_i32(a != a))
@@ -30419,8 +30409,6 @@ TC__LOOP2(GE_f64, i32, f64, TC_B_f64(a >= b))
 TC__LOOP2(BITWISE_AND_i64, i64, i64, a & b)
 TC__LOOP2(BITWISE_OR_i64, i64, i64, a | b)
 TC__LOOP2(BITWISE_XOR_i64, i64, i64, a ^ b)
-TC__LOOP2(BITWISE_LEFT_SHIFT_i64, i64, i64, TC_N(shl_i64)(a, b))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_i64, i64, i64, TC_N(shr_i64)(a, b))
 TC__LOOP_WHERE(WHERE_i64, i64, TC_SEL_i64(TC_M_i64(a), b, c))
 TC__LOOP_WHERE(WHERE_f64, f64, TC_SEL_f64(TC_M_f64(a), b, c))
 TC__LOOP1(ISNAN_i64, i32, i64, TC_B_i64(a != a))
@@ -30549,8 +30537,8 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_bits(TC__LN, BITWISE_AND),
     TC__COLS_bits(TC__LN, BITWISE_OR),
     TC__COLS_bits(TC__LN, BITWISE_XOR),
-    TC__COLS_bits(TC__LN, BITWISE_LEFT_SHIFT),
-    TC__COLS_bits(TC__LN, BITWISE_RIGHT_SHIFT),
+    TC__COLS_none,  // BITWISE_LEFT_SHIFT
+    TC__COLS_none,  // BITWISE_RIGHT_SHIFT
     TC__COLS_where(TC__LN, WHERE),
     TC__COLS_compare(TC__LN, ISNAN),
     TC__COLS_compare(TC__LN, ISFINITE),
@@ -34551,24 +34539,20 @@ static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v,
 
 // ---- direct write-back ----
 
-// Kernel `k` reads external `e` only where it stores buffer `out`.
+// Kernel `k` reads external `e` only where it stores buffer `out`, and before it does.
 static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
-    tc__ix at = 0;
-    int found = 0;
-    for (size_t i = 0; i < k->body.node.count; i++) {
+    const tc__node *store = NULL;
+    if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
+    for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
-        if (n->op != TC_OP_STORE) continue;
+        if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_NODE && b->source == node) at = n->attr[1], found = 1;
+        if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == node)
+            store = n;
+        if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != e) continue;
+        if (!store || n->attr[1] != store->attr[1]) return 0;
     }
-    for (size_t i = 0; i < k->body.node.count && found; i++) {
-        const tc__node *n = k->body.node.at[i];
-        if (n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_INPUT && b->source == e)
-            found = n->attr[1] == at && k->phases == 1;
-    }
-    return found && k->kind == TC__POINTWISE;
+    return store != NULL;
 }
 
 static int tc__uses_input(const tc__group *k, uint32_t e) {
@@ -35339,6 +35323,80 @@ static int64_t tc__meta_count(const tc__meta *m) {
 
 enum { TC__SMALL_RESULT = 16 };
 
+static int tc__is_small_result(const tc__step *s) {
+    return tc__ops[s->op].kind != TC__KIND_SOURCE &&
+           tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+}
+
+// What the value of one position is made of: bytes by position, then by external.
+typedef struct tc__reach {
+    const tc__visit *v;
+    uint8_t *used; // owned by tc__reach_open's caller through tc__reach_close
+    size_t size;
+} tc__reach;
+
+static uint8_t *tc__reach_at(const tc__reach *r, uint32_t code) {
+    if (code & TC__EXTERNAL) return &r->used[r->v->path.count + (code & ~TC__EXTERNAL)];
+    return &r->used[code];
+}
+
+// Every operand of a used step is used. Operands come before: one walk down is enough.
+static void tc__reach_down(const tc__reach *r, uint32_t from) {
+    for (uint32_t i = from + 1; i-- > 0;) {
+        const tc__step *s = r->v->path.at[i];
+        for (uint32_t k = 0; k < s->n_in && r->used[i]; k++) *tc__reach_at(r, s->in[k]) = 1;
+    }
+}
+
+static int tc__reach_meets(const tc__reach *a, const tc__reach *b) {
+    for (size_t i = 0; i < a->size; i++)
+        if (a->used[i] && b->used[i]) return 1;
+    return 0;
+}
+
+static int tc__reach_open(tc__reach *r, tc_ctx *c, const tc__visit *v) {
+    r->v = v, r->size = v->path.count + v->external.count;
+    r->used = TC__NEW_ARRAY(c, uint8_t, r->size);
+    return r->used != NULL;
+}
+
+static void tc__reach_close(tc__reach *r, tc_ctx *c) {
+    if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
+}
+
+// A write in place is a part of the value when what it writes to, or a part of that, is.
+static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t position) {
+    int more = r->v->writes;
+    while (more) {
+        more = 0;
+        for (uint32_t i = position; i-- > 0;) {
+            const tc__step *s = r->v->path.at[i];
+            if (s->op != TC_OP_COPY_ || r->used[i]) continue;
+            memset(target->used, 0, target->size);
+            *tc__reach_at(target, s->in[0]) = 1;
+            tc__reach_down(target, i);
+            if (!tc__reach_meets(r, target)) continue;
+            r->used[i] = 1, more = 1;
+        }
+        tc__reach_down(r, position);
+    }
+}
+
+// All that `position` is computed from, itself included. 0 = out of memory.
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position) {
+    tc__reach target;
+    if (!tc__reach_open(r, c, v)) return 0;
+    if (!tc__reach_open(&target, c, v)) {
+        tc__reach_close(r, c);
+        return 0;
+    }
+    r->used[position] = 1;
+    tc__reach_down(r, position);
+    tc__reach_writes(r, &target, position);
+    tc__reach_close(&target, c);
+    return 1;
+}
+
 // used[p] = 1: an output. Not consumed by another step, kept, wanted before, or small.
 static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
     for (uint32_t i = 0; i < count; i++) used[i] = 1;
@@ -35356,9 +35414,8 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             continue;
         }
-        int small = tc__ops[s->op].kind != TC__KIND_SOURCE &&
-                    tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
-        if (!used[i] && (small || (s->flags & TC__STEP_WANTED))) used[i] = 1;
+        if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))
+            used[i] = 1;
     }
 }
 
@@ -35478,25 +35535,48 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
 
+// Whether the program of a break at which `want` is read stores result i: it is wanted, a
+// later segment uses it, or it is small and computed on the way.
+static int tc__segment_stores(const tc__reach *r, uint32_t i, uint32_t want) {
+    const tc__step *s = r->v->path.at[i];
+    if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
+    if (i == want || s->flags & TC__STEP_CROSSES) return 1;
+    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
+}
+
+// The positions that the program of break `s` stores. NULL = out of memory.
+static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *s,
+                                       size_t *n) {
+    tc__reach r;
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
+    if (!at) return NULL;
+    if (!tc__reach_of(&r, c, v, s->in[0])) {
+        tc__free(c, at, s->position * sizeof *at);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->position; i++)
+        if (tc__segment_stores(&r, i, s->in[0])) at[(*n)++] = i;
+    tc__reach_close(&r, c);
+    return at;
+}
+
 // Hook: a graph break. Everything recorded so far stays; operand 0 of `s` gets data.
 static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
-    uint32_t want = s->in[0];
-    int ok = 0;
+    uint32_t want = s->in[0], *at = NULL;
     if (want & TC__EXTERNAL) return 1;
-    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
-    if (!at) return 0;
-    for (uint32_t i = 0; i < s->position; i++) {
-        int known = i < v->result_of.count && v->result_of.at[i];
-        if (!known && (i == want || (v->path.at[i]->flags & TC__STEP_CROSSES))) at[n++] = i;
-    }
     c->stats.graph_breaks++;
     tc__log(c, TC__LOG_GRAPH_BREAKS,
             "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
-    ok = n == 0 || tc__run_step(c, v, s, at, n);
-    tc__free(c, at, (s->position ? s->position : 1) * sizeof *at);
     v->segment = s->position + 1;
+    if (want < v->result_of.count && v->result_of.at[want]) return 1;
+    if (!s->program || s->generation != v->region->generation) {
+        at = tc__segment_positions(c, v, s, &n);
+        if (!at) return 0;
+    }
+    int ok = tc__run_step(c, v, s, at, n);
+    if (at) tc__free(c, at, s->position * sizeof *at);
     return ok;
 }
 
@@ -35535,8 +35615,14 @@ static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
 // Hook: a result that no program stored is read after its visit.
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
-    for (size_t i = 0; i < v->external.count; i++) {
-        if (v->external.at[i].version == v->external.at[i].storage->version) continue;
+    tc__reach r;
+    if (!tc__reach_of(&r, c, v, position)) return NULL;
+    int touched = 0;
+    for (uint32_t i = 0; i < v->external.count; i++)
+        touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&
+                   v->external.at[i].version != v->external.at[i].storage->version;
+    tc__reach_close(&r, c);
+    if (touched) {
         tc__fail(c, TC_E_TOUCHED,
                  "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
                  "region's inputs have changed since; tc_keep it inside the region",

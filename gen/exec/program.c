@@ -128,24 +128,20 @@ static int tc__check_overlap(tc__program *p, tc__builder *b, const tc__visit *v,
 
 // ---- direct write-back ----
 
-// Kernel `k` reads external `e` only where it stores buffer `out`.
+// Kernel `k` reads external `e` only where it stores buffer `out`, and before it does.
 static int tc__reads_in_place(const tc__group *k, uint32_t e, uint32_t node) {
-    tc__ix at = 0;
-    int found = 0;
-    for (size_t i = 0; i < k->body.node.count; i++) {
+    const tc__node *store = NULL;
+    if (k->kind != TC__POINTWISE || k->phases != 1) return 0;
+    for (size_t i = k->body.node.count; i-- > 0;) {
         const tc__node *n = k->body.node.at[i];
-        if (n->op != TC_OP_STORE) continue;
+        if (n->op != TC_OP_STORE && n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_NODE && b->source == node) at = n->attr[1], found = 1;
+        if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == node)
+            store = n;
+        if (n->op != TC_OP_LOAD || b->place != TC__BUF_INPUT || b->source != e) continue;
+        if (!store || n->attr[1] != store->attr[1]) return 0;
     }
-    for (size_t i = 0; i < k->body.node.count && found; i++) {
-        const tc__node *n = k->body.node.at[i];
-        if (n->op != TC_OP_LOAD) continue;
-        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
-        if (b->place == TC__BUF_INPUT && b->source == e)
-            found = n->attr[1] == at && k->phases == 1;
-    }
-    return found && k->kind == TC__POINTWISE;
+    return store != NULL;
 }
 
 static int tc__uses_input(const tc__group *k, uint32_t e) {

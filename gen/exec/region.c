@@ -47,6 +47,80 @@ static int64_t tc__meta_count(const tc__meta *m) {
 
 enum { TC__SMALL_RESULT = 16 };
 
+static int tc__is_small_result(const tc__step *s) {
+    return tc__ops[s->op].kind != TC__KIND_SOURCE &&
+           tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+}
+
+// What the value of one position is made of: bytes by position, then by external.
+typedef struct tc__reach {
+    const tc__visit *v;
+    uint8_t *used; // owned by tc__reach_open's caller through tc__reach_close
+    size_t size;
+} tc__reach;
+
+static uint8_t *tc__reach_at(const tc__reach *r, uint32_t code) {
+    if (code & TC__EXTERNAL) return &r->used[r->v->path.count + (code & ~TC__EXTERNAL)];
+    return &r->used[code];
+}
+
+// Every operand of a used step is used. Operands come before: one walk down is enough.
+static void tc__reach_down(const tc__reach *r, uint32_t from) {
+    for (uint32_t i = from + 1; i-- > 0;) {
+        const tc__step *s = r->v->path.at[i];
+        for (uint32_t k = 0; k < s->n_in && r->used[i]; k++) *tc__reach_at(r, s->in[k]) = 1;
+    }
+}
+
+static int tc__reach_meets(const tc__reach *a, const tc__reach *b) {
+    for (size_t i = 0; i < a->size; i++)
+        if (a->used[i] && b->used[i]) return 1;
+    return 0;
+}
+
+static int tc__reach_open(tc__reach *r, tc_ctx *c, const tc__visit *v) {
+    r->v = v, r->size = v->path.count + v->external.count;
+    r->used = TC__NEW_ARRAY(c, uint8_t, r->size);
+    return r->used != NULL;
+}
+
+static void tc__reach_close(tc__reach *r, tc_ctx *c) {
+    if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
+}
+
+// A write in place is a part of the value when what it writes to, or a part of that, is.
+static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t position) {
+    int more = r->v->writes;
+    while (more) {
+        more = 0;
+        for (uint32_t i = position; i-- > 0;) {
+            const tc__step *s = r->v->path.at[i];
+            if (s->op != TC_OP_COPY_ || r->used[i]) continue;
+            memset(target->used, 0, target->size);
+            *tc__reach_at(target, s->in[0]) = 1;
+            tc__reach_down(target, i);
+            if (!tc__reach_meets(r, target)) continue;
+            r->used[i] = 1, more = 1;
+        }
+        tc__reach_down(r, position);
+    }
+}
+
+// All that `position` is computed from, itself included. 0 = out of memory.
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position) {
+    tc__reach target;
+    if (!tc__reach_open(r, c, v)) return 0;
+    if (!tc__reach_open(&target, c, v)) {
+        tc__reach_close(r, c);
+        return 0;
+    }
+    r->used[position] = 1;
+    tc__reach_down(r, position);
+    tc__reach_writes(r, &target, position);
+    tc__reach_close(&target, c);
+    return 1;
+}
+
 // used[p] = 1: an output. Not consumed by another step, kept, wanted before, or small.
 static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
     for (uint32_t i = 0; i < count; i++) used[i] = 1;
@@ -64,9 +138,8 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             continue;
         }
-        int small = tc__ops[s->op].kind != TC__KIND_SOURCE &&
-                    tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
-        if (!used[i] && (small || (s->flags & TC__STEP_WANTED))) used[i] = 1;
+        if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))
+            used[i] = 1;
     }
 }
 
@@ -186,25 +259,48 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
 
+// Whether the program of a break at which `want` is read stores result i: it is wanted, a
+// later segment uses it, or it is small and computed on the way.
+static int tc__segment_stores(const tc__reach *r, uint32_t i, uint32_t want) {
+    const tc__step *s = r->v->path.at[i];
+    if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
+    if (i == want || s->flags & TC__STEP_CROSSES) return 1;
+    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
+}
+
+// The positions that the program of break `s` stores. NULL = out of memory.
+static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *s,
+                                       size_t *n) {
+    tc__reach r;
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
+    if (!at) return NULL;
+    if (!tc__reach_of(&r, c, v, s->in[0])) {
+        tc__free(c, at, s->position * sizeof *at);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->position; i++)
+        if (tc__segment_stores(&r, i, s->in[0])) at[(*n)++] = i;
+    tc__reach_close(&r, c);
+    return at;
+}
+
 // Hook: a graph break. Everything recorded so far stays; operand 0 of `s` gets data.
 static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
-    uint32_t want = s->in[0];
-    int ok = 0;
+    uint32_t want = s->in[0], *at = NULL;
     if (want & TC__EXTERNAL) return 1;
-    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
-    if (!at) return 0;
-    for (uint32_t i = 0; i < s->position; i++) {
-        int known = i < v->result_of.count && v->result_of.at[i];
-        if (!known && (i == want || (v->path.at[i]->flags & TC__STEP_CROSSES))) at[n++] = i;
-    }
     c->stats.graph_breaks++;
     tc__log(c, TC__LOG_GRAPH_BREAKS,
             "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
-    ok = n == 0 || tc__run_step(c, v, s, at, n);
-    tc__free(c, at, (s->position ? s->position : 1) * sizeof *at);
     v->segment = s->position + 1;
+    if (want < v->result_of.count && v->result_of.at[want]) return 1;
+    if (!s->program || s->generation != v->region->generation) {
+        at = tc__segment_positions(c, v, s, &n);
+        if (!at) return 0;
+    }
+    int ok = tc__run_step(c, v, s, at, n);
+    if (at) tc__free(c, at, s->position * sizeof *at);
     return ok;
 }
 
@@ -243,8 +339,14 @@ static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
 // Hook: a result that no program stored is read after its visit.
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
-    for (size_t i = 0; i < v->external.count; i++) {
-        if (v->external.at[i].version == v->external.at[i].storage->version) continue;
+    tc__reach r;
+    if (!tc__reach_of(&r, c, v, position)) return NULL;
+    int touched = 0;
+    for (uint32_t i = 0; i < v->external.count; i++)
+        touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&
+                   v->external.at[i].version != v->external.at[i].storage->version;
+    tc__reach_close(&r, c);
+    if (touched) {
         tc__fail(c, TC_E_TOUCHED,
                  "a result of region \"%s\" (recorded at %s:%d) was not kept, and the "
                  "region's inputs have changed since; tc_keep it inside the region",

@@ -120,6 +120,14 @@ static int tc__dtype_bits(tc__infer *q) {
                     tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
 }
 
+// A bool has no width to shift in.
+static int tc__dtype_shift(tc__infer *q) {
+    q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
+    if (!tc__is_float(q->out.dtype) && q->out.dtype != TC_BOOL) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs integers, got %s; tc_cast first?",
+                    tc__op_name(q->op), tc__dtype(q->out.dtype)->name);
+}
+
 static int tc__dtype_where(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
     if (q->in[0]->dtype == TC_BOOL) return 1;

@@ -161,9 +161,13 @@ static tc__ix tc__ix_var(tc__ixpool *p, int axis, tc__ix extent) {
 }
 
 // The value of kernel node `id` as an index, known to be within [0, limit).
+// The bound is a part of its name: kernels number their nodes alike.
 static tc__ix tc__ix_val(tc__ixpool *p, uint32_t id, tc__ix limit) {
+    tc__ixnode n;
+    memset(&n, 0, sizeof n);
     int64_t hi = tc__ix_hi(p, limit) - 1;
-    return tc__ix_leaf(p, TC__IX_VAL, (int64_t)id, 0, hi < 0 ? 0 : hi);
+    n.kind = TC__IX_VAL, n.a = (int64_t)id, n.b = n.hi = hi < 0 ? 0 : hi;
+    return tc__ix_intern(p, n, NULL);
 }
 
 // ---- sums ----
