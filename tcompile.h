@@ -1355,7 +1355,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x02b18b90ce98a60cu
+#define TC__BUILD_ID 0x78bc6b69f4cd2b7du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -22930,6 +22930,10 @@ TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
 TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
+TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
+TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
 TC__LOOP_BOOL1(ISNAN_bool, i32, i32, TC_B_i32(a != a))
@@ -23094,6 +23098,8 @@ TC__LOOP2(GE_f64, i32, f64, TC_B_f64(a >= b))
 TC__LOOP2(BITWISE_AND_i64, i64, i64, a & b)
 TC__LOOP2(BITWISE_OR_i64, i64, i64, a | b)
 TC__LOOP2(BITWISE_XOR_i64, i64, i64, a ^ b)
+TC__LOOP2(BITWISE_LEFT_SHIFT_i64, i64, i64, TC_N(shl_i64)(a, b))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_i64, i64, i64, TC_N(shr_i64)(a, b))
 TC__LOOP_WHERE(WHERE_i64, i64, TC_SEL_i64(TC_M_i64(a), b, c))
 TC__LOOP_WHERE(WHERE_f64, f64, TC_SEL_f64(TC_M_f64(a), b, c))
 TC__LOOP1(ISNAN_i64, i32, i64, TC_B_i64(a != a))
@@ -23192,6 +23198,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #define TC__COLS_compare(F, ID) {F(ID##_bool), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
 #define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL}
 #define TC__COLS_bits(F, ID) {F(ID##_bool), F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
+#define TC__COLS_shift(F, ID) {NULL, F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
 #define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
 #define TC__COLS_none {NULL, NULL, NULL, NULL, NULL, NULL}
 
@@ -23222,8 +23229,8 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_bits(TC__LN, BITWISE_AND),
     TC__COLS_bits(TC__LN, BITWISE_OR),
     TC__COLS_bits(TC__LN, BITWISE_XOR),
-    TC__COLS_none,  // BITWISE_LEFT_SHIFT
-    TC__COLS_none,  // BITWISE_RIGHT_SHIFT
+    TC__COLS_shift(TC__LN, BITWISE_LEFT_SHIFT),
+    TC__COLS_shift(TC__LN, BITWISE_RIGHT_SHIFT),
     TC__COLS_where(TC__LN, WHERE),
     TC__COLS_compare(TC__LN, ISNAN),
     TC__COLS_compare(TC__LN, ISFINITE),
@@ -26722,6 +26729,10 @@ TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
 TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
+TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
+TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
 TC__LOOP_BOOL1(ISNAN_bool, i32, i32, TC_B_i32(a != a))
@@ -26886,6 +26897,8 @@ TC__LOOP2(GE_f64, i32, f64, TC_B_f64(a >= b))
 TC__LOOP2(BITWISE_AND_i64, i64, i64, a & b)
 TC__LOOP2(BITWISE_OR_i64, i64, i64, a | b)
 TC__LOOP2(BITWISE_XOR_i64, i64, i64, a ^ b)
+TC__LOOP2(BITWISE_LEFT_SHIFT_i64, i64, i64, TC_N(shl_i64)(a, b))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_i64, i64, i64, TC_N(shr_i64)(a, b))
 TC__LOOP_WHERE(WHERE_i64, i64, TC_SEL_i64(TC_M_i64(a), b, c))
 TC__LOOP_WHERE(WHERE_f64, f64, TC_SEL_f64(TC_M_f64(a), b, c))
 TC__LOOP1(ISNAN_i64, i32, i64, TC_B_i64(a != a))
@@ -30245,6 +30258,10 @@ TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
 TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
+TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
+TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
 TC__LOOP_BOOL1(ISNAN_bool, i32, i32, TC_B_i32(a != a))
@@ -30409,6 +30426,8 @@ TC__LOOP2(GE_f64, i32, f64, TC_B_f64(a >= b))
 TC__LOOP2(BITWISE_AND_i64, i64, i64, a & b)
 TC__LOOP2(BITWISE_OR_i64, i64, i64, a | b)
 TC__LOOP2(BITWISE_XOR_i64, i64, i64, a ^ b)
+TC__LOOP2(BITWISE_LEFT_SHIFT_i64, i64, i64, TC_N(shl_i64)(a, b))
+TC__LOOP2(BITWISE_RIGHT_SHIFT_i64, i64, i64, TC_N(shr_i64)(a, b))
 TC__LOOP_WHERE(WHERE_i64, i64, TC_SEL_i64(TC_M_i64(a), b, c))
 TC__LOOP_WHERE(WHERE_f64, f64, TC_SEL_f64(TC_M_f64(a), b, c))
 TC__LOOP1(ISNAN_i64, i32, i64, TC_B_i64(a != a))
@@ -30507,6 +30526,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #define TC__COLS_compare(F, ID) {F(ID##_bool), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
 #define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL}
 #define TC__COLS_bits(F, ID) {F(ID##_bool), F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
+#define TC__COLS_shift(F, ID) {NULL, F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
 #define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
 #define TC__COLS_none {NULL, NULL, NULL, NULL, NULL, NULL}
 
@@ -30537,8 +30557,8 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_bits(TC__LN, BITWISE_AND),
     TC__COLS_bits(TC__LN, BITWISE_OR),
     TC__COLS_bits(TC__LN, BITWISE_XOR),
-    TC__COLS_none,  // BITWISE_LEFT_SHIFT
-    TC__COLS_none,  // BITWISE_RIGHT_SHIFT
+    TC__COLS_shift(TC__LN, BITWISE_LEFT_SHIFT),
+    TC__COLS_shift(TC__LN, BITWISE_RIGHT_SHIFT),
     TC__COLS_where(TC__LN, WHERE),
     TC__COLS_compare(TC__LN, ISNAN),
     TC__COLS_compare(TC__LN, ISFINITE),

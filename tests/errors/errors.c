@@ -165,6 +165,7 @@ CASE(conv_stride) {
 }
 CASE(pool_padding) { return tc_max_pool2d(w->q, 2, 1, 2); }
 CASE(dtype_bits) { return tc_bitwise_and(w->a, w->a); }
+CASE(dtype_shift) { return tc_bitwise_left_shift(tc_gt_s(w->a, 0), tc_gt_s(w->a, 1)); }
 CASE(dtype_bool) { return tc_add(tc_isnan(w->a), tc_isnan(w->a)); }
 CASE(dtype_where) { return tc_where(w->a, w->a, w->a); }
 CASE(dtype_index) { return tc_take(w->a, w->a, 0); }
@@ -341,6 +342,7 @@ static const struct {
     ROW(ARG, conv_stride, "conv2d|stride|-1", 0),
     ROW(ARG, pool_padding, "max_pool2d|padding 2|kernel 2", 0),
     ROW(DTYPE, dtype_bits, "bitwise_and|f32", 0),
+    ROW(DTYPE, dtype_shift, "bitwise_left_shift|bool", 0),
     ROW(DTYPE, dtype_bool, "add|bool", 0),
     ROW(DTYPE, dtype_where, "where|f32", 0),
     ROW(DTYPE, dtype_index, "take|f32", 0),

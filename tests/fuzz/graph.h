@@ -351,8 +351,9 @@ static double round_down(double x) {
 static int as_wanted(graph *g, int a, int wants, uint32_t r) {
     call o = new_call(C_SCALAR, 0, 1, a, 0, 0);
     int dtype = g->v[a].dtype;
-    if (wants == NUMBER && dtype == TC_BOOL) return cast(g, a, r % 2 ? TC_I32 : TC_F32);
-    if (wants == INTEGER && is_float(g, a)) {
+    if ((wants == NUMBER || wants == SHIFT) && dtype == TC_BOOL)
+        return cast(g, a, r % 2 || wants == SHIFT ? TC_I32 : TC_F32);
+    if ((wants == INTEGER || wants == SHIFT) && is_float(g, a)) {
         a = guard(g, a, -1e6, 1e6);
         return cast(g, a, r % 3 == 0 ? TC_I64 : r % 3 == 1 ? TC_I32 : TC_U8);
     }

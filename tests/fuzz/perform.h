@@ -14,7 +14,7 @@ typedef tc_tensor (*reduce_fn)(tc_tensor, tc_dims, int, const char *, int);
 typedef tc_tensor (*along_fn)(tc_tensor, int, const char *, int);
 
 // What operands an op wants.
-enum { ANY, NUMBER, INTEGER, TRUTH };
+enum { ANY, NUMBER, INTEGER, SHIFT, TRUTH };
 
 #define F(name) #name, tc_##name##_at
 static const struct {
@@ -100,8 +100,8 @@ static const struct {
     {F(bitwise_and), INTEGER, -1e30, 1e30, 0, 0},
     {F(bitwise_or), INTEGER, -1e30, 1e30, 0, 0},
     {F(bitwise_xor), INTEGER, -1e30, 1e30, 0, 0},
-    {F(bitwise_left_shift), INTEGER, -1e30, 1e30, 0, 0},
-    {F(bitwise_right_shift), INTEGER, -1e30, 1e30, 0, 0},
+    {F(bitwise_left_shift), SHIFT, -1e30, 1e30, 0, 0},
+    {F(bitwise_right_shift), SHIFT, -1e30, 1e30, 0, 0},
 };
 
 static const struct {

@@ -991,3 +991,71 @@ BOTH(an_index_out_of_range_is_an_error_of_the_region) {
     END();
     CHECK_EQ(AT(y, 0), 0);
 }
+
+// The write-back of v must come after every read of its old value in the same kernel.
+BOTH(in_place_after_reads_that_the_kernel_does_later) {
+    for (int k = 0; k < 3; k++) {
+        tc_tensor v = line(tc, N, -2 + k, 0.25);
+        BEGIN("late reads");
+        tc_tensor a = tc_neg(v), b = tc_mul(a, v);
+        tc_fill_(v, -3);
+        tc_tensor c = tc_where(tc_gt_s(a, -1), b, a);
+        END();
+        for (int i = 0; i < N; i++) {
+            double x = -2 + k + i * 0.25;
+            CHECK_EQ(AT(c, i), -x > -1 ? -x * x : -x);
+            CHECK_EQ(AT(v, i), -3);
+        }
+    }
+}
+
+// Two kernels number their values alike: the range of one index must not become the other's.
+BOTH(indices_of_two_kernels_keep_their_ranges) {
+    tc_tensor one = line(tc, 1, 5, 0), x = line(tc, 32, 0, 1);
+    for (int k = 0; k < 2; k++) {
+        BEGIN("ranges");
+        tc_tensor v =
+            tc_reshape(tc_flip(tc_reshape(x, TC_DIMS(16, 2)), TC_DIMS(0)), TC_DIMS(4, 8));
+        tc_tensor i = tc_remainder_s(tc_cast(v, TC_I64), 8), g = tc_gather(v, 1, i);
+        tc_tensor zero = tc_sub_s(tc_remainder_s(tc_cast(tc_eq(v, one), TC_I32), 1), 1);
+        tc_tensor h = tc_take(one, zero, 0);
+        END();
+        for (int at = 0; at < 32; at++) {
+            int row = at / 8, value = (15 - at / 2) * 2 + at % 2, to = row * 8 + value % 8;
+            CHECK_EQ(AT(tc_reshape(g, TC_DIMS(32)), at), (15 - to / 2) * 2 + to % 2);
+            CHECK_EQ(AT(tc_reshape(h, TC_DIMS(32)), at), 5);
+        }
+    }
+}
+
+BOTH(a_result_of_no_input_outlives_a_write) {
+    for (int k = 0; k < 2; k++) {
+        tc_tensor x = line(tc, N, k, 1);
+        BEGIN("sources");
+        tc_tensor ones = tc_ones(tc, TC_DIMS(N), TC_F32), twos = tc_add_s(ones, 1);
+        tc_tensor y = tc_mul(x, twos);
+        tc_add_(x, tc_mul(ones, twos));
+        END();
+        tc_add_s_(x, 100);
+        CHECK_EQ(AT(ones, 3), 1);
+        CHECK_EQ(AT(twos, 3), 2);
+        CHECK_EQ(AT(x, 3), k + 105);
+        CHECK_EQ(AT(y, 3), 2 * (k + 3));
+    }
+}
+
+// What the program of a break computes on its way and is small is stored there, not again.
+BOTH(small_results_before_a_break_are_computed_once) {
+    tc_tensor x = line(tc, N, 1, 1);
+    for (int k = 0; k < 3; k++) {
+        BEGIN("small break");
+        tc_tensor m = tc_sum_all(x), h = tc_mul_s(m, 2);
+        double seen = tc_item(h);
+        tc_tensor y = tc_add_s(x, seen);
+        END();
+        CHECK_EQ(seen, N * (N + 1));
+        CHECK_EQ(AT(m, 0), N * (N + 1) / 2);
+        CHECK_EQ(AT(y, 1), 2 + N * (N + 1));
+        CHECK_EQ(tc_region_kernels(tc, "small break"), 1); // y's
+    }
+}
