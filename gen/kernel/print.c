@@ -83,6 +83,7 @@ struct tc__printer {
     int row_block;      // CUDA: threads that share a row, 0 = one
     int acc_copies;     // CUDA: copies of an accumulator
     int in_row, turned; // CUDA: columns are a loop; loads come from tiles
+    int steps;          // CUDA: accesses of a thread that cover its row, 0 = not held
     int parts;          // contraction: columns run from c0 to c1,
     int64_t part_step;  //   which are multiples of this or the end
 };

@@ -539,6 +539,8 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
             int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
             int runs = r.run == INT64_MAX || (r.run % 8 == 0);
             if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
+            // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
+            if (!dense && r.ok && r.run == INT64_MAX && !tc__ix_has_val(p, e)) each = 16;
         }
         cost += each;
     }

@@ -616,6 +616,8 @@ static int64_t tc__ix_gcd(int64_t a, int64_t b) {
 static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
     if (tc__ix_is_const(e)) return tc__ix_value(e) < 0 ? -tc__ix_value(e) : tc__ix_value(e);
     const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_MOD)
+        return tc__ix_gcd(tc__ix_divisor(p, n->a), tc__ix_divisor(p, n->b));
     if (n->kind != TC__IX_POLY) return 1;
     int64_t g = n->base;
     for (uint32_t i = 0; i < n->count; i++)

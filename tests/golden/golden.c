@@ -1,15 +1,16 @@
 // Golden tests: programs and graphs whose kernels are pinned as text.
 // A row of the table is a program over the public API, or (run NULL) the graph text in the
 // section `input` of its file. tests/golden/NAME.tc holds the graph after the passes, every
-// kernel as GROUP report and LOOP list, and for some the emitted C. `--update` writes the
-// files anew: read the diff. Beside the text every row has a bound on its kernels, which no
+// kernel as GROUP report and LOOP list, and for some the emitted C; tests/golden/NAME.cu is
+// the CUDA file of those kernels, which tests/cuda compiles. `--update` writes the files
+// anew: read the diff. Beside the text every row has a bound on its kernels, which no
 // update changes.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
 
 #include "harness.h"
 
-enum { WITH_SOURCE = 1 };
+enum { WITH_SOURCE = 1, WITH_CUDA = 2 };
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
 
@@ -121,7 +122,7 @@ typedef struct golden {
 } golden;
 
 static const golden goldens[] = {
-    {"softmax", 1, WITH_SOURCE, run_softmax},
+    {"softmax", 1, WITH_SOURCE | WITH_CUDA, run_softmax},
     {"log_softmax", 1, 0, run_log_softmax},
     {"layer_norm", 1, WITH_SOURCE, run_layer_norm},
     {"rms_norm", 1, 0, run_rms_norm},
@@ -134,7 +135,9 @@ static const golden goldens[] = {
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
-    {"symbolic", 1, WITH_SOURCE, NULL},
+    {"symbolic", 1, WITH_SOURCE | WITH_CUDA, NULL},
+    {"pointwise", 1, WITH_CUDA, NULL},
+    {"transpose", 1, WITH_CUDA, NULL},
 };
 
 // ---- files ----
@@ -177,6 +180,21 @@ static void compare(const char *path, const char *have) {
 
 // ---- text of kernels ----
 
+// The whole CUDA file of the kernels, held by tests/golden/NAME.cu.
+static void check_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_t n) {
+    char path[200], symbol[32];
+    tc__text t;
+    tc__text_init(&t, c);
+    CHECK(tc__print_cuda_prelude(&t, (const tc__group *const *)k, (int)n));
+    for (size_t i = 0; i < n; i++) {
+        snprintf(symbol, sizeof symbol, "kernel%u", (unsigned)i);
+        CHECK(tc__print_kernel(&t, k[i], &tc__dialect_cuda, symbol));
+    }
+    snprintf(path, sizeof path, "tests/golden/%s.cu", name);
+    compare(path, t.at);
+    tc__text_free(&t);
+}
+
 static void put_kernels(tc__text *t, tc__group *const *k, size_t n, int flags) {
     for (size_t i = 0; i < n; i++) {
         tc__put(t, "== kernel %u\n", (unsigned)i);
@@ -209,6 +227,7 @@ static void run_program(tc_ctx *c, const golden *g, tc__text *t) {
           FAIL("%s: %d kernels, at most %d", g->name, (int)n, g->most));
     CHECK_EQ(tc_region_kernels(c, "golden"), n);
     put_kernels(t, k, n, g->flags);
+    if (g->flags & WITH_CUDA) check_cuda(c, g->name, k, n);
 }
 
 static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t) {
@@ -232,6 +251,7 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
     put_kernels(t, s.kernel.at, s.kernel.count, g->flags);
+    if (g->flags & WITH_CUDA) check_cuda(c, g->name, s.kernel.at, s.kernel.count);
     tc__schedule_close(&s);
     tc__free(c, output, to.node.count + 1);
     TC__VEC_FREE(c, outputs);
@@ -280,6 +300,8 @@ GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)
 GOLDEN(symbolic)
+GOLDEN(pointwise)
+GOLDEN(transpose)
 
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {

@@ -1,0 +1,81 @@
+// The CUDA files of tests/golden compile with NVRTC for every architecture that kernels are
+// made for: no error, no warning, nothing spilled. Skipped where NVRTC is not installed.
+#include "harness.h"
+#include "tools/nvrtc.h"
+
+#include <dirent.h>
+
+enum { MOST_FILES = 64 };
+
+static int by_name(const void *a, const void *b) {
+    return strcmp((const char *)a, (const char *)b);
+}
+
+// Paths of tests/golden/*.cu in order: how many.
+static int golden_files(char path[MOST_FILES][300]) {
+    DIR *folder = opendir("tests/golden");
+    int count = 0;
+    for (struct dirent *e; folder && (e = readdir(folder)) != NULL;) {
+        size_t n = strlen(e->d_name);
+        if (n < 3 || strcmp(e->d_name + n - 3, ".cu") || count == MOST_FILES) continue;
+        snprintf(path[count++], 300, "tests/golden/%s", e->d_name);
+    }
+    if (folder) closedir(folder);
+    qsort(path, (size_t)count, 300, by_name);
+    return count;
+}
+
+static void check_file(const char *path, const char *arch) {
+    nvrtc_result r;
+    char *source = nvrtc_read(path);
+    REQUIRE(source != NULL);
+    int ok = nvrtc_compile(source, arch, &r);
+    const char *fault = !ok                        ? "does not compile"
+                        : strstr(r.log, "warning") ? "has a warning"
+                        : nvrtc_spills(&r)         ? "spills"
+                        : r.cubin_size == 0        ? "gives no code"
+                                                   : NULL;
+    CHECK(!fault || FAIL("%s %s for %s:\n%s", path, fault, arch, r.log));
+    nvrtc_free(&r);
+    free(source);
+}
+
+static void check_all(const char *arch) {
+    static char path[MOST_FILES][300];
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    int count = golden_files(path);
+    CHECK(count >= 4); // pointwise, row softmax, its symbolic form, tiled transpose
+    for (int i = 0; i < count; i++) check_file(path[i], arch);
+}
+
+TEST(sm_80) { check_all("sm_80"); }
+TEST(sm_89) { check_all("sm_89"); }
+TEST(sm_90) { check_all("sm_90"); }
+
+// What tells a spill from none, on the lines that ptxas writes.
+TEST(spills_are_seen) {
+    nvrtc_result r = {NULL, NULL, 0};
+    char none[] = " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
+         some[] = " 16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
+         ten[] = " 0 bytes stack frame, 40 bytes spill stores, 40 bytes spill loads",
+         silent[] = "";
+    r.log = none;
+    CHECK(!nvrtc_spills(&r));
+    r.log = some;
+    CHECK(nvrtc_spills(&r));
+    r.log = ten;
+    CHECK(nvrtc_spills(&r));
+    r.log = silent;
+    CHECK(!nvrtc_spills(&r));
+}
+
+// The test would notice a file that does not compile.
+TEST(errors_are_seen) {
+    nvrtc_result r;
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    CHECK(!nvrtc_compile("__global__ void k(float *x) { *x = undeclared; }", "sm_80", &r));
+    CHECK(strstr(r.log, "undeclared") != NULL);
+    nvrtc_free(&r);
+}
