@@ -1355,7 +1355,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x78bc6b69f4cd2b7du
+#define TC__BUILD_ID 0x42b8f339ad0e629eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3908,6 +3908,8 @@ static int64_t tc__ix_gcd(int64_t a, int64_t b) {
 static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
     if (tc__ix_is_const(e)) return tc__ix_value(e) < 0 ? -tc__ix_value(e) : tc__ix_value(e);
     const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_MOD)
+        return tc__ix_gcd(tc__ix_divisor(p, n->a), tc__ix_divisor(p, n->b));
     if (n->kind != TC__IX_POLY) return 1;
     int64_t g = n->base;
     for (uint32_t i = 0; i < n->count; i++)
@@ -12746,6 +12748,8 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
             int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
             int runs = r.run == INT64_MAX || (r.run % 8 == 0);
             if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
+            // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
+            if (!dense && r.ok && r.run == INT64_MAX && !tc__ix_has_val(p, e)) each = 16;
         }
         cost += each;
     }
@@ -13255,6 +13259,7 @@ struct tc__printer {
     int row_block;      // CUDA: threads that share a row, 0 = one
     int acc_copies;     // CUDA: copies of an accumulator
     int in_row, turned; // CUDA: columns are a loop; loads come from tiles
+    int steps;          // CUDA: accesses of a thread that cover its row, 0 = not held
     int parts;          // contraction: columns run from c0 to c1,
     int64_t part_step;  //   which are multiples of this or the end
 };
@@ -13807,7 +13812,8 @@ static void tc__put_dump_buffers(tc__printer *p) {
 
 static void tc__put_head(tc__printer *p, const char *symbol) {
     const tc__group *g = p->g;
-    tc__put(p->out, "\n// %s: %s\n// rows ", symbol, g->why ? g->why : "");
+    tc__put(p->out, "\n// %s%s%s\n// rows ", symbol, g->why ? ": " : "",
+            g->why ? g->why : "");
     tc__put_ix_comment(p, g->rows);
     tc__put(p->out, ", columns ");
     tc__put_ix_comment(p, g->cols);
@@ -18954,17 +18960,18 @@ TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *g
     tc__prelude_close(&q);
     return ok && !out->failed;
 }
-// ---- gen/kernel/print_cuda.c --------------------------------------------
-// CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one
-// thread; an unrolled thread keeps V copies, the elements of one 16-byte access. How the
-// loops map is data, made from the list by tc__cuda_plan:
+// ---- gen/kernel/print_cuda_plan.c ---------------------------------------
+// How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
+// from the list alone, and the questions that the dialect asks of single loads and stores.
 //
 //   flat   pointwise: threads walk rows x columns / V in a grid stride
-//   rows   a block for each row, threads walk its columns; sums by shuffles, then shared
+//   rows   a warp or a block for each row, threads walk its columns; sums by shuffles, then
+//          shared. Where a thread has few columns they stay in its registers: the row is
+//          read once. Longer rows, and rows of unknown length, are read in every phase
 //   lanes  the vector runs along the rows: a thread for each row, columns in series
 //   tile   pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //
-// The order of a reduction here is its own: equal from run to run, not equal to the CPU's.
+// V is the number of elements in one 16-byte access of the widest dtype.
 
 typedef enum tc__cuda_form {
     TC__CUDA_FLAT,
@@ -18973,12 +18980,22 @@ typedef enum tc__cuda_form {
     TC__CUDA_TILE
 } tc__cuda_form;
 
-enum { TC__CUDA_THREADS = 256, TC__CUDA_MOST = 1024, TC__CUDA_TILE_SIZE = 32 };
+enum {
+    TC__CUDA_THREADS = 256,
+    TC__CUDA_MOST = 1024,
+    TC__CUDA_TILE_SIZE = 32,
+    TC__CUDA_WARPS = 4,     // rows of a block with a warp for each row
+    TC__CUDA_WARP_MOST = 8, // 16-byte accesses of a row by one thread of such a warp
+    TC__CUDA_MANY = 4,      // and of a thread where a block shares a row
+    TC__CUDA_HELD = 64      // elements that a thread holds in registers
+};
 
 // What a launch needs to know: threads of a block, and blocks that have work.
 typedef struct tc__cuda_plan {
     tc__cuda_form form;
     int threads, width; // width: V
+    int sharing;        // ROWS: threads that share a row
+    int steps; // ROWS: accesses of a thread that cover its row, 0 = unknown or many
     tc__ix blocks;
 } tc__cuda_plan;
 
@@ -18998,16 +19015,21 @@ static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
            tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
 }
 
-// Whether V adjacent columns of the access are V adjacent, aligned elements.
-static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width) {
+// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
+static int tc__cuda_is_wide_along(const tc__group *g, const tc__node *n, int width,
+                                  tc__axis axis) {
     tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, TC__COL);
+    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
     if (width == 1 || n->level != TC__AT_COL ||
         (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
         return 0;
-    if (tc__access_along(g, e, TC__COL, width) != TC__CONTIGUOUS) return 0;
+    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
     return tc__ix_divisor(x, e) % width == 0;
+}
+
+static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width) {
+    return tc__cuda_is_wide_along(g, n, width, TC__COL);
 }
 
 // Elements of a 16-byte access of the widest dtype of the columns' loads and stores; 1 where
@@ -19029,8 +19051,96 @@ static int tc__cuda_width(const tc__group *g) {
     return wide && tc__ix_divisor(g->body.ix, g->cols) % width == 0 ? width : 1;
 }
 
-static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
+// A tile is filled by 16-byte accesses if all its turned loads can be.
+static int tc__cuda_tile_width(const tc__group *g) {
+    int width = tc__cuda_width(g);
+    if (tc__ix_divisor(g->body.ix, g->rows) % width) return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__cuda_is_turned(g, n) && !tc__cuda_is_wide_along(g, n, width, TC__ROW))
+            return 1;
+    }
+    return width;
+}
+
+// ---- columns held in registers ----
+
+// Buffer b is the scratch of a row whose every access is at the thread's own column.
+static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
+    if (g->buffer.at[b].place != TC__BUF_ROW) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__cuda_is_memory(n) || n->attr[0] != b) continue;
+        if (n->level != TC__AT_COL || n->n_attr > TC__LOAD_FIXED ||
+            n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            return 0;
+    }
+    return 1;
+}
+
+static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
+    return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
+           m->n_attr == TC__LOAD_FIXED && m->level == TC__AT_COL;
+}
+
+// The first load of what n loads, if n or a later phase loads it again and nothing writes it
+// in between: its id, else -1.
+static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
+    int64_t first = -1;
+    int count = 0;
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
+        return -1;
+    if (g->buffer.at[n->attr[0]].written || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+        return -1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
+        if (first < 0) first = (int64_t)i;
+        count++;
+    }
+    return count > 1 ? first : -1;
+}
+
+// Elements of each column that stay in registers: own rows, and loads of several phases.
+static int tc__cuda_held(const tc__group *g) {
+    int held = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) held += tc__cuda_is_own_row(g, (int64_t)i);
+    for (size_t i = 0; i < g->body.node.count; i++)
+        held += tc__cuda_first_load(g, g->body.node.at[i]) == (int64_t)i;
+    return held;
+}
+
+static int tc__cuda_has_shared_row(const tc__group *g) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (g->buffer.at[i].place == TC__BUF_ROW && !tc__cuda_is_own_row(g, (int64_t)i))
+            return 1;
+    return 0;
+}
+
+// Threads for rows of a known length: a warp as long as it can hold the row.
+static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t accesses) {
+    int warp = accesses <= 32 * TC__CUDA_WARP_MOST && !tc__cuda_has_shared_row(g);
+    int64_t threads = warp ? 32 : tc__padded((accesses - 1) / TC__CUDA_MANY + 1, 32);
+    if (threads > TC__CUDA_MOST) threads = TC__CUDA_MOST;
+    q->sharing = (int)threads;
+    q->threads = warp ? 32 * TC__CUDA_WARPS : (int)threads;
+    int64_t steps = (accesses - 1) / threads + 1, held = tc__cuda_held(g);
+    if (held && held * steps * q->width <= TC__CUDA_HELD) q->steps = (int)steps;
+}
+
+static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
+    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width)),
+           threads = tc__ix_const(q->threads), tile = tc__ix_const(TC__CUDA_TILE_SIZE);
+    if (q->form == TC__CUDA_FLAT)
+        return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns), threads);
+    if (q->form == TC__CUDA_LANES) return tc__ix_ceil_div(x, g->rows, threads);
+    if (q->form == TC__CUDA_ROWS)
+        return tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing));
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
+                      tc__ix_ceil_div(x, g->cols, tile));
+}
+
+static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     int turned = 0;
     for (size_t i = 0; i < g->body.node.count; i++)
@@ -19038,26 +19148,21 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
              : g->vector == TC__ROW   ? TC__CUDA_LANES
                                       : TC__CUDA_ROWS;
-    q.width = q.form == TC__CUDA_FLAT || q.form == TC__CUDA_ROWS ? tc__cuda_width(g) : 1;
-    q.threads = TC__CUDA_THREADS;
-    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q.width)), items = g->rows;
-    if (q.form == TC__CUDA_ROWS && tc__ix_is_const(columns)) {
-        int64_t threads = tc__padded(tc__ix_value(columns), 32);
-        q.threads = threads > TC__CUDA_MOST ? TC__CUDA_MOST
-                    : threads < 32          ? 32
-                                            : (int)threads;
-    }
-    if (q.form == TC__CUDA_FLAT)
-        items =
-            tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns), tc__ix_const(q.threads));
-    if (q.form == TC__CUDA_LANES)
-        items = tc__ix_ceil_div(x, g->rows, tc__ix_const(q.threads));
-    if (q.form == TC__CUDA_TILE)
-        items = tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tc__ix_const(TC__CUDA_TILE_SIZE)),
-                           tc__ix_ceil_div(x, g->cols, tc__ix_const(TC__CUDA_TILE_SIZE)));
-    q.blocks = items;
+    q.width = q.form == TC__CUDA_LANES  ? 1
+              : q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g)
+                                        : tc__cuda_width(g);
+    q.threads = q.sharing = TC__CUDA_THREADS, q.steps = 0;
+    tc__ix accesses = tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q.width));
+    if (q.form == TC__CUDA_ROWS && tc__ix_is_const(accesses) && tc__ix_value(accesses) > 0)
+        tc__cuda_share(g, &q, tc__ix_value(accesses));
+    q.blocks = tc__cuda_blocks(g, &q);
     return q;
 }
+// ---- gen/kernel/print_cuda.c --------------------------------------------
+// CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one
+// thread; an unrolled thread keeps V copies, the elements of one 16-byte access. How the
+// loops map is in the plan (print_cuda_plan.c).
+// The order of a reduction here is its own: equal from run to run, not equal to the CPU's.
 
 // ---- values ----
 
@@ -19101,7 +19206,8 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     int guarded = n->n_attr > TC__LOAD_FIXED;
     tc__put_let(p, n, copy);
     if (tc__cuda_is_turned(p->g, n) && p->turned) {
-        tc__put(p->out, "tile%u[x][i];\n", n->id);
+        tc__put(p->out, p->copies > 1 ? "tile%u[x + %d][i];\n" : "tile%u[x][i];\n", n->id,
+                copy);
         return;
     }
     if (guarded) {
@@ -19118,18 +19224,68 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ";\n");
 }
 
+// ` = *(const tc_pack<float, 4> *)&in0[c];`
+static void tc__cuda_put_wide(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, " = *(const ");
+    tc__cuda_pack(p, n);
+    tc__put(p->out, " *)&");
+    tc__cuda_element(p, n);
+    tc__put(p->out, ";\n");
+}
+
+// What the thread holds of a row: `row0` or `keep3`, the id of the first load. 0 = not held.
+static int tc__cuda_put_held(tc__printer *p, const tc__node *n, int put) {
+    if (!p->steps || !tc__cuda_is_memory(n)) return 0;
+    int own = tc__cuda_is_own_row(p->g, n->attr[0]);
+    int64_t first = tc__cuda_first_load(p->g, n);
+    if (!own && first < 0) return 0;
+    if (put && own) tc__put_buffer(p, n->attr[0]);
+    if (put && !own) tc__put(p->out, "keep%lld", (long long)first);
+    if (put) tc__put(p->out, "[step]");
+    return 1;
+}
+
+// The first load of a held element.
+static void tc__cuda_hold(tc__printer *p, const tc__node *n) {
+    if (p->copies > 1 && tc__cuda_is_wide(p->g, n, p->copies)) {
+        tc__line(p);
+        tc__cuda_put_held(p, n, 1);
+        tc__cuda_put_wide(p, n);
+        return;
+    }
+    for (int i = 0; i < p->copies; i++) {
+        p->shift = i;
+        tc__line(p);
+        tc__cuda_put_held(p, n, 1);
+        tc__put(p->out, ".at[%d] = ", i);
+        tc__cuda_element(p, n);
+        tc__put(p->out, ";\n");
+    }
+    p->shift = 0;
+}
+
+static void tc__cuda_load_held(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_first_load(p->g, n) == (int64_t)n->id) tc__cuda_hold(p, n);
+    for (int i = 0; i < p->copies; i++) {
+        tc__put_let(p, n, i);
+        tc__cuda_put_held(p, n, 1);
+        tc__put(p->out, ".at[%d];\n", i);
+    }
+}
+
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     int copies = tc__copies_of(p, n);
     (void)copy;
+    if (tc__cuda_put_held(p, n, 0)) {
+        tc__cuda_load_held(p, n);
+        return;
+    }
     if (copies > 1 && tc__cuda_is_wide(p->g, n, copies)) {
         tc__line(p);
         tc__put(p->out, "const ");
         tc__cuda_pack(p, n);
-        tc__put(p->out, " v%u = *(const ", n->id);
-        tc__cuda_pack(p, n);
-        tc__put(p->out, " *)&");
-        tc__cuda_element(p, n);
-        tc__put(p->out, ";\n");
+        tc__put(p->out, " v%u", n->id);
+        tc__cuda_put_wide(p, n);
         for (int i = 0; i < copies; i++) {
             tc__put_let(p, n, i);
             tc__put(p->out, "v%u.at[%d];\n", n->id, i);
@@ -19146,12 +19302,16 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
     int copies = tc__copies_of(p, n);
     (void)copy;
-    if (copies > 1 && tc__cuda_is_wide(p->g, n, copies)) {
+    int held = tc__cuda_put_held(p, n, 0);
+    if (held || (copies > 1 && tc__cuda_is_wide(p->g, n, copies))) {
         tc__line(p);
-        tc__put(p->out, "*(");
-        tc__cuda_pack(p, n);
-        tc__put(p->out, " *)&");
-        tc__cuda_element(p, n);
+        if (!held) {
+            tc__put(p->out, "*(");
+            tc__cuda_pack(p, n);
+            tc__put(p->out, " *)&");
+            tc__cuda_element(p, n);
+        }
+        tc__cuda_put_held(p, n, 1);
         tc__put(p->out, " = {");
         for (int i = 0; i < copies; i++) {
             tc__put(p->out, i ? ", " : "");
@@ -19163,8 +19323,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
     for (int i = 0; i < copies; i++) {
         p->shift = i;
         tc__line(p);
-        if (p->row_block && n->level == TC__AT_ROW)
-            tc__put(p->out, "if (threadIdx.x == 0) ");
+        if (p->row_block && n->level == TC__AT_ROW) tc__put(p->out, "if (x == 0) ");
         tc__cuda_element(p, n);
         tc__put(p->out, " = ");
         tc__put_value(p, n->in[0], i);
@@ -19304,6 +19463,8 @@ static void tc__cuda_block_text(tc__printer *p, const tc__acc *a) {
             best, cls, type, type, best, cls);
         tc__put(
             p->out,
+            "    if (W == 1) {\n        v = __shfl_sync(~0u, v, 0), i = __shfl_sync(~0u, i, "
+            "0);\n        return;\n    }\n"
             "    __syncthreads();\n    if (threadIdx.x %% 32 == 0) value[threadIdx.x / "
             "32] = v, "
             "index[threadIdx.x / 32] = i;\n    __syncthreads();\n    v = value[0], i = "
@@ -19335,13 +19496,63 @@ static int tc__cuda_has(const tc__group *g, uint32_t begin, uint32_t end, tc__op
     return 0;
 }
 
-static int tc__cuda_has_row_buffer(const tc__group *g) {
-    for (size_t i = 0; i < g->buffer.count; i++)
-        if (g->buffer.at[i].place == TC__BUF_ROW) return 1;
-    return 0;
+// `for` over the columns up to e, and its bracket.
+static void tc__cuda_loop_head(tc__printer *p, tc__ix e) {
+    tc__line(p);
+    if (p->row_block) {
+        tc__put(p->out, "for (tc_i64 c = x");
+        if (p->acc_copies > 1) tc__put(p->out, " * %d", p->acc_copies);
+        tc__put(p->out, "; c < ");
+        tc__put_ix(p, e);
+        tc__put(p->out, "; c += %d)", p->row_block * p->acc_copies);
+    } else {
+        tc__put(p->out, "for (tc_i64 c = 0; c < ");
+        tc__put_ix(p, e);
+        tc__put(p->out, "; c++)");
+    }
+    tc__block_open(p);
 }
 
-// Columns of a row: threads of the block in steps of V, or one thread in series.
+// The same in steps of known number, so that what is held has constant places.
+static void tc__cuda_steps_head(tc__printer *p, tc__ix e, const tc__text *body) {
+    int whole = tc__ix_equals(e, (int64_t)p->steps * p->row_block * p->acc_copies);
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out, "for (int step = 0; step < %d; step++)", p->steps);
+    tc__block_open(p);
+    if (whole && !tc__c_mentions(body, "c")) return;
+    tc__line(p);
+    tc__put(p->out,
+            p->acc_copies > 1 ? "const tc_i64 c = (x + step * %d) * %d;\n"
+                              : "const tc_i64 c = x + step * %d;\n",
+            p->row_block, p->acc_copies);
+    if (whole) return;
+    tc__line(p);
+    tc__put(p->out, "if (c >= ");
+    tc__put_ix(p, e);
+    tc__put(p->out, ") break;\n");
+}
+
+static void tc__cuda_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    tc__text body, *out = p->out;
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent++;
+    p->copies = p->acc_copies;
+    tc__print_range(p, begin, end);
+    p->copies = 1;
+    p->out = out, p->indent--;
+    if (p->steps)
+        tc__cuda_steps_head(p, e, &body);
+    else
+        tc__cuda_loop_head(p, e);
+    tc__put_raw(out, body.at, body.size);
+    tc__block_close(p);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+// Columns of a row: threads that share it in steps of V, or one thread in series.
 static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
     if (n->attr[0] == TC__ROW) { // the kernel has placed the rows
         tc__print_range(p, begin, end);
@@ -19351,22 +19562,9 @@ static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uin
         tc__print_range(p, begin, end);
         return;
     }
-    tc__line(p);
-    if (p->row_block) {
-        tc__put(p->out, "for (tc_i64 c = (tc_i64)threadIdx.x * %d; c < ", p->acc_copies);
-        tc__put_ix(p, n->attr[5]);
-        tc__put(p->out, "; c += %d)", p->row_block * p->acc_copies);
-    } else {
-        tc__put(p->out, "for (tc_i64 c = 0; c < ");
-        tc__put_ix(p, n->attr[5]);
-        tc__put(p->out, "; c++)");
-    }
-    tc__block_open(p);
-    p->copies = p->acc_copies;
-    tc__print_range(p, begin, end);
-    p->copies = 1;
-    tc__block_close(p);
+    tc__cuda_columns(p, n->attr[5], begin, end);
     if (!p->row_block || !tc__cuda_has(p->g, begin, end, TC_OP_STORE)) return;
+    if (p->steps && !tc__cuda_has_shared_row(p->g)) return;
     if (!tc__cuda_has(p->g, end, (uint32_t)p->g->body.node.count, TC_OP_LOAD)) return;
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n"); // what was stored may be loaded by other threads
@@ -19404,23 +19602,60 @@ static void tc__cuda_flat(tc__printer *p, const tc__cuda_plan *q) {
     tc__block_open(p);
     if (tc__cuda_names_rows(p->g)) tc__cuda_let(p, "r", "i / ", columns, "");
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c = i %% ");
-    tc__put_atom(p, columns, 0);
-    tc__put(p->out, " * %d;\n", q->width);
+    tc__put(p->out, "const tc_i64 c = i");
+    if (!tc__ix_equals(p->g->rows, 1)) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, columns, 0);
+    }
+    tc__put(p->out, q->width > 1 ? " * %d;\n" : ";\n", q->width);
     p->copies = q->width;
     tc__cuda_all(p);
     tc__block_close(p);
 }
 
+// Registers for what the thread holds of a row.
+static void tc__cuda_keeps(tc__printer *p, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        if (!tc__cuda_is_own_row(p->g, (int64_t)i)) continue;
+        tc__line(p);
+        tc__put(p->out, "tc_pack<%s, %d> ", p->d->memory[p->g->buffer.at[i].dtype],
+                q->width);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%d];\n", q->steps);
+    }
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *n = p->g->body.node.at[i];
+        if (tc__cuda_first_load(p->g, n) != (int64_t)i) continue;
+        tc__line(p);
+        tc__put(p->out, "tc_pack<%s, %d> keep%u[%d];\n",
+                p->d->memory[p->g->buffer.at[n->attr[0]].dtype], q->width, n->id, q->steps);
+    }
+}
+
 static void tc__cuda_rows(tc__printer *p, const tc__cuda_plan *q) {
+    int rows = q->threads / q->sharing;
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 r = blockIdx.x; r < ");
+    tc__put(p->out,
+            rows > 1 ? "const int x = threadIdx.x %% %d;\n"
+                     : "const int x = threadIdx.x;\n",
+            q->sharing);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 r = ");
+    if (rows > 1)
+        tc__put(p->out, "(tc_i64)blockIdx.x * %d + threadIdx.x / %d; r < ", rows,
+                q->sharing);
+    else
+        tc__put(p->out, "blockIdx.x; r < ");
     tc__put_ix(p, p->g->rows);
-    tc__put(p->out, "; r += gridDim.x)");
+    tc__put(p->out, rows > 1 ? "; r += (tc_i64)gridDim.x * %d)" : "; r += gridDim.x)",
+            rows);
     tc__block_open(p);
-    p->row_block = q->threads, p->acc_copies = q->width, p->in_row = 1;
+    p->row_block = q->sharing, p->acc_copies = q->width, p->in_row = 1;
+    p->steps = q->steps;
+    if (q->steps) tc__cuda_keeps(p, q);
     tc__cuda_all(p);
-    if (tc__cuda_has_row_buffer(p->g)) {
+    if (rows == 1 &&
+        (tc__cuda_has_shared_row(p->g) || (!q->steps && tc__cuda_held(p->g)))) {
         tc__line(p);
         tc__put(p->out, "__syncthreads();\n"); // before the next row
     }
@@ -19448,30 +19683,57 @@ static void tc__cuda_inside(tc__printer *p) {
     tc__put(p->out, ")");
 }
 
-// The tile of every turned load, read along the rows.
-static void tc__cuda_fill_tiles(tc__printer *p) {
+// Lines of a tile: a pass of the block covers 8 V of the 32.
+static void tc__cuda_lines(tc__printer *p, int width) {
     tc__line(p);
-    tc__put(p->out, "for (int i = y; i < 32; i += 8)");
-    tc__block_open(p);
+    if (8 * width < TC__CUDA_TILE_SIZE) {
+        tc__put(p->out, "for (int i = y; i < 32; i += %d)", 8 * width);
+        tc__block_open(p);
+        return;
+    }
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__line(p);
+    tc__put(p->out, "const int i = y;\n");
+}
+
+static void tc__cuda_fill_tile(tc__printer *p, const tc__node *n, int width) {
+    if (width == 1) {
+        tc__line(p);
+        tc__put(p->out, "tile%u[i][x] = ", n->id);
+        tc__cuda_element(p, n);
+        tc__put(p->out, ";\n");
+        return;
+    }
+    p->copies = width;
+    tc__line(p);
+    tc__put(p->out, "const ");
+    tc__cuda_pack(p, n);
+    tc__put(p->out, " v%u", n->id);
+    tc__cuda_put_wide(p, n);
+    p->copies = 1;
+    for (int u = 0; u < width; u++) {
+        tc__line(p);
+        tc__put(p->out, "tile%u[i][x + %d] = v%u.at[%d];\n", n->id, u, n->id, u);
+    }
+}
+
+// The tile of every turned load, read along the rows.
+static void tc__cuda_fill_tiles(tc__printer *p, int width) {
+    tc__cuda_lines(p, width);
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0 + x, c = c0 + i;\n");
     tc__cuda_inside(p);
     tc__block_open(p);
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        if (!tc__cuda_is_turned(p->g, n)) continue;
-        tc__line(p);
-        tc__put(p->out, "tile%u[i][x] = ", n->id);
-        tc__cuda_element(p, n);
-        tc__put(p->out, ";\n");
+        if (tc__cuda_is_turned(p->g, n)) tc__cuda_fill_tile(p, n, width);
     }
     tc__block_close(p);
     tc__block_close(p);
 }
 
-static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
-    tc__ix across =
-        tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
+static void tc__cuda_tile_memory(tc__printer *p) {
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
         if (!tc__cuda_is_turned(p->g, n)) continue;
@@ -19479,8 +19741,16 @@ static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
         tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
                 p->d->memory[n->dtype], n->id);
     }
+}
+
+static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
+    tc__ix across =
+        tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
+    tc__cuda_tile_memory(p);
     tc__line(p);
-    tc__put(p->out, "const int x = threadIdx.x %% 32, y = threadIdx.x / 32;\n");
+    tc__put(p->out, "const int x = threadIdx.x %% %d", TC__CUDA_TILE_SIZE / q->width);
+    if (q->width > 1) tc__put(p->out, " * %d", q->width);
+    tc__put(p->out, ", y = threadIdx.x / %d;\n", TC__CUDA_TILE_SIZE / q->width);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 tile = blockIdx.x; tile < ");
     tc__put_ix(p, q->blocks);
@@ -19490,19 +19760,17 @@ static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
     tc__cuda_let(p, "c0", "tile % ", across, " * 32");
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n");
-    tc__cuda_fill_tiles(p);
+    tc__cuda_fill_tiles(p, q->width);
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n");
-    tc__line(p);
-    tc__put(p->out, "for (int i = y; i < 32; i += 8)");
-    tc__block_open(p);
+    tc__cuda_lines(p, q->width);
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0 + i, c = c0 + x;\n");
     tc__cuda_inside(p);
     tc__block_open(p);
-    p->turned = 1;
+    p->turned = 1, p->copies = q->width;
     tc__cuda_all(p);
-    p->turned = 0;
+    p->turned = 0, p->copies = 1;
     tc__block_close(p);
     tc__block_close(p);
     tc__block_close(p);
@@ -19521,6 +19789,18 @@ static void tc__cuda_parameters(tc__printer *p) {
     tc__put(p->out, "const tc_kargs a");
 }
 
+// The scratch of a row that threads hold in registers.
+static int tc__cuda_is_register(const tc__printer *p, int64_t b) {
+    return p->steps && tc__cuda_is_own_row(p->g, b);
+}
+
+static int tc__cuda_has_shared(const tc__printer *p) {
+    for (size_t i = 0; i < p->g->buffer.count && p->axis == TC__COL; i++)
+        if (p->g->buffer.at[i].place == TC__BUF_ROW && !tc__cuda_is_register(p, (int64_t)i))
+            return 1;
+    return 0;
+}
+
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     for (int64_t slot = 0; slot < 64; slot++) {
         char name[24];
@@ -19531,7 +19811,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_ROW) continue;
+        if (b->place != TC__BUF_ROW || tc__cuda_is_register(p, (int64_t)i)) continue;
         const char *type = p->d->memory[b->dtype];
         tc__line(p);
         if (p->axis == TC__ROW) { // of one thread
@@ -19588,8 +19868,7 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    if (tc__cuda_has_row_buffer(p->g))
-        tc__put(out, "    extern __shared__ char shared[];\n");
+    if (tc__cuda_has_shared(p)) tc__put(out, "    extern __shared__ char shared[];\n");
     tc__cuda_names(p, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);
@@ -19623,8 +19902,9 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_constant,
     tc__cuda_block_text,
 };
-
-// ---- the head of a file ----
+// ---- gen/kernel/print_cuda_prelude.c ------------------------------------
+// The head of a CUDA file: types, and the macros and functions of ops.def that its kernels use.
+// Functions are written once as text over T, for float and double.
 
 static const char *const tc__text_cuda[] = {
     "#define TC_FN static __device__ __forceinline__",
@@ -19774,6 +20054,19 @@ static int tc__uses_word(const tc__text *kernels, const char *name) {
     return tc__c_mentions(kernels, word);
 }
 
+// Appends the macros among `lines` that kernels or functions use.
+static void tc__cuda_put_used(tc__text *out, const char *lines, const tc__text *kernels,
+                              const tc__text *functions) {
+    const char *s = lines, *end;
+    char name[64];
+    for (; (end = strchr(s, '\n')) != NULL; s = end + 1) {
+        const char *word = s + strlen("#define ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
+        if (tc__c_mentions(kernels, name) || tc__c_mentions(functions, name))
+            tc__put_raw(out, s, (size_t)(end - s) + 1);
+    }
+}
+
 static void tc__cuda_macros(tc__text *out) {
     static const char *const types[TC__CLASSES][2] = {{"float", "float"},
                                                       {"double", "double"},
@@ -19797,7 +20090,7 @@ static void tc__cuda_macros(tc__text *out) {
             "#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define "
             "TC_SQRT_f64(x) sqrt(x)\n"
             "#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * "
-            "(b) + (c))\n\n");
+            "(b) + (c))\n");
 }
 
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
@@ -19836,8 +20129,10 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;
-    tc__text kernels;
+    tc__text kernels, functions, macros;
     tc__text_init(&kernels, out->ctx);
+    tc__text_init(&functions, out->ctx);
+    tc__text_init(&macros, out->ctx);
     tc__prelude_open(&q, out->ctx, texts, 1);
     int ok = tc__prelude_mark(&q, &tc__dialect_cuda, groups, count);
     for (int i = 0; i < count && ok; i++)
@@ -19846,11 +20141,17 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
-    tc__cuda_macros(out);
-    tc__cuda_math(out, &kernels);
-    ok = ok && tc__put_monoids(out, &tc__dialect_cuda, groups, count);
+    tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__put_monoids(&functions, &tc__dialect_cuda, groups, count);
+    tc__cuda_macros(&macros);
+    ok = ok && !kernels.failed && !functions.failed && !macros.failed;
+    if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
+    if (ok && functions.size) tc__put(out, "\n");
+    if (ok) tc__put_raw(out, functions.at, functions.size);
     tc__prelude_close(&q);
     tc__text_free(&kernels);
+    tc__text_free(&functions);
+    tc__text_free(&macros);
     return ok && !out->failed;
 }
 

@@ -109,7 +109,9 @@
 #include "kernel/print_c_acc.c"
 #include "kernel/print_c.c"
 #include "kernel/print_prelude.c"
+#include "kernel/print_cuda_plan.c"
 #include "kernel/print_cuda.c"
+#include "kernel/print_cuda_prelude.c"
 
 #include "exec/interp_block.c"
 #include "exec/interp_isa.c"

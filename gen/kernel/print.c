@@ -636,7 +636,8 @@ static void tc__put_dump_buffers(tc__printer *p) {
 
 static void tc__put_head(tc__printer *p, const char *symbol) {
     const tc__group *g = p->g;
-    tc__put(p->out, "\n// %s: %s\n// rows ", symbol, g->why ? g->why : "");
+    tc__put(p->out, "\n// %s%s%s\n// rows ", symbol, g->why ? ": " : "",
+            g->why ? g->why : "");
     tc__put_ix_comment(p, g->rows);
     tc__put(p->out, ", columns ");
     tc__put_ix_comment(p, g->cols);

@@ -27,7 +27,7 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 #define TC_GT_f32(a, b) ((a) > (b))
 #define TC_NE_f32(a, b) ((a) != (b))
 
-// kernel0: 
+// kernel0
 // rows 1, columns 768 * s0; vector along c
 //   in0  f32[768 * s0]  external 0
 //   in1  f32[768]  external 1

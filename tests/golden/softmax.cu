@@ -66,7 +66,7 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
     return x;
 }
 
-// kernel0: 
+// kernel0
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]  external 0
 //   out0  f32[49152]  node 8

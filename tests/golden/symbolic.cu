@@ -65,7 +65,7 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
     return x;
 }
 
-// kernel0: 
+// kernel0
 // rows 8, columns s0; vector along c
 //   in0  f32[8 * s0]  external 0
 //   out0  f32[8 * s0]  node 7

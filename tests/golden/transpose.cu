@@ -23,7 +23,7 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
-// kernel0: 
+// kernel0
 // rows 1000, columns 768; vector along c
 //   in0  f32[768000]  external 0
 //   in1  f32[768000]  external 1

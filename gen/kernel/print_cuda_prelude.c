@@ -1,0 +1,251 @@
+// The head of a CUDA file: types, and the macros and functions of ops.def that its kernels use.
+// Functions are written once as text over T, for float and double.
+
+static const char *const tc__text_cuda[] = {
+    "#define TC_FN static __device__ __forceinline__",
+    "#define TC_N(name) tc_##name",
+    "typedef unsigned char tc_u8;",
+    "typedef long long tc_i64;",
+    "typedef unsigned long long tc_u64;",
+    "",
+    "union tc_scalar {",
+    "    double f;",
+    "    tc_i64 i;",
+    "};",
+    "",
+    "struct tc_kargs {",
+    "    const tc_i64 *size;    // run-time sizes",
+    "    const tc_scalar *arg;  // run-time scalars",
+    "    tc_i64 *flag;          // an index out of range: site + 1, value, limit",
+    "    tc_u64 seed, draw;     // of the random numbers",
+    "};",
+    "",
+    "template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {",
+    "    T at[V];",
+    "};",
+    "",
+    "// fn: floor_div",
+    "TC_FN tc_i64 TC_N(floor_div)(tc_i64 a, tc_i64 b) { return a / b - (a % b < 0); }",
+    "",
+    "// fn: floor_mod",
+    "TC_FN tc_i64 TC_N(floor_mod)(tc_i64 a, tc_i64 b) { return a % b < 0 ? a % b + b : a "
+    "% b; }",
+    "",
+    "// fn: min",
+    "TC_FN tc_i64 TC_N(min)(tc_i64 a, tc_i64 b) { return a < b ? a : b; }",
+    "",
+    "// fn: check",
+    "// Index v made safe: negative ones count from the end, others are clamped and "
+    "flagged.",
+    "TC_FN tc_i64 TC_N(check)(const tc_kargs &a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
+    "    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
+    "    if ((tc_u64)w < (tc_u64)limit) return w;",
+    "    a.flag[1] = v;",
+    "    a.flag[2] = limit;",
+    "    a.flag[0] = site + 1;",
+    "    return w < 0 || limit <= 0 ? 0 : limit - 1;",
+    "}",
+    "",
+};
+
+// Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps
+// in.
+static const char *const tc__text_cuda_class[] = {
+    "#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
+    "#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
+    "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
+    "#define TC_NEG_@(a) ((T)((U)0 - (U)(a)))",
+    "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
+    "#define TC_LT_@(a, b) ((a) < (b))",
+    "#define TC_LE_@(a, b) ((a) <= (b))",
+    "#define TC_GT_@(a, b) ((a) > (b))",
+    "#define TC_GE_@(a, b) ((a) >= (b))",
+    "#define TC_EQ_@(a, b) ((a) == (b))",
+    "#define TC_NE_@(a, b) ((a) != (b))",
+    "#define TC_M_@(b) (b)",
+    "#define TC_B_@(m) (m)",
+};
+
+// Functions of float and double: the name in ops.def and its body over x, y; # is the
+// suffix of the CUDA function (f or nothing), @ the class.
+static const char *const tc__cuda_functions[][2] = {
+    {"exp", "exp#(x)"},
+    {"exp2", "exp2#(x)"},
+    {"expm1", "expm1#(x)"},
+    {"log", "log#(x)"},
+    {"log2", "log2#(x)"},
+    {"log10", "log10#(x)"},
+    {"log1p", "log1p#(x)"},
+    {"sin", "sin#(x)"},
+    {"cos", "cos#(x)"},
+    {"tan", "tan#(x)"},
+    {"asin", "asin#(x)"},
+    {"acos", "acos#(x)"},
+    {"atan", "atan#(x)"},
+    {"sinh", "sinh#(x)"},
+    {"cosh", "cosh#(x)"},
+    {"tanh", "tanh#(x)"},
+    {"erf", "erf#(x)"},
+    {"floor", "floor#(x)"},
+    {"ceil", "ceil#(x)"},
+    {"trunc", "trunc#(x)"},
+    {"round", "rint#(x)"},
+    {"abs", "fabs#(x)"},
+    {"sqrt", "sqrt#(x)"},
+    {"rsqrt", "(T)1 / sqrt#(x)"},
+    {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x"},
+    {"sigmoid", "(T)1 / ((T)1 + exp#(-x))"},
+    {"silu", "x / ((T)1 + exp#(-x))"},
+    {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)"},
+    {"gelu_tanh",
+     "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))"},
+    {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))"},
+    {"pow", "pow#(x, y)"},
+    {"atan2", "atan2#(x, y)"},
+    {"fmod", "fmod#(x, y)"},
+    {"remainder", "tc_wrap_@(fmod#(x, y), y)"},
+    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)"},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x"},
+    {"fma", "fma#(x, y, z)"}};
+
+// Conversions saturate and take NaN to 0 already, but for 64 bits and bytes.
+static const char *tc__cuda_cast(int from, int to) {
+    if (to == TC_BOOL) return "x != 0";
+    if (to == TC_U8 && tc__is_float(from)) return "x > 0 ? x < 255 ? (int)x : 255 : 0";
+    if (to == TC_U8) return "(int)(x & 255)";
+    if (to == TC_I64 && tc__is_float(from)) return "x != x ? 0 : (tc_i64)x";
+    return "(T)x";
+}
+
+static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
+                            const char *suffix) {
+    for (; *s; s++) {
+        if (*s == '@')
+            tc__put(out, "%s", cls);
+        else if (*s == '#')
+            tc__put(out, "%s", suffix);
+        else
+            tc__put_raw(out, s, 1);
+    }
+}
+
+// Replaces T and U by types: done by typedefs around each function, for short text.
+static void tc__cuda_function(tc__text *out, const char *name, const char *body,
+                              const char *cls, const char *type, const char *argument,
+                              const char *suffix) {
+    int three = strstr(body, "z)") != NULL,
+        two = three || strstr(body, "y)") || strstr(body, "y <");
+    tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
+    if (two) tc__put(out, ", %s y", type);
+    if (three) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n    return (T)(", type);
+    tc__put_pattern(out, body, cls, suffix);
+    tc__put(out, ");\n}\n\n");
+}
+
+static int tc__uses_word(const tc__text *kernels, const char *name) {
+    char word[64];
+    snprintf(word, sizeof word, "tc_%s", name);
+    return tc__c_mentions(kernels, word);
+}
+
+// Appends the macros among `lines` that kernels or functions use.
+static void tc__cuda_put_used(tc__text *out, const char *lines, const tc__text *kernels,
+                              const tc__text *functions) {
+    const char *s = lines, *end;
+    char name[64];
+    for (; (end = strchr(s, '\n')) != NULL; s = end + 1) {
+        const char *word = s + strlen("#define ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
+        if (tc__c_mentions(kernels, name) || tc__c_mentions(functions, name))
+            tc__put_raw(out, s, (size_t)(end - s) + 1);
+    }
+}
+
+static void tc__cuda_macros(tc__text *out) {
+    static const char *const types[TC__CLASSES][2] = {{"float", "float"},
+                                                      {"double", "double"},
+                                                      {"int", "unsigned"},
+                                                      {"tc_i64", "tc_u64"}};
+    for (int cls = 0; cls < TC__CLASSES; cls++) {
+        for (size_t i = 0; i < TC__COUNT(tc__text_cuda_class); i++) {
+            for (const char *s = tc__text_cuda_class[i]; *s; s++) {
+                if (*s == '@')
+                    tc__put(out, "%s", tc__class_names[cls]);
+                else if (s[0] == '(' && (s[1] == 'T' || s[1] == 'U') && s[2] == ')') {
+                    tc__put(out, "(%s)", types[cls][s[1] == 'U']);
+                    s += 2;
+                } else
+                    tc__put_raw(out, s, 1);
+            }
+            tc__put(out, "\n");
+        }
+    }
+    tc__put(out,
+            "#define TC_NOT(m) (!(m))\n#define TC_SQRT_f32(x) sqrtf(x)\n#define "
+            "TC_SQRT_f64(x) sqrt(x)\n"
+            "#define TC_FMA_f32(a, b, c) fmaf(a, b, c)\n#define TC_FMA_f64(a, b, c) ((a) * "
+            "(b) + (c))\n");
+}
+
+static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
+    char name[64];
+    for (int wide = 0; wide < 2; wide++) {
+        const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
+        for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i][0], cls);
+            int wrap = !strcmp(tc__cuda_functions[i][0], "wrap");
+            snprintf(name, sizeof name, "%s_%s",
+                     wrap ? "remainder" : tc__cuda_functions[i][0], cls);
+            int used = tc__uses_word(kernels, name);
+            snprintf(name, sizeof name, "floor_divide_%s", cls);
+            used |= wrap && tc__uses_word(kernels, name);
+            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i][0], cls);
+            if (used)
+                tc__cuda_function(out, name, tc__cuda_functions[i][1], cls, type, type,
+                                  wide ? "" : "f");
+        }
+    }
+    for (int from = 0; from < TC_DTYPE_COUNT; from++) {
+        for (int to = 0; to < TC_DTYPE_COUNT; to++) {
+            snprintf(name, sizeof name, "cast_%s_%s", tc__dtypes[from].name,
+                     tc__dtypes[to].name);
+            if (tc__uses_word(kernels, name))
+                tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
+                                  tc__dialect_cuda.reg[tc__class_of(to)],
+                                  tc__dialect_cuda.reg[tc__class_of(from)], "");
+        }
+    }
+}
+
+// Appends the head of a CUDA file that holds the kernels of `groups`. 1, or 0 = reported.
+TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
+                                             int count) {
+    static const tc__prelude_text texts[] = {
+        {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
+    tc__prelude q;
+    tc__text kernels, functions, macros;
+    tc__text_init(&kernels, out->ctx);
+    tc__text_init(&functions, out->ctx);
+    tc__text_init(&macros, out->ctx);
+    tc__prelude_open(&q, out->ctx, texts, 1);
+    int ok = tc__prelude_mark(&q, &tc__dialect_cuda, groups, count);
+    for (int i = 0; i < count && ok; i++)
+        ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
+    tc__put(
+        out,
+        "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
+    if (ok) tc__put_sections(out, &q);
+    tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__put_monoids(&functions, &tc__dialect_cuda, groups, count);
+    tc__cuda_macros(&macros);
+    ok = ok && !kernels.failed && !functions.failed && !macros.failed;
+    if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
+    if (ok && functions.size) tc__put(out, "\n");
+    if (ok) tc__put_raw(out, functions.at, functions.size);
+    tc__prelude_close(&q);
+    tc__text_free(&kernels);
+    tc__text_free(&functions);
+    tc__text_free(&macros);
+    return ok && !out->failed;
+}
