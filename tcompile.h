@@ -1355,7 +1355,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x42b8f339ad0e629eu
+#define TC__BUILD_ID 0x6641627990713d0du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12859,6 +12859,7 @@ static int tc__emit_groups(tc__schedule *s) {
                 continue;
             tc__group *k = tc__make_group(s, i);
             ok = k && TC__PUSH(s->ctx, s->kernel, k);
+            if (k && !ok) tc__group_free(s->ctx, k);
             done[i] = 1;
             left--;
         }

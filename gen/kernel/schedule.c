@@ -650,6 +650,7 @@ static int tc__emit_groups(tc__schedule *s) {
                 continue;
             tc__group *k = tc__make_group(s, i);
             ok = k && TC__PUSH(s->ctx, s->kernel, k);
+            if (k && !ok) tc__group_free(s->ctx, k);
             done[i] = 1;
             left--;
         }
