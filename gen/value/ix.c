@@ -30,7 +30,8 @@ typedef enum tc__axis {
     TC__DIM0 = TC__AXES
 } tc__axis;
 
-enum { TC__IX_ATOMS = 4 }; // atoms in one product; more is TC_E_TOO_BIG
+enum { TC__IX_FACTOR = 1 << 30 }; // largest divisors that are multiplied
+enum { TC__IX_ATOMS = 4 };        // atoms in one product; more is TC_E_TOO_BIG
 
 typedef struct tc__ixterm {
     int64_t coef;
@@ -229,29 +230,47 @@ static void tc__ix_term_bounds(const tc__ixpool *p, const tc__ixterm *t, int64_t
     *hi = l < h ? h : l;
 }
 
-// d * (x / d) + x % d = x, for every such pair of terms with equal cofactor.
-static int tc__ix_recombine(const tc__ixpool *p, tc__ixsum *s) {
+static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d);
+
+// d * (x / d) + x % d = x   for term q = d * (x / d) and m = x % d, both times a number
+static int tc__ix_is_quotient(const tc__ixpool *p, const tc__ixterm *q, const tc__ixterm *m,
+                              const tc__ixnode *mod) {
+    int constant = tc__ix_is_const(mod->b), at = 0;
+    if (q->coef != m->coef * (constant ? tc__ix_value(mod->b) : 1)) return 0;
+    if (constant != !q->atom[1] || q->atom[2]) return 0;
+    if (!constant && q->atom[0] != mod->b && q->atom[1] != mod->b) return 0;
+    if (!constant) at = q->atom[0] == mod->b;
+    const tc__ixnode *div = tc__ix_node(p, q->atom[at]);
+    return div->kind == TC__IX_DIV && div->a == mod->a && div->b == mod->b;
+}
+
+// a * ((x / a) % b) + x % a = x % (a b)   for constants; the result is a b, 0 = not so
+static int64_t tc__ix_is_digit(const tc__ixpool *p, const tc__ixterm *q,
+                               const tc__ixterm *m, const tc__ixnode *mod) {
+    const tc__ixnode *n = tc__ix_node(p, q->atom[0]);
+    if (n->kind != TC__IX_MOD || q->atom[1] || !tc__ix_is_const(mod->b)) return 0;
+    int64_t a = tc__ix_value(mod->b), b = tc__ix_is_const(n->b) ? tc__ix_value(n->b) : 0;
+    if (b < 1 || q->coef != m->coef * a || tc__ix_is_const(n->a)) return 0;
+    const tc__ixnode *div = tc__ix_node(p, n->a);
+    if (div->kind != TC__IX_DIV || div->a != mod->a || div->b != mod->b) return 0;
+    return a > TC__IX_FACTOR || b > TC__IX_FACTOR ? 0 : a * b;
+}
+
+// Joins two terms of a sum that are parts of one number; 0 = there are none.
+static int tc__ix_recombine(tc__ixpool *p, tc__ixsum *s) {
     for (int i = 0; i < s->count; i++) {
-        const tc__ixterm *m = &s->term[i];
-        if (m->atom[1] || tc__ix_node(p, m->atom[0])->kind != TC__IX_MOD) continue;
-        const tc__ixnode *mod = tc__ix_node(p, m->atom[0]);
+        tc__ixterm m = s->term[i];
+        if (m.atom[1] || tc__ix_node(p, m.atom[0])->kind != TC__IX_MOD) continue;
+        tc__ixnode mod = *tc__ix_node(p, m.atom[0]);
         for (int j = 0; j < s->count; j++) {
             tc__ixterm q = s->term[j];
-            int64_t d = tc__ix_is_const(mod->b) ? tc__ix_value(mod->b) : 1;
-            int at = -1, sym = tc__ix_is_const(mod->b) ? 0 : -1;
-            for (int k = 0; k < TC__IX_ATOMS && q.atom[k]; k++) {
-                const tc__ixnode *a = tc__ix_node(p, q.atom[k]);
-                if (a->kind == TC__IX_DIV && a->a == mod->a && a->b == mod->b) at = k;
-                if (sym < 0 && q.atom[k] == mod->b) sym = 1;
-            }
-            if (at < 0 || sym < 0 || q.coef != m->coef * d) continue;
-            if ((q.atom[1] != 0) != (sym == 1) || q.atom[2]) continue;
-            tc__ix whole = mod->a;
-            int64_t coef = m->coef;
-            tc__ixterm mod_term = *m;
+            int whole = tc__ix_is_quotient(p, &q, &m, &mod);
+            int64_t period = whole ? 0 : tc__ix_is_digit(p, &q, &m, &mod);
+            if (!whole && !period) continue;
+            tc__ix x = whole ? mod.a : tc__ix_mod(p, mod.a, tc__ix_const(period));
             tc__ix_sum_term(s, &q, -1);
-            tc__ix_sum_term(s, &mod_term, -1);
-            tc__ix_sum_add(p, s, whole, coef);
+            tc__ix_sum_term(s, &m, -1);
+            tc__ix_sum_add(p, s, x, m.coef);
             return 1;
         }
     }
@@ -434,6 +453,38 @@ static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient,
     *rest = tc__ix_sum_end(p, &r);
 }
 
+static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d);
+
+// The divisor of x / d or x % d where it and `by` are small constants, else 0.
+static int64_t tc__ix_divisor_of(const tc__ixpool *p, tc__ix e, tc__ix_kind kind,
+                                 tc__ix by) {
+    if (tc__ix_is_const(e) || tc__ix_node(p, e)->kind != kind) return 0;
+    tc__ix d = tc__ix_node(p, e)->b;
+    if (!tc__ix_is_const(d) || !tc__ix_is_const(by)) return 0;
+    if (tc__ix_value(by) < 1 || tc__ix_value(by) > TC__IX_FACTOR) return 0;
+    return tc__ix_value(d) > TC__IX_FACTOR ? 0 : tc__ix_value(d);
+}
+
+// (x / m) / d = x / (m d)
+// (x % m) / d = (x / d) % (m / d)   where d divides m
+static tc__ix tc__ix_div_atom(tc__ixpool *p, tc__ix a, tc__ix d) {
+    int64_t m = tc__ix_divisor_of(p, a, TC__IX_DIV, d);
+    if (m > 0)
+        return tc__ix_div(p, tc__ix_node(p, a)->a, tc__ix_const(m * tc__ix_value(d)));
+    m = tc__ix_divisor_of(p, a, TC__IX_MOD, d);
+    if (m > 0 && m % tc__ix_value(d) == 0)
+        return tc__ix_mod(p, tc__ix_div(p, tc__ix_node(p, a)->a, d),
+                          tc__ix_const(m / tc__ix_value(d)));
+    return tc__ix_quotient_atom(p, TC__IX_DIV, a, d);
+}
+
+// (x % m) % d = x % d   where d divides m
+static tc__ix tc__ix_mod_atom(tc__ixpool *p, tc__ix a, tc__ix d) {
+    int64_t m = tc__ix_divisor_of(p, a, TC__IX_MOD, d);
+    if (m > 0 && m % tc__ix_value(d) == 0) return tc__ix_mod(p, tc__ix_node(p, a)->a, d);
+    return tc__ix_quotient_atom(p, TC__IX_MOD, a, d);
+}
+
 static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     if (tc__ix_equals(d, 1)) return a;
     if (tc__ix_equals(d, 0)) return tc__ix_const(0); // an empty dimension: never evaluated
@@ -442,7 +493,7 @@ static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return q;
-    return tc__ix_add(p, q, tc__ix_quotient_atom(p, TC__IX_DIV, r, d));
+    return tc__ix_add(p, q, tc__ix_div_atom(p, r, d));
 }
 
 static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
@@ -450,7 +501,7 @@ static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return r;
-    return tc__ix_quotient_atom(p, TC__IX_MOD, r, d);
+    return tc__ix_mod_atom(p, r, d);
 }
 
 static tc__ix tc__ix_min(tc__ixpool *p, tc__ix a, tc__ix b) {

@@ -184,6 +184,24 @@ TEST(equal_expressions_are_one_number) {
     kit_close(&t);
 }
 
+TEST(digits_of_a_number_join) {
+    kit t;
+    kit_open(&t);
+    tc__ixpool *p = &t.p;
+    tc__ix x = tc__ix_mul(p, t.s0, tc__ix_var(p, TC__ROW, tc__ix_const(1000)));
+    tc__ix by3 = tc__ix_div(p, x, tc__ix_const(3)),
+           mod12 = tc__ix_mod(p, x, tc__ix_const(12));
+    CHECK(tc__ix_div(p, by3, tc__ix_const(4)) == tc__ix_div(p, x, tc__ix_const(12)));
+    CHECK(tc__ix_mod(p, mod12, tc__ix_const(3)) == tc__ix_mod(p, x, tc__ix_const(3)));
+    tc__ix digit = tc__ix_div(p, mod12, tc__ix_const(3));
+    CHECK(digit == tc__ix_mod(p, by3, tc__ix_const(4)));
+    tc__ix joined = tc__ix_mul(p, digit, tc__ix_const(15));
+    joined = tc__ix_add(p, joined,
+                        tc__ix_mul(p, tc__ix_mod(p, x, tc__ix_const(3)), tc__ix_const(5)));
+    CHECK(joined == tc__ix_mul(p, mod12, tc__ix_const(5)));
+    kit_close(&t);
+}
+
 TEST(substitution_simplifies_again) {
     kit t;
     kit_open(&t);
