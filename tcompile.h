@@ -274,7 +274,8 @@ TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                                 const char *file, int line);
 // Borrows `data`, which must outlive every use of the tensor and be aligned to its element
-// (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it.
+// (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it (TC_E_ALIAS where
+// another tensor of the region wraps the same bytes).
 TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
                            const char *file, int line);
 // tc_wrap with strides in elements, any sign; `data` is element [0, 0, ...].
@@ -614,7 +615,8 @@ TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
                             double alpha, const char *file, int line);
 // [B, M, K] x [B, K, N], nothing broadcast.
 TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line);
-// Scalar product of two vectors, summed in the fixed shape of reductions.
+// Scalar product of two vectors, summed in the fixed shape of reductions; i64 of integers,
+// as tc_sum.
 TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // [M], [N] -> [M, N].
 TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line);
@@ -638,8 +640,9 @@ typedef struct tc_conv_options {
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
 // null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
 // (channel, ky, kx) in this order, one fma per step. A tc_const weight with one input
-// channel per group and at most 49 taps is unrolled: taps that are exactly zero are left
-// out, so infinities and NaN of x under them do not count. TC_E_SHAPE: sizes do not fit.
+// channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
+// channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
+// sizes do not fit.
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
@@ -1355,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x22d7ab9f214c94afu
+#define TC__BUILD_ID 0x71eade367e0caed2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -35293,12 +35296,33 @@ static int tc__program_flagged(tc__program *p) {
                     op, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
+// Memory that is written in place must not also be another storage's: two tc_wrap of the
+// same bytes know nothing of each other.
+static int tc__program_apart(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        if (p->output.at[i].position != UINT32_MAX) continue;
+        uint32_t written = p->output.at[i].external;
+        const tc__storage *a = v->external.at[written].storage;
+        for (uint32_t k = 0; k < v->external.count; k++) {
+            const tc__storage *b = v->external.at[k].storage;
+            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+            if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
+            return tc__fail(p->ctx, TC_E_ALIAS,
+                            "region \"%s\": external %u is written in place, and external "
+                            "%u wraps some of the same memory; wrap it once and use views",
+                            v->region ? v->region->name : "eager", (unsigned)written,
+                            (unsigned)k);
+        }
+    }
+    return 1;
+}
+
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
-    if (!tc__program_storages(p, v)) return 0;
+    if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         tc__launch_bind(p, l, v);

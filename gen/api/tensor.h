@@ -93,7 +93,8 @@ TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                                 const char *file, int line);
 // Borrows `data`, which must outlive every use of the tensor and be aligned to its element
-// (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it.
+// (TC_E_ARG). Bool elements must be 0 or 1. In-place ops write to it (TC_E_ALIAS where
+// another tensor of the region wraps the same bytes).
 TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
                            const char *file, int line);
 // tc_wrap with strides in elements, any sign; `data` is element [0, 0, ...].
@@ -433,7 +434,8 @@ TCDEF tc_tensor tc_addmm_at(tc_tensor t, tc_tensor a, tc_tensor b, double beta,
                             double alpha, const char *file, int line);
 // [B, M, K] x [B, K, N], nothing broadcast.
 TCDEF tc_tensor tc_bmm_at(tc_tensor a, tc_tensor b, const char *file, int line);
-// Scalar product of two vectors, summed in the fixed shape of reductions.
+// Scalar product of two vectors, summed in the fixed shape of reductions; i64 of integers,
+// as tc_sum.
 TCDEF tc_tensor tc_dot_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // [M], [N] -> [M, N].
 TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line);
@@ -457,8 +459,9 @@ typedef struct tc_conv_options {
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
 // null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
 // (channel, ky, kx) in this order, one fma per step. A tc_const weight with one input
-// channel per group and at most 49 taps is unrolled: taps that are exactly zero are left
-// out, so infinities and NaN of x under them do not count. TC_E_SHAPE: sizes do not fit.
+// channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
+// channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
+// sizes do not fit.
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);

@@ -509,12 +509,33 @@ static int tc__program_flagged(tc__program *p) {
                     op, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
+// Memory that is written in place must not also be another storage's: two tc_wrap of the
+// same bytes know nothing of each other.
+static int tc__program_apart(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        if (p->output.at[i].position != UINT32_MAX) continue;
+        uint32_t written = p->output.at[i].external;
+        const tc__storage *a = v->external.at[written].storage;
+        for (uint32_t k = 0; k < v->external.count; k++) {
+            const tc__storage *b = v->external.at[k].storage;
+            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+            if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
+            return tc__fail(p->ctx, TC_E_ALIAS,
+                            "region \"%s\": external %u is written in place, and external "
+                            "%u wraps some of the same memory; wrap it once and use views",
+                            v->region ? v->region->name : "eager", (unsigned)written,
+                            (unsigned)k);
+        }
+    }
+    return 1;
+}
+
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
-    if (!tc__program_storages(p, v)) return 0;
+    if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         tc__launch_bind(p, l, v);

@@ -1059,3 +1059,21 @@ BOTH(small_results_before_a_break_are_computed_once) {
         CHECK_EQ(tc_region_kernels(tc, "small break"), 1); // y's
     }
 }
+
+BOTH(memory_wrapped_twice_is_not_written) {
+    static float memory[N];
+    for (int i = 0; i < N; i++) memory[i] = (float)i;
+    tc_tensor a = tc_wrap(tc, memory, TC_DIMS(30), TC_F32);
+    tc_tensor b = tc_wrap(tc, memory + 10, TC_DIMS(30), TC_F32);
+    BEGIN("wrapped twice");
+    tc_add_s_(a, 1);
+    tc_tensor c = tc_mul_s(b, 2);
+    CHECK_EQ(tc_trace_end(tc), TC_E_ALIAS);
+    ERROR(TC_E_ALIAS, "wrap it once");
+    (void)c;
+    CHECK_EQ(memory[15], 15);
+    BEGIN("read only");
+    tc_tensor d = tc_add(a, b);
+    END();
+    CHECK_EQ(AT(d, 5), 20);
+}
