@@ -379,6 +379,7 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
+    if (!found) return tc__weave_const(w, n->dtype, 0); // of empty parts alone: never read
     return value;
 }
 

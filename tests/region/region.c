@@ -1076,4 +1076,39 @@ BOTH(memory_wrapped_twice_is_not_written) {
     tc_tensor d = tc_add(a, b);
     END();
     CHECK_EQ(AT(d, 5), 20);
+
+BOTH(a_view_of_a_folded_copy_keeps_its_value) {
+    // The least of one element is a copy, though the graph folds it to its input.
+    tc_tensor x = line(tc, 1, 4, 0);
+    BEGIN("folded");
+    tc_tensor y = tc_amin_dims(x, TC_DIMS(0), 1);
+    tc_sub_(x, x);
+    tc_tensor z = tc_permute(y, TC_DIMS(0));
+    END();
+    CHECK_EQ(AT(x, 0), 0);
+    CHECK_EQ(AT(y, 0), 4);
+    CHECK_EQ(AT(z, 0), 4);
+}
+
+BOTH(joining_nothing_gives_nothing) {
+    tc_tensor x = line(tc, 0, 0, 0), list[3];
+    for (int i = 0; i < 3; i++) list[i] = x;
+    BEGIN("nothing");
+    tc_tensor y = tc_cat(list, 3, 0);
+    END();
+    CHECK_EQ(tc_numel(y), 0);
+    CHECK_EQ(tc_numel(tc_cat(list, 3, -1)), 0);
+}
+
+BOTH(a_view_of_a_stepped_input_crosses_a_break) {
+    tc_tensor x = tc_slice(line(tc, 2 * N, 0, 1), 0, 1, TC_END, 2), y, z;
+    for (int k = 0; k < 3; k++) {
+        BEGIN("crossing");
+        y = tc_permute(x, TC_DIMS(0));
+        double sum = tc_item(tc_sum_all(y));
+        z = tc_add_s(y, sum > 0 ? 1 : 2);
+        END();
+        CHECK_EQ(AT(y, 3), 7);
+        CHECK_EQ(AT(z, 3), 8);
+    }
 }
