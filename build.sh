@@ -260,7 +260,11 @@ run_test() {
         say "tests/$test.c does not compile" >>"$log"
         false
     else
-        case $test in fuzz/*) set -- "${FUZZ_SECONDS:-5}" ;; esac
+        case $test in fuzz/*)
+            [ $# -gt 0 ] || set -- --graphs 5000 --cpu 2
+            [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
+            ;;
+        esac
         # shellcheck disable=SC2086
         ${RUN:-} "$program" "$@" >>"$log" 2>&1
     fi

@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x71eade367e0caed2u
+#define TC__BUILD_ID 0xd6786ef6209ca54fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11659,6 +11659,7 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
+    if (!found) return tc__weave_const(w, n->dtype, 0); // of empty parts alone: never read
     return value;
 }
 
@@ -34845,8 +34846,9 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
+// `root`: the external that the result is a view of; UINT32_MAX = of none.
 static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position,
-                              uint32_t external, const tc__node *n) {
+                              uint32_t external, uint32_t root, const tc__node *n) {
     tc__output o;
     int64_t dims[TC_MAX_RANK];
     memset(&o, 0, sizeof o);
@@ -34854,11 +34856,17 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
     o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
     o.view = step && tc__ops[step->op].kind == TC__KIND_MOVE;
-    if (o.view && n->op == TC_OP_INPUT && n->attr[0] < (int64_t)p->externals) {
+    if (o.view && n->op == TC_OP_INPUT && n->attr[0] == (int64_t)root) {
         o.alias = 1;
-        o.external = (uint32_t)n->attr[0];
+        o.external = root;
     }
     return o.layout && TC__PUSH(p->ctx, p->output, o);
+}
+
+// The external whose memory cell `cell` shows, UINT32_MAX if it has memory of its own.
+static uint32_t tc__cell_external(tc__builder *b, uint32_t cell) {
+    uint32_t root = tc__cell_root(b, cell);
+    return root < b->externals ? root : UINT32_MAX;
 }
 
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
@@ -34866,24 +34874,24 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
         const tc__step *step = b->visit->path.at[position[i]];
-        if (!v || !tc__program_output(p, step, position[i], 0, v)) return 0;
+        uint32_t root = tc__cell_external(b, b->externals + position[i]);
+        if (!v || !tc__program_output(p, step, position[i], 0, root, v)) return 0;
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
         if (!tc__cell_at(b, i)->version) continue;
-        if (!tc__program_output(p, NULL, UINT32_MAX, i, tc__cell_at(b, i)->node)) return 0;
+        const tc__node *n = tc__cell_at(b, i)->node;
+        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, n)) return 0;
     }
     return 1;
 }
 
 // Position of the first in-place write to external `e`, UINT32_MAX if none.
-static uint32_t tc__first_write(const tc__builder *b, const tc__visit *v, uint32_t count,
+static uint32_t tc__first_write(tc__builder *b, const tc__visit *v, uint32_t count,
                                 uint32_t e) {
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
         if (s->op != TC_OP_COPY_) continue;
-        uint32_t cell = tc__code_cell(b, s->in[0]);
-        while (b->cell.at[cell].via) cell = b->cell.at[cell].parent;
-        if (cell == e) return i;
+        if (tc__cell_external(b, tc__code_cell(b, s->in[0])) == e) return i;
     }
     return UINT32_MAX;
 }
@@ -35006,16 +35014,26 @@ static void tc__program_free(tc__program *p) {
     tc__free(c, p, sizeof *p);
 }
 
+static int tc__program_input(tc__program *p, uint32_t i, uint32_t layout) {
+    tc__layout *l = TC__ANEW(&p->arena, tc__layout);
+    if (!l) return 0;
+    *l = *tc__layout_at(p->ctx, layout);
+    p->inputs[i] = l;
+    return 1;
+}
+
 static int tc__program_inputs(tc__program *p, const tc__visit *v, uint32_t count) {
     p->externals = (uint32_t)v->external.count;
     p->input_count = p->externals + count;
     p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__layout *, p->input_count + 1);
     if (!p->inputs) return 0;
-    for (uint32_t i = 0; i < p->externals; i++) {
-        tc__layout *l = TC__ANEW(&p->arena, tc__layout);
-        if (!l) return 0;
-        *l = *tc__layout_at(p->ctx, v->external.at[i].layout);
-        p->inputs[i] = l;
+    for (uint32_t i = 0; i < p->externals; i++)
+        if (!tc__program_input(p, i, v->external.at[i].layout)) return 0;
+    // What an earlier segment left may be a view of an external, with its strides.
+    for (uint32_t i = 0; i < count && i < v->result_of.count; i++) {
+        uint32_t at = v->result_of.at[i];
+        if (at && !tc__program_input(p, p->externals + i, v->result.at[at - 1].layout))
+            return 0;
     }
     return 1;
 }

@@ -42,6 +42,7 @@ typedef struct graph {
     int n_calls, n_values, slot[MAX_INPUTS + MAX_INS];
     int frozen[MAX_VALUES], external[MAX_VALUES];
     int external_written, refused, limit;
+    int internal; // 1: a refusal was TC_E_INTERNAL, which nothing may be
     char refusal[600];
     void *memory[MAX_INPUTS]; // of the inputs' base arrays
 } graph;
@@ -299,6 +300,7 @@ static int emit(graph *g, call *o) {
         g->refused++;
         snprintf(g->refusal, sizeof g->refusal, "%s", tc_error_text(g->tc));
         if (g->f) fprintf(g->f, "    // refused: %s\n", g->refusal);
+        g->internal |= tc_error(g->tc) == TC_E_INTERNAL;
         tc_error_clear(g->tc);
         return o->n_in ? o->in[0] : 0;
     }

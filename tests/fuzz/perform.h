@@ -511,7 +511,10 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         break;
     case C_KINDS: break;
     }
-    if (f) fprintf(f, ";\n"), fflush(f);
+    if (f) fprintf(f, ";\n");
+    if (f && (o->kind < C_IN_TENSOR || o->kind == C_BRANCH))
+        fprintf(f, "    if (KEEP && region) v%d = tc_keep(v%d);\n", o->out, o->out);
+    if (f) fflush(f);
     return r;
 }
 

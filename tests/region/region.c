@@ -1076,6 +1076,7 @@ BOTH(memory_wrapped_twice_is_not_written) {
     tc_tensor d = tc_add(a, b);
     END();
     CHECK_EQ(AT(d, 5), 20);
+}
 
 BOTH(a_view_of_a_folded_copy_keeps_its_value) {
     // The least of one element is a copy, though the graph folds it to its input.
