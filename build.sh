@@ -199,27 +199,72 @@ fresh_cache() {
     export TC_CACHE_DIR
 }
 
+# Workers claim jobs by making a folder, which only one of them can.
+worker() {
+    action=$1
+    shift
+    for claim in $jobs; do
+        said=$claims/$(say "$claim" | tr / _)
+        mkdir "$said" 2>/dev/null || continue
+        "$action" "$claim" "$@" >"$said/text"
+        cat "$said/text"
+    done
+}
+
+# all_jobs ACTION ARGUMENTS...: ACTION JOB ARGUMENTS for each of $jobs, $JOBS at a time.
+all_jobs() {
+    claims=$OUT/claims
+    rm -rf "$claims"
+    mkdir -p "$claims"
+    worker_number=0
+    while [ $worker_number -lt "$JOBS" ]; do
+        worker "$@" &
+        worker_number=$((worker_number + 1))
+    done
+    wait
+}
+
+SHOWN=24 # lines of an example's output
+
+build_example() {
+    program=$OUT/examples/$(basename "$1")
+    # shellcheck disable=SC2086
+    compile "$1" "$program" -Wall -Wextra $CFLAGS >"$program.build" 2>&1
+}
+
+# Prints what the example prints, long texts cut.
+run_example() {
+    program=$OUT/examples/$(basename "$1")
+    fresh_cache "$program.cache"
+    "$program" >"$program.log" 2>&1
+    status=$?
+    head -n $SHOWN "$program.log" | sed 's/^/      /'
+    lines=$(wc -l <"$program.log")
+    [ "$lines" -le $SHOWN ] || say "      ... $((lines - SHOWN)) more lines in $program.log"
+    return $status
+}
+
 command_examples() {
-    ran=0
+    jobs='' ran=0
     for source in examples/*.c examples/*.cc; do
-        [ -f "$source" ] || continue
-        name=$(basename "$source")
-        program=$OUT/examples/$name.out
-        case $name in *.cc)
+        case $source in *.cc)
             [ -n "$CXX" ] || { say "skip  $source: no C++ compiler"; continue; }
             ;;
         esac
-        fresh_cache "$OUT/examples/$name.cache"
+        jobs="$jobs $source"
+    done
+    mkdir -p "$OUT/examples"
+    all_jobs build_example
+    for source in $jobs; do
         ran=$((ran + 1))
-        # shellcheck disable=SC2086
-        if compile "$source" "$program" -Wall -Wextra $CFLAGS >"$program.log" 2>&1 &&
-            "$program" >>"$program.log" 2>&1; then
-            say "ok    $source"
+        if [ -s "$OUT/examples/$(basename "$source").build" ]; then
+            cat "$OUT/examples/$(basename "$source").build"
+            false
         else
-            say "FAIL  $source"
-            tail -n 30 "$program.log"
-            failed=$((failed + 1))
-        fi
+            run_example "$source"
+        fi && say "ok    $source" && continue
+        say "FAIL  $source"
+        failed=$((failed + 1))
     done
     say "$((ran - failed)) passed, $failed failed"
     [ $failed = 0 ]
@@ -291,16 +336,6 @@ run_test() {
     esac
 }
 
-# Workers claim tests by making a folder, which only one of them can.
-worker() {
-    for claim in $tests; do
-        said=$claims/$(say "$claim" | tr / _)
-        mkdir "$said" 2>/dev/null || continue
-        run_test "$claim" "$@" >"$said/text"
-        cat "$said/text"
-    done
-}
-
 command_test() {
     names=''
     while [ $# -gt 0 ]; do
@@ -314,19 +349,11 @@ command_test() {
     build_gen
     $GEN tables . . || exit 2
     # shellcheck disable=SC2086
-    tests=$(select_tests $names)
-    [ -n "$tests" ] || { say "no test is called$names"; exit 2; }
-    claims=$OUT/claims
-    rm -rf "$claims"
-    mkdir -p "$claims"
-    worker_number=0
-    while [ $worker_number -lt "$JOBS" ]; do
-        worker "$@" &
-        worker_number=$((worker_number + 1))
-    done
-    wait
+    jobs=$(select_tests $names)
+    [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
+    all_jobs run_test "$@"
     passed=0 skipped=0
-    for test in $tests; do
+    for test in $jobs; do
         # shellcheck disable=SC2013
         while read -r p _ f _ s _; do
             passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + ${s:-0}))
