@@ -224,7 +224,7 @@ all_jobs() {
     wait
 }
 
-SHOWN=24 # lines of an example's output
+SHOWN=60 # lines of an example's output
 
 build_example() {
     program=$OUT/examples/$(basename "$1")
