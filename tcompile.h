@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd6786ef6209ca54fu
+#define TC__BUILD_ID 0xc936b837092ee4d0u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11258,6 +11258,7 @@ typedef struct tc__group {
     int64_t grain;     // LOOP: rows or columns per item
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
+    int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     const tc__layout *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     const char *why;          // one line for the head comment, owned by the session arena
@@ -13042,6 +13043,47 @@ static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
     return kind;
 }
 
+// ---- the size of a vector ----
+
+// What kernels are compiled for.
+typedef enum tc__emit {
+    TC__EMIT_PLAIN,
+    TC__EMIT_AVX2,  // with FMA
+    TC__EMIT_AVX512 // F, BW, DQ and VL
+} tc__emit;
+
+// Elements of one vector of compiled code.
+static int tc__group_lanes(const tc__group *g) { return g->lanes ? g->lanes : (int)TC__VECTOR; }
+
+// Whether a loop of 16 lanes does for n all that one of 8 does: no register has more than
+// 64 bytes, and no access that steps in eights falls apart into single elements.
+static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
+    int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+    if (!tc__lanes_differ(n, g->vector)) return 1;
+    if (tc__dtypes[n->dtype].bytes == 8 && n->op != TC_OP_FOR && n->op != TC_OP_END) return 0;
+    if (!memory || tc__is_lane_row(g, n, g->vector)) return 1;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->vector, 16) !=
+                                        tc__access_along(g, n->attr[i], g->vector, 8))
+            return 0;
+    return 1;
+}
+
+// Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
+enum { TC__LANES_16_ROWS = 8 };
+
+// The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
+// of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
+TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
+    if (target < TC__EMIT_AVX512) return TC__VECTOR;
+    if (g->kind == TC__CONTRACTION &&
+        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <= TC__LANES_16_ROWS)
+        return TC__VECTOR;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (!tc__node_takes_16(g, g->body.node.at[i])) return TC__VECTOR;
+    return 2 * TC__VECTOR;
+}
+
 TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
     return tc__pred_along(g, n, g->vector, width);
 }
@@ -13264,7 +13306,7 @@ typedef struct tc__dialect {
     const char *memory[TC_DTYPE_COUNT]; // of an element in memory, by dtype
     const char *index;                  // type of loop variables
     int cuda;                           // 1: expressions from the CUDA column of ops.def
-    int unit;                           // elements in one copy of a value
+    int unit;                           // elements in one copy of a value, 0 = the group's
     const tc__print_row *row;           // ends with print = NULL
     void (*kernel)(tc__printer *p, const char *symbol);
     void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
@@ -13276,7 +13318,7 @@ typedef struct tc__dialect {
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
     TC__ACC_NAMED, // one vector per copy
-    TC__ACC_ARRAY, // four vectors in memory, indexed by (c / 8) % 4
+    TC__ACC_ARRAY, // 32 lanes in memory, the vector of a step indexed by c
     TC__ACC_LANES  // vector == TC__ROW: [logical lane][copy] in memory
 } tc__acc_form;
 
@@ -13302,6 +13344,7 @@ struct tc__printer {
     const tc__group *g;
     const tc__dialect *d;
     int indent;
+    int unit; // elements in one copy of a value
     // Around the node being printed:
     tc__axis axis; // the vector runs along it
     int copies;    // named copies of a value that differs between lanes
@@ -13395,7 +13438,7 @@ static void tc__put_val(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
     int many = !p->d->cuda;
     if (tc__class_of(n->dtype) != TC__CLASS_i64) tc__put(p->out, "(%s)", p->d->index);
-    tc__put_name(p, n, p->shift / p->d->unit);
+    tc__put_name(p, n, p->shift / p->unit);
     if (many) tc__put(p->out, "[%s]", p->lane && tc__lanes_differ(n, p->axis) ? "l" : "0");
 }
 
@@ -13613,7 +13656,7 @@ static void tc__print_node(tc__printer *p, const tc__node *n) {
                                                : tc__print_alu;
     int copies = row && row->each == TC__ONCE ? 1 : tc__copies_of(p, n), shift = p->shift;
     for (int i = 0; i < copies; i++) {
-        p->shift = shift + i * p->d->unit;
+        p->shift = shift + i * p->unit;
         print(p, n, i);
     }
     p->shift = shift;
@@ -13687,7 +13730,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
     if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part))
         return NULL;
     if (axis == p->axis) {
-        int steps = tc__ix_steps(p->g, part, axis, TC__VECTOR, &stride);
+        int steps = tc__ix_steps(p->g, part, axis, p->unit, &stride);
         tc__ixrun run = tc__ix_run(p->g->body.ix, part, axis);
         if (!steps || run.run != INT64_MAX || !tc__ix_is_const(stride)) return NULL;
     }
@@ -13897,6 +13940,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
     p->axis = g->vector, p->copies = 1, p->outer = -1;
+    p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
 // Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.
@@ -13935,8 +13979,7 @@ enum {
     TC__CONTRACT_GRAIN = 48,       // rows of an item
     TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
     TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
-    TC__CONTRACT_WIDEST = 48
+    TC__CONTRACT_PANELS = 1 << 18 // bytes of packed panels of an item, about half an L2
 };
 
 typedef struct tc__contract {
@@ -13944,6 +13987,7 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
+    int lanes;                // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
@@ -13975,13 +14019,13 @@ static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
 
 static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-// Sums in registers: 12 vectors of 32 bytes, 6 of 64.
+// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
     if (q->flip) {
-        q->width = (int)tc__padded(q->grain, TC__VECTOR);
-        q->rows = most / (q->width / TC__VECTOR);
+        q->width = (int)tc__padded(q->grain, q->lanes);
+        q->rows = most / (q->width / q->lanes);
         if (q->rows > 8) q->rows = 8;
         if (q->rows < 2) q->rows = 2;
         return;
@@ -13992,16 +14036,16 @@ static void tc__contract_block(tc__contract *q) {
     if (q->grain < q->rows) q->rows = (int)q->grain;
     int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
     for (int v = most_vectors; v >= 2 && cols; v--)
-        if (tc__padded(cols, v * TC__VECTOR) < tc__padded(cols, vectors * TC__VECTOR))
+        if (tc__padded(cols, v * q->lanes) < tc__padded(cols, vectors * q->lanes))
             vectors = v;
-    q->width = vectors * TC__VECTOR;
+    q->width = vectors * q->lanes;
 }
 
 static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
-    int64_t unit = TC__CONTRACT_WIDEST; // a multiple of every width
+    int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
     int64_t wide = TC__CONTRACT_PANELS / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
@@ -14009,7 +14053,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
         q->wide = q->g->cols;
     q->wide_padded =
-        tc__round_up(x, q->wide, q->flip ? (int)TC__VECTOR * q->rows : q->width);
+        tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
     q->col_blocks =
         q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
 }
@@ -14026,7 +14070,7 @@ static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
 // Scratch behind that of the row buffers.
 static void tc__contract_scratch(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
-    tc__ix deep = tc__round_up(x, q->depth, TC__VECTOR);
+    tc__ix deep = tc__round_up(x, q->depth, q->lanes);
     q->bytes = tc__ix_const(0);
     for (size_t i = 0; i < q->g->buffer.count; i++) {
         const tc__kbuf *b = &q->g->buffer.at[i];
@@ -14035,7 +14079,7 @@ static void tc__contract_scratch(tc__contract *q) {
         q->bytes = tc__ix_add(x, b->offset,
                               tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
     }
-    int64_t tall = tc__padded(q->grain, q->flip ? (int)TC__VECTOR : q->rows);
+    int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
     q->pack_at = tc__contract_area(
         q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
     q->left_at = tc__contract_area(
@@ -14058,7 +14102,7 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
@@ -14098,13 +14142,13 @@ typedef enum tc__sum_line { TC__SUM_NEW, TC__SUM_ADD, TC__SUM_STORE } tc__sum_li
 static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
                               tc__sum_line what) {
     const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
-    for (int j = 0; j < q->width / TC__VECTOR; j++) {
+    for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
         if (what == TC__SUM_NEW)
             tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
         else if (what == TC__SUM_STORE)
             tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i,
-                    j * TC__VECTOR, i, j);
+                    j * p->unit, i, j);
         else if (q->cls == TC__CLASS_f32)
             tc__put(p->out, "s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n", i, j, i, j, i, j);
         else
@@ -14144,10 +14188,10 @@ static void tc__print_contract_block(tc__printer *p, const char *symbol) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
     tc__block_open(p);
-    for (int j = 0; j < q.width / TC__VECTOR; j++) {
+    for (int j = 0; j < q.width / q.lanes; j++) {
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls,
-                j * TC__VECTOR);
+                j * p->unit);
     }
     for (int i = 0; i < q.rows; i++) {
         tc__line(p);
@@ -14213,13 +14257,13 @@ static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
     }
 }
 
-// Evaluates node `id` along `axis` at the present index, storing vector j at `to` + 8 * j.
+// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`.
 static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
                               const uint8_t *mark, const char *to) {
     tc__print_needed(p, mark, 0);
     for (int j = 0; j < p->copies; j++) {
         tc__line(p);
-        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * TC__VECTOR);
+        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * p->unit);
         tc__put_value(p, id, j);
         tc__put(p->out, ");\n");
     }
@@ -14243,7 +14287,7 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
     tc__put(p->out, "x[j] = ");
     if (left && q->left_nodes) {
         tc__put(p->out, "left + (r - r0) * ");
-        tc__put_atom(p, tc__round_up(x, q->depth, TC__VECTOR), 0);
+        tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
     } else {
         tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
         tc__put_buffer(p, n->attr[0]);
@@ -14274,14 +14318,14 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
                                   const uint8_t *mark, int tail) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
-    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += 8)", q->width);
+    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
     tc__block_open(p);
     tc__line(p);
     if (tail)
-        tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, 8));\n");
+        tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, %d));\n", p->unit);
     else
         tc__put(p->out, "const tc_i64 c = p;\n");
-    p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / TC__VECTOR;
+    p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
     tc__print_operand(p, q, p->g->right, mark, to);
@@ -14370,14 +14414,14 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
-    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, TC__VECTOR), 0);
+    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
     tc__put(p->out, ";\n");
     tc__print_needed(p, mark, 1);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += 8)");
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(depth - k, 8);\n");
+    tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
     tc__print_operand(p, q, p->g->left, mark, to);
@@ -14522,8 +14566,8 @@ static void tc__print_contract(tc__printer *p, const char *symbol) {
 }
 // ---- gen/kernel/print_c_acc.c -------------------------------------------
 // C dialect: constants, and accumulators of reductions. 32 logical lanes are four named
-// vectors, four vectors in memory where the loop body is heavy, or 32 vectors in memory
-// where the vector runs along the rows. Behind 8192 columns a second set of lanes takes the
+// vectors of 8 (two of 16), as many in memory where the loop body is heavy, or 32 vectors in
+// memory where the vector runs along the rows. Behind 8192 columns a second set of lanes takes the
 // results of the chunks. argmax and argmin keep a value and an index per lane; their order
 // is total, so any order does.
 
@@ -14569,6 +14613,9 @@ static int tc__c_wide_at(const tc__printer *p, const tc__acc *a) {
 
 static int tc__c_is_chunked(const tc__acc *a) { return a->loop->attr[3] && !tc__is_arg(a); }
 
+// Vectors that hold the 32 logical lanes.
+static int tc__c_sets(const tc__printer *p) { return TC__LANES / p->unit; }
+
 // max0_2, max0[q], max0[c % 32][2]
 static void tc__c_acc_lane(tc__printer *p, int64_t i, int copy) {
     const tc__acc *a = &p->acc[i];
@@ -14576,7 +14623,7 @@ static void tc__c_acc_lane(tc__printer *p, int64_t i, int copy) {
     if (tc__is_arg(a) || a->form == TC__ACC_NAMED)
         tc__put(p->out, "_%d", copy);
     else if (a->form == TC__ACC_ARRAY)
-        tc__put(p->out, "[c / 8 %% 4]");
+        tc__put(p->out, "[c / %d %% %d]", p->unit, tc__c_sets(p));
     else
         tc__put(p->out, "[c %% 32][%d]", copy);
 }
@@ -14588,7 +14635,7 @@ static void tc__c_identity(tc__printer *p, const tc__acc *a) {
 // Sets the first set of lanes to the identity; `type` also declares it.
 static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
     const tc__acc *a = &p->acc[i];
-    int count = a->form == TC__ACC_LANES ? p->copies : 4;
+    int count = a->form == TC__ACC_LANES ? p->copies : tc__c_sets(p);
     if (a->form == TC__ACC_LANES && *type) {
         tc__line(p);
         tc__put(p->out, "%s", type);
@@ -14599,7 +14646,7 @@ static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
         tc__line(p);
         tc__put(p->out, "%s", type);
         tc__put_acc(p, i);
-        tc__put(p->out, "[4];\n");
+        tc__put(p->out, "[%d];\n", tc__c_sets(p));
     }
     if (a->form == TC__ACC_LANES) {
         tc__line(p);
@@ -14624,7 +14671,9 @@ static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
 static void tc__c_new_arg(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
     int wide = tc__c_wide_at(p, a);
-    int count = a->form == TC__ACC_LANES ? p->copies : a->form == TC__ACC_NAMED ? 4 : 1;
+    int count = a->form == TC__ACC_LANES   ? p->copies
+                : a->form == TC__ACC_NAMED ? tc__c_sets(p)
+                                           : 1;
     for (int j = 0; j < count; j++) {
         tc__line(p);
         tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
@@ -14751,9 +14800,9 @@ static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     int shift = p->shift,
         counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
-    int sets = counted && !tc__is_arg(a) ? 4 : p->copies;
+    int sets = counted && !tc__is_arg(a) ? tc__c_sets(p) : p->copies;
     for (int j = 0; j < sets; j++) {
-        p->shift = shift + j * TC__VECTOR;
+        p->shift = shift + j * p->unit;
         if (tc__is_arg(a)) {
             tc__c_step_arg(p, n, j);
             continue;
@@ -14765,11 +14814,11 @@ static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
     p->shift = shift;
 }
 
-static void tc__c_combine4(tc__printer *p, int64_t i) {
+static void tc__c_combine_sets(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
     tc__put(p->out, "TC_COMBINE_%s(", tc__suffix(a->dtype));
     tc__c_acc_fn(p, a);
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < tc__c_sets(p); j++) {
         tc__put(p->out, ", ");
         tc__put_acc(p, i);
         tc__put(p->out, a->form == TC__ACC_NAMED ? "_%d" : "[%d]", j);
@@ -14820,7 +14869,7 @@ static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
     tc__line(p);
     tc__put_acc(p, i);
     tc__put(p->out, "_last = ");
-    tc__c_combine4(p, i);
+    tc__c_combine_sets(p, i);
     tc__put(p->out, ";\n");
     tc__line(p);
     tc__put_acc(p, i);
@@ -14849,10 +14898,10 @@ static void tc__c_combine_chunks(tc__printer *p, const tc__node *n, int64_t i) {
     tc__line(p);
     tc__put(p->out, "    : TC_COMBINE_%s(", cls);
     tc__c_acc_fn(p, a);
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < tc__c_sets(p); j++) {
         tc__put(p->out, ", tc_ld_%s(", cls);
         tc__put_acc(p, i);
-        tc__put(p->out, "_chunk + %d)", j * TC__VECTOR);
+        tc__put(p->out, "_chunk + %d)", j * p->unit);
     }
     tc__put(p->out, "));\n");
 }
@@ -14882,23 +14931,23 @@ static void tc__c_combine_arg(tc__printer *p, const tc__node *n, int64_t i) {
     const tc__acc *a = &p->acc[i];
     const char *cls = tc__suffix(a->dtype), *at = tc__c_wide_at(p, a) ? "i64" : "i32";
     const char *scalar = p->d->scalar[tc__class_of(a->dtype)];
-    int sets = a->form == TC__ACC_NAMED ? 4 : 1;
+    int sets = a->form == TC__ACC_NAMED ? tc__c_sets(p) : 1;
     tc__line(p);
-    tc__put(p->out, "%s value%lld[%d];\n", scalar, (long long)i, sets * TC__VECTOR);
+    tc__put(p->out, "%s value%lld[%d];\n", scalar, (long long)i, sets * p->unit);
     tc__line(p);
-    tc__put(p->out, "tc_%s index%lld[%d];\n", at, (long long)i, sets * TC__VECTOR);
+    tc__put(p->out, "tc_%s index%lld[%d];\n", at, (long long)i, sets * p->unit);
     for (int j = 0; j < sets; j++) {
         tc__line(p);
         tc__put(p->out, "tc_st_%s(value%lld + %d, best%lld_%d);\n", cls, (long long)i,
-                j * TC__VECTOR, (long long)i, j);
+                j * p->unit, (long long)i, j);
         tc__line(p);
         tc__put(p->out, "tc_st_%s(index%lld + %d, at%lld_%d);\n", at, (long long)i,
-                j * TC__VECTOR, (long long)i, j);
+                j * p->unit, (long long)i, j);
     }
     tc__line(p);
     tc__put(p->out, "int top%lld = 0;\n", (long long)i);
     tc__line(p);
-    tc__put(p->out, "for (int l = 1; l < %d; l++)", sets * TC__VECTOR);
+    tc__put(p->out, "for (int l = 1; l < %d; l++)", sets * p->unit);
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const %s v = value%lld[l], b = value%lld[top%lld];\n", scalar,
@@ -14956,14 +15005,15 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
     }
     tc__put_let(p, n, 0);
     tc__put(p->out, "tc_splat_%s(", tc__suffix(a->dtype));
-    tc__c_combine4(p, i);
+    tc__c_combine_sets(p, i);
     tc__put(p->out, ");\n");
 }
 // ---- gen/kernel/print_c.c -----------------------------------------------
 // C dialect: LOOP lists for gcc and clang with vector types (cpu/vector.h), no includes.
-// Every value is a vector of 8 lanes, a row value has 8 equal ones, so an expression is the
-// same text and the same bits everywhere. Loops of 32 elements hold four named copies of
-// each value; what is left runs one vector at a time with n counted lanes.
+// Every value is a vector of p->unit lanes (8, with AVX-512 mostly 16), a row value has
+// equal ones, so an expression is the same text and the same bits everywhere. Loops of 32
+// elements hold four or two named copies of each value; what is left runs one vector at a
+// time with n counted lanes.
 
 // ---- memory ----
 
@@ -15044,9 +15094,9 @@ static void tc__c_pred(tc__printer *p, const tc__node *n) {
 static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
         tc__ix stride;
-        if (tc__access_along(p->g, n->attr[i + 1], p->axis, TC__VECTOR) != TC__UNIFORM)
+        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
             return 0;
-        if (!tc__ix_steps(p->g, n->attr[i], p->axis, TC__VECTOR, &stride)) return 0;
+        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride)) return 0;
         if (!tc__ix_is_const(stride)) return 0;
     }
     return 1;
@@ -15055,14 +15105,14 @@ static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
 // The same for all lanes at once: first lane, and last lane where it differs.
 static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     tc__c_pred(p, n);
-    p->shift += TC__VECTOR - 1;
+    p->shift += p->unit - 1;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, TC__VECTOR) == TC__UNIFORM)
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM)
             continue;
         tc__put(p->out, " && ");
         tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
     }
-    p->shift -= TC__VECTOR - 1;
+    p->shift -= p->unit - 1;
 }
 
 // ---- loads and stores ----
@@ -15089,22 +15139,30 @@ static tc__value tc__c_fill(const tc__node *n) {
     return v;
 }
 
+// `for (int l = 0; l < 8; l++) `
+static void tc__c_lane_loop(tc__printer *p) {
+    tc__put(p->out, "for (int l = 0; l < ");
+    if (p->tail)
+        tc__put(p->out, "n; l++) ");
+    else
+        tc__put(p->out, "%d; l++) ", p->unit);
+}
+
 // `float x5[8]; for (...) x5[l] = ...;`
 static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) {
-    const char *memory = tc__c_memory(p, n), *count = p->tail ? "n" : "8";
+    const char *memory = tc__c_memory(p, n);
     tc__value fill = tc__c_fill(n);
-    int partial = pred || p->tail;
     tc__line(p);
-    tc__put(p->out, "%s x%u_%d[8]%s;\n", memory, n->id, copy,
+    tc__put(p->out, "%s x%u_%d[%d]%s;\n", memory, n->id, copy, p->unit,
             p->tail && !pred ? " = {0}" : "");
     if (pred) {
         tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = ", n->id, copy);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
         tc__c_number(p, n->dtype, fill);
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out, "for (int l = 0; l < %s; l++) ", partial ? count : "8");
+    tc__c_lane_loop(p);
     p->lane = 1;
     if (pred) {
         tc__put(p->out, "if (");
@@ -15138,7 +15196,7 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ") ");
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
-    if (tc__access_along(p->g, n->attr[1], p->axis, TC__VECTOR) == TC__UNIFORM)
+    if (tc__access_along(p->g, n->attr[1], p->axis, p->unit) == TC__UNIFORM)
         tc__c_uniform_load(p, n);
     else
         tc__c_vector_load(p, n);
@@ -15157,12 +15215,12 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
 
 static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
     if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
-    return tc__access_along(p->g, n->attr[1], p->axis, TC__VECTOR);
+    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
 }
 
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__access access = tc__c_access(p, n);
-    int pred = tc__pred_along(p->g, n, p->axis, TC__VECTOR);
+    int pred = tc__pred_along(p->g, n, p->axis, p->unit);
     int guard = pred == 1 && access != TC__PER_LANE;
     if (pred == 2 && access == TC__CONTIGUOUS && !p->tail)
         guard = tc__c_pred_is_range(p, n);
@@ -15193,14 +15251,14 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
     tc__put(p->out, "[%s]%s", at, !narrow ? "" : dtype == TC_BOOL ? " & 1)" : ")");
 }
 
-// Non-temporal stores need addresses that are multiples of 32 bytes; bases are.
+// Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
     int dtype = p->g->buffer.at[n->attr[0]].dtype;
     if (n->n_attr < 3 || !n->attr[2] || tc__dtypes[dtype].bytes < 4 || p->tail) return 0;
     tc__ixpool *x = p->g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(TC__VECTOR)));
-    return tc__ix_divisor(x, e) % TC__VECTOR == 0;
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
+    return tc__ix_divisor(x, e) % p->unit == 0;
 }
 
 static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
@@ -15220,7 +15278,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     if (access == TC__PER_LANE) {
-        tc__put(p->out, "for (int l = 0; l < %s; l++) ", p->tail ? "n" : "8");
+        tc__c_lane_loop(p);
         p->lane = 1;
     }
     tc__c_address(p, n, 1);
@@ -15236,7 +15294,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
 static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
     tc__ix e = n->attr[0], stride;
     int steps =
-        tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, TC__VECTOR, &stride);
+        tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, p->unit, &stride);
     if (!tc__lanes_differ(n, p->axis) || (steps && tc__ix_is_const(stride))) {
         int64_t s = steps ? tc__ix_value(stride) : 0;
         tc__put_let(p, n, copy);
@@ -15248,10 +15306,10 @@ static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__line(p);
-    tc__put(p->out, "tc_i64 x%u_%d[8];\n", n->id, copy);
+    tc__put(p->out, "tc_i64 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);
     p->lane = 1;
-    tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = ", n->id, copy);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
     tc__put_ix(p, e);
     p->lane = 0;
     tc__put(p->out, ";\n");
@@ -15267,12 +15325,13 @@ static void tc__c_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ", ");
     tc__put_ix(p, n->attr[0]);
     tc__put(p->out, ", %lld", (long long)n->attr[1]);
-    if (!one) tc__put(p->out, ", %s", p->tail ? "n" : "8");
+    if (!one && p->tail) tc__put(p->out, ", n");
+    if (!one && !p->tail) tc__put(p->out, ", %d", p->unit);
     tc__put(p->out, ");\n");
 }
 
 static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
-    if (tc__pred_along(p->g, n, p->axis, TC__VECTOR) != 2) {
+    if (tc__pred_along(p->g, n, p->axis, p->unit) != 2) {
         tc__put_let(p, n, copy);
         tc__put(p->out, "tc_splat_i32(-(");
         if (n->n_attr)
@@ -15283,10 +15342,10 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__line(p);
-    tc__put(p->out, "tc_i32 x%u_%d[8];\n", n->id, copy);
+    tc__put(p->out, "tc_i32 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);
     p->lane = 1;
-    tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = -(", n->id, copy);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = -(", p->unit, n->id, copy);
     tc__c_pred(p, n);
     p->lane = 0;
     tc__put(p->out, ");\n");
@@ -15329,8 +15388,8 @@ typedef struct tc__c_range {
     int step;
 } tc__c_range;
 
-static int tc__c_vector_step(const tc__node *n) {
-    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? 4 * TC__VECTOR : TC__VECTOR;
+static int tc__c_vector_step(const tc__printer *p, const tc__node *n) {
+    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? TC__LANES : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
@@ -15354,8 +15413,8 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
     int worker = n->attr[1] == TC__BIND_WORKER;
-    long long grain = p->axis == TC__ROW ? 4 * TC__VECTOR : (long long)p->g->grain;
-    r.id = n->id, r.step = tc__c_vector_step(n), r.tail = tc__c_has_tail(p, n, r.step);
+    long long grain = p->axis == TC__ROW ? TC__LANES : (long long)p->g->grain;
+    r.id = n->id, r.step = tc__c_vector_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
         tc__ix_is_const(n->attr[5])) {
         r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
@@ -15455,18 +15514,19 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
 static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
                        uint32_t begin, uint32_t end) {
     const char *v = tc__axis_names[n->attr[0]];
-    tc__c_head(p, v, r, 1, TC__VECTOR);
+    tc__c_head(p, v, r, 1, p->unit);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
-    tc__put(p->out, " - %s, 8);\n", v);
+    tc__put(p->out, " - %s, %d);\n", v, p->unit);
     if (p->axis == TC__COL && tc__c_loop_has_acc(p, n, 1, 0)) {
         tc__line(p);
         tc__put(p->out, "const tc_vi inside = tc_lanes(n);\n");
     }
-    if (p->axis == TC__COL && r->step > TC__VECTOR && tc__c_loop_has_acc(p, n, 0, 0)) {
+    if (p->axis == TC__COL && r->step > p->unit && tc__c_loop_has_acc(p, n, 0, 0)) {
         tc__line(p);
-        tc__put(p->out, "const int part = (int)(c / 8 %% 4);\n");
+        tc__put(p->out, "const int part = (int)(c / %d %% %d);\n", p->unit,
+                TC__LANES / p->unit);
     }
     p->tail = 1;
     tc__c_body(p, n, begin, end);
@@ -15479,7 +15539,7 @@ static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint3
     tc__c_range r = tc__c_span(p, n, chunked);
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
-        p->copies = r.step / TC__VECTOR;
+        p->copies = r.step / p->unit;
         tc__c_body(p, n, begin, end);
         p->copies = 1;
         tc__block_close(p);
@@ -15674,7 +15734,7 @@ static const tc__dialect tc__dialect_c = {
     {"tc_u8", "tc_u8", "tc_i32", "tc_i64", "float", "double"},
     "tc_i64",
     0,
-    TC__VECTOR,
+    0,
     tc__c_rows,
     tc__c_kernel,
     tc__c_loop,
@@ -15700,7 +15760,8 @@ static const char *const tc__text_cpu_vector[] = {
     "// The includer defines TC_FN (what stands before a function: storage, inlining, target) and",
     "// TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define",
     "//   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)",
-    "//   TC_W         lanes of EVERY class: 8, or 4                       (8)",
+    "//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL",
+    "//                and TC_ISA_AVX2 1                                   (8)",
     "//   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)",
     "// gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must",
     "// be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with",
@@ -15768,6 +15829,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_E_U64",
     "#undef TC_F32",
     "#undef TC_F64",
+    "#undef TC_FIRST",
     "#undef TC_FLIP_f32",
     "#undef TC_FLIP_f64",
     "#undef TC_FMAK_f32",
@@ -15789,6 +15851,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_HW_SSE2",
     "#undef TC_I32",
     "#undef TC_I64",
+    "#undef TC_HALVE",
     "#undef TC_INF_f32",
     "#undef TC_INF_f64",
     "#undef TC_K_f32",
@@ -15806,6 +15869,8 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_LT_f64",
     "#undef TC_LT_i32",
     "#undef TC_LT_i64",
+    "#undef TC_MAX_f32",
+    "#undef TC_MIN_f32",
     "#undef TC_MULHI_u32",
     "#undef TC_MUL_f32",
     "#undef TC_MUL_f64",
@@ -15832,6 +15897,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_PARTS32",
     "#undef TC_PARTS64",
     "#undef TC_PICK32",
+    "#undef TC_ROUND_PART",
     "#undef TC_ROUND_f32",
     "#undef TC_ROUND_f64",
     "#undef TC_SEL_f32",
@@ -15906,7 +15972,7 @@ static const char *const tc__text_cpu_vector[] = {
     "",
     "// Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type",
     "// is wider than a register, so these are written on register-sized parts, through unions.",
-    "#if TC_W == 8 && TC_ISA_AVX2",
+    "#if TC_W >= 8 && TC_ISA_AVX2",
     "#define TC_P32 1",
     "#define TC_P64 2",
     "#elif TC_W == 8",
@@ -16033,7 +16099,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#define TC_PICK32(m, a, b) (((m) & (a)) | (~(m) & (b)))",
     "#if TC_ISA_AVX2 && TC_W == 8",
     "#define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps256(b, a, (TC_F32)(m))",
-    "#elif TC_ISA_AVX2",
+    "#elif TC_ISA_AVX2 && TC_W == 4",
     "#define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps(b, a, (TC_F32)(m))",
     "#else",
     "#define TC_SEL_f32(m, a, b) ((TC_F32)TC_PICK32((TC_I32)(m), (TC_I32)(a), (TC_I32)(b)))",
@@ -16043,12 +16109,31 @@ static const char *const tc__text_cpu_vector[] = {
     "#else",
     "#define TC_SEL_f64(m, a, b) ((TC_F64)TC_PICK32((TC_I64)(m), (TC_I64)(a), (TC_I64)(b)))",
     "#endif",
-    "#if TC_ISA_AVX2",
+    "#if TC_ISA_AVX2 && TC_W <= 8",
     "#define TC_SEL_i32(m, a, b) ((TC_I32)TC_SEL_f32(m, (TC_F32)(a), (TC_F32)(b)))",
     "#else",
     "#define TC_SEL_i32(m, a, b) TC_PICK32(m, a, b)",
     "#endif",
     "#define TC_SEL_i64(m, a, b) ((TC_I64)TC_SEL_f64(m, (TC_F64)(a), (TC_F64)(b)))",
+    "",
+    "// a > b \? a : b and a < b \? a : b: b where they are equal and where one is NaN. These are",
+    "// single instructions.",
+    "#if TC_ISA_AVX2 && TC_W == 8",
+    "#define TC_MAX_f32(a, b) __builtin_ia32_maxps256(a, b)",
+    "#define TC_MIN_f32(a, b) __builtin_ia32_minps256(a, b)",
+    "#elif TC_W == 16 && defined(__clang__)",
+    "#define TC_MAX_f32(a, b) __builtin_ia32_maxps512(a, b, 4)",
+    "#define TC_MIN_f32(a, b) __builtin_ia32_minps512(a, b, 4)",
+    "#elif TC_W == 16",
+    "#define TC_MAX_f32(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)",
+    "#define TC_MIN_f32(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)",
+    "#elif TC_HW_SSE2 && TC_W == 4",
+    "#define TC_MAX_f32(a, b) __builtin_ia32_maxps(a, b)",
+    "#define TC_MIN_f32(a, b) __builtin_ia32_minps(a, b)",
+    "#else",
+    "#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)",
+    "#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)",
+    "#endif",
     "",
     "// Bool register (TC_I32, 0 or -1) <-> mask of a class.",
     "#define TC_M_f32(b) (b)",
@@ -16063,6 +16148,8 @@ static const char *const tc__text_cpu_vector[] = {
     "// Is any lane of the mask set\?",
     "#if TC_ISA_AVX2 && TC_W == 8",
     "#define TC_ANY_i32(m) (__builtin_ia32_movmskps256((TC_F32)(m)) != 0)",
+    "#elif TC_W == 16",
+    "#define TC_ANY_i32(m) (__builtin_ia32_cvtd2mask512(m) != 0)",
     "#elif TC_HW_SSE2 && TC_W == 8",
     "#define TC_ANY_i32(m) \\",
     "    __extension__({ \\",
@@ -16134,6 +16221,17 @@ static const char *const tc__text_cpu_vector[] = {
     "        tc_u.part[1] = __builtin_ia32_roundpd256(tc_u.part[1], mode); \\",
     "        tc_u.all; \\",
     "    })",
+    "#elif TC_W == 16",
+    "#define TC_ROUND_f32(x, mode) __builtin_ia32_rndscaleps_mask(x, mode, x, -1, 4)",
+    "#define TC_ROUND_PART(x, mode) __builtin_ia32_rndscalepd_mask(x, mode, x, -1, 4)",
+    "#define TC_ROUND_f64(x, mode) \\",
+    "    __extension__({ \\",
+    "        TC_N(ud) tc_u; \\",
+    "        tc_u.all = (x); \\",
+    "        tc_u.part[0] = TC_ROUND_PART(tc_u.part[0], mode); \\",
+    "        tc_u.part[1] = TC_ROUND_PART(tc_u.part[1], mode); \\",
+    "        tc_u.all; \\",
+    "    })",
     "#elif TC_ISA_AVX2",
     "#define TC_ROUND_f32(x, mode) __builtin_ia32_roundps(x, mode)",
     "#define TC_ROUND_f64(x, mode) __builtin_ia32_roundpd256(x, mode)",
@@ -16143,6 +16241,12 @@ static const char *const tc__text_cpu_vector[] = {
     "#if TC_ISA_AVX2 && TC_W == 8",
     "#define TC_SQRTF __builtin_ia32_sqrtps256",
     "#define TC_SQRTD __builtin_ia32_sqrtpd256",
+    "#elif TC_W == 16 && defined(__clang__)",
+    "#define TC_SQRTF(x) __builtin_ia32_sqrtps512(x, 4)",
+    "#define TC_SQRTD(x) __builtin_ia32_sqrtpd512(x, 4)",
+    "#elif TC_W == 16",
+    "#define TC_SQRTF(x) __builtin_ia32_sqrtps512_mask(x, x, -1, 4)",
+    "#define TC_SQRTD(x) __builtin_ia32_sqrtpd512_mask(x, x, -1, 4)",
     "#elif TC_ISA_AVX2",
     "#define TC_SQRTF __builtin_ia32_sqrtps",
     "#define TC_SQRTD __builtin_ia32_sqrtpd256",
@@ -16194,6 +16298,8 @@ static const char *const tc__text_cpu_vector[] = {
     "#define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))",
     "#if TC_ISA_AVX2 && TC_W == 8",
     "#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)",
+    "#elif TC_W == 16",
+    "#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)",
     "#elif TC_ISA_AVX2",
     "#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps(a, b, c)",
     "#else",
@@ -16234,6 +16340,11 @@ static const char *const tc__text_cpu_vector[] = {
     "    wide even = (wide)__builtin_ia32_pmuludq256((TC_I32)a, (TC_I32)b);",
     "    wide odd = (wide)__builtin_ia32_pmuludq256(a1, b1);",
     "    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));",
+    "#elif TC_W == 16",
+    "    typedef TC_E_U64 wide __attribute__((vector_size(64)));",
+    "    wide even = ((wide)a & 0xffffffffu) * ((wide)b & 0xffffffffu);",
+    "    wide odd = ((wide)a >> 32) * ((wide)b >> 32);",
+    "    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));",
     "#else",
     "    TC_U32 a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;",
     "    TC_U32 t = a1 * b0 + ((a0 * b0) >> 16), u = a0 * b1 + (t & 0xffffu);",
@@ -16242,10 +16353,14 @@ static const char *const tc__text_cpu_vector[] = {
     "}",
     "",
     "// Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first",
-    "// n. nt: a store past the cache; p is 32-byte aligned, and an sfence belongs at the end.",
+    "// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.",
     "",
     "#define TC_AT(i) q[i]",
     "#define TC_PART(i) u.part[i]",
+    "#if TC_W == 16",
+    "// The first n lanes as bits of a mask register.",
+    "#define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))",
+    "#endif",
     "",
     "// fn: ld_f32",
     "TC_FN TC_F32 TC_N(ld_f32)(const float *p) {",
@@ -16281,34 +16396,51 @@ static const char *const tc__text_cpu_vector[] = {
     "",
     "// fn: ldn_f32 ld_f32",
     "TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {",
+    "#if TC_W == 16",
+    "    TC_F32 zero = {0};",
+    "    return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));",
+    "#else",
     "    float t[TC_W] = {0};",
     "    int i;",
     "    for (i = 0; i < n; i++) t[i] = p[i];",
     "    return TC_N(ld_f32)(t);",
+    "#endif",
     "}",
     "",
-    "// fn: ldn_i32 ld_i32",
+    "// fn: ldn_i32 ld_i32 ldn_f32",
     "TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {",
+    "#if TC_W == 16",
+    "    return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);",
+    "#else",
     "    TC_E_I32 t[TC_W] = {0};",
     "    int i;",
     "    for (i = 0; i < n; i++) t[i] = p[i];",
     "    return TC_N(ld_i32)(t);",
+    "#endif",
     "}",
     "",
     "// fn: stn_f32 st_f32",
     "TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {",
+    "#if TC_W == 16",
+    "    __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));",
+    "#else",
     "    float t[TC_W];",
     "    int i;",
     "    TC_N(st_f32)(t, v);",
     "    for (i = 0; i < n; i++) p[i] = t[i];",
+    "#endif",
     "}",
     "",
-    "// fn: stn_i32 st_i32",
+    "// fn: stn_i32 st_i32 stn_f32",
     "TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {",
+    "#if TC_W == 16",
+    "    TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);",
+    "#else",
     "    TC_E_I32 t[TC_W];",
     "    int i;",
     "    TC_N(st_i32)(t, v);",
     "    for (i = 0; i < n; i++) p[i] = t[i];",
+    "#endif",
     "}",
     "",
     "// fn: nt_f32 st_f32",
@@ -16320,6 +16452,8 @@ static const char *const tc__text_cpu_vector[] = {
     "    for (i = 0; i < TC_P32; i++) {",
     "#if defined(__clang__)",
     "        __builtin_nontemporal_store(u.part[i], (TC_N(pf) *)(void *)p + i);",
+    "#elif TC_W == 16",
+    "        __builtin_ia32_movntps512(p + i * (TC_W / TC_P32), u.part[i]);",
     "#elif TC_ISA_AVX2 && TC_W == 8",
     "        __builtin_ia32_movntps256(p + i * (TC_W / TC_P32), u.part[i]);",
     "#else",
@@ -16347,7 +16481,13 @@ static const char *const tc__text_cpu_vector[] = {
     "// fn: ld_u8",
     "// Bytes as 0..255.",
     "TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {",
-    "#if TC_ISA_AVX2 && !defined(__clang__)",
+    "#if TC_W == 16 && !defined(__clang__)",
+    "    typedef char bytes __attribute__((vector_size(16)));",
+    "    TC_I32 zero = {0};",
+    "    bytes t;",
+    "    __builtin_memcpy(&t, p, TC_W);",
+    "    return __builtin_ia32_pmovzxbd512_mask(t, zero, -1);",
+    "#elif TC_ISA_AVX2 && !defined(__clang__)",
     "    typedef char bytes __attribute__((vector_size(16)));",
     "#if TC_W == 8",
     "    typedef long long word __attribute__((vector_size(16)));",
@@ -16376,7 +16516,12 @@ static const char *const tc__text_cpu_vector[] = {
     "// fn: st_u8",
     "// The low byte of every lane.",
     "TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {",
-    "#if TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)",
+    "#if TC_W == 16 && !defined(__clang__)",
+    "    typedef char bytes __attribute__((vector_size(16)));",
+    "    bytes t = {0};",
+    "    t = __builtin_ia32_pmovdb512_mask(v, t, -1);",
+    "    __builtin_memcpy(p, &t, TC_W);",
+    "#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)",
     "    typedef short words __attribute__((vector_size(16)));",
     "    typedef int ints __attribute__((vector_size(16)));",
     "    typedef long long longs __attribute__((vector_size(16)));",
@@ -16442,7 +16587,9 @@ static const char *const tc__text_cpu_vector[] = {
     "// fn: iota_i32",
     "// base + lane",
     "TC_FN TC_I32 TC_N(iota_i32)(TC_E_I32 base) {",
-    "#if TC_W == 8",
+    "#if TC_W == 16",
+    "    TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};",
+    "#elif TC_W == 8",
     "    TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7};",
     "#else",
     "    TC_U32 v = {0, 1, 2, 3};",
@@ -16531,6 +16678,8 @@ static const char *const tc__text_cpu_vector[] = {
     "    for (i = 0; i < TC_P64; i++) {",
     "#if defined(__clang__)",
     "        __builtin_nontemporal_store(u.part[i], (TC_N(pd) *)(void *)p + i);",
+    "#elif TC_W == 16",
+    "        __builtin_ia32_movntpd512(p + i * (TC_W / TC_P64), u.part[i]);",
     "#elif TC_ISA_AVX2",
     "        __builtin_ia32_movntpd256(p + i * (TC_W / TC_P64), u.part[i]);",
     "#else",
@@ -16555,7 +16704,9 @@ static const char *const tc__text_cpu_vector[] = {
     "",
     "// fn: iota_i64",
     "TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {",
-    "#if TC_W == 8",
+    "#if TC_W == 16",
+    "    TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};",
+    "#elif TC_W == 8",
     "    TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7};",
     "#else",
     "    TC_U64 v = {0, 1, 2, 3};",
@@ -16564,10 +16715,15 @@ static const char *const tc__text_cpu_vector[] = {
     "}",
     "#endif",
     "",
-    "// Combines 32 partial results (v0 holds 0-7, v3 holds 24-31) into a scalar in the one order",
+    "// Combines 32 partial results, in vectors from lane 0 up, into a scalar in the one order",
     "// that all forms share: lane l with l + 16, then + 8, + 4, + 2, + 1, the lower lane on the",
-    "// left. OP(a, b) takes vectors. Eight lanes only.",
-    "#if defined(__clang__) || __GNUC__ >= 12",
+    "// left. OP(a, b) takes vectors. TC_DOWN brings lane l to 0; what lies above l is not used.",
+    "#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+    "#define TC_DOWN(v, l) \\",
+    "    __builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \\",
+    "                            ((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \\",
+    "                            10, 11, 12, 13, 14, 15)",
+    "#elif defined(__clang__) || __GNUC__ >= 12",
     "#define TC_DOWN(v, l) \\",
     "    __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \\",
     "                            7)",
@@ -16580,20 +16736,33 @@ static const char *const tc__text_cpu_vector[] = {
     "        tc_t; \\",
     "    })",
     "#endif",
-    "#if TC_W == 8",
-    "#define TC_COMBINE(T, OP, v0, v1, v2, v3) \\",
+    "#define TC_COMBINE(T, OP, v) \\",
     "    __extension__({ \\",
-    "        T tc_a = OP(v0, v2), tc_b = OP(v1, v3); \\",
-    "        T tc_c = OP(tc_a, tc_b), tc_d = TC_DOWN(tc_c, 4); \\",
+    "        T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \\",
     "        T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \\",
     "        T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \\",
     "        T tc_i = OP(tc_g, tc_h); \\",
     "        tc_i[0]; \\",
     "    })",
-    "#define TC_COMBINE_f32(OP, v0, v1, v2, v3) TC_COMBINE(TC_F32, OP, v0, v1, v2, v3)",
-    "#define TC_COMBINE_f64(OP, v0, v1, v2, v3) TC_COMBINE(TC_F64, OP, v0, v1, v2, v3)",
-    "#define TC_COMBINE_i32(OP, v0, v1, v2, v3) TC_COMBINE(TC_I32, OP, v0, v1, v2, v3)",
-    "#define TC_COMBINE_i64(OP, v0, v1, v2, v3) TC_COMBINE(TC_I64, OP, v0, v1, v2, v3)",
+    "#if TC_W == 16",
+    "#define TC_HALVE(T, OP, v) \\",
+    "    __extension__({ \\",
+    "        T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \\",
+    "        OP(tc_a, tc_b); \\",
+    "    })",
+    "#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))",
+    "#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))",
+    "#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))",
+    "#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))",
+    "#elif TC_W == 8",
+    "#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \\",
+    "    TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))",
+    "#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \\",
+    "    TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))",
+    "#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \\",
+    "    TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))",
+    "#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \\",
+    "    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))",
     "#endif",
 };
 
@@ -18703,7 +18872,7 @@ static const char *const tc__text_kernel[] = {
     "// fn: check",
     "// The first n lanes; the others are 0.",
     "TC_FN tc_vl TC_N(check)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site, int n) {",
-    "    tc_i64 t[8], x[8] = {0};",
+    "    tc_i64 t[TC_W], x[TC_W] = {0};",
     "    TC_N(st_i64)(t, v);",
     "    for (int l = 0; l < n; l++) x[l] = TC_N(check_lane)(a, t[l], limit, site);",
     "    return TC_N(ld_i64)(x);",
@@ -18716,27 +18885,45 @@ static const char *const tc__text_kernel[] = {
     "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
     "}",
     "",
+    "// fn: ld_oct",
+    "TC_FN tc_oct TC_N(ld_oct)(const float *p) {",
+    "#if TC_W == 8",
+    "    return TC_N(ld_f32)(p);",
+    "#else",
+    "    return *(const tc_oct_at *)(const void *)p;",
+    "#endif",
+    "}",
+    "",
+    "// fn: st_oct",
+    "TC_FN void TC_N(st_oct)(float *p, tc_oct v) {",
+    "#if TC_W == 8",
+    "    TC_N(st_f32)(p, v);",
+    "#else",
+    "    *(tc_oct_at *)(void *)p = v;",
+    "#endif",
+    "}",
+    "",
     "// fn: transpose_f32",
     "// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
     "TC_FN void TC_N(transpose_f32)(const float *const *x, tc_i64 k, float *q, tc_i64 step) {",
-    "    tc_vf r0 = TC_N(ld_f32)(x[0] + k), r1 = TC_N(ld_f32)(x[1] + k);",
-    "    tc_vf r2 = TC_N(ld_f32)(x[2] + k), r3 = TC_N(ld_f32)(x[3] + k);",
-    "    tc_vf r4 = TC_N(ld_f32)(x[4] + k), r5 = TC_N(ld_f32)(x[5] + k);",
-    "    tc_vf r6 = TC_N(ld_f32)(x[6] + k), r7 = TC_N(ld_f32)(x[7] + k);",
-    "    tc_vf a0 = TC_ZIP_LOW(r0, r1), a1 = TC_ZIP_HIGH(r0, r1), a2 = TC_ZIP_LOW(r2, r3);",
-    "    tc_vf a3 = TC_ZIP_HIGH(r2, r3), a4 = TC_ZIP_LOW(r4, r5), a5 = TC_ZIP_HIGH(r4, r5);",
-    "    tc_vf a6 = TC_ZIP_LOW(r6, r7), a7 = TC_ZIP_HIGH(r6, r7);",
-    "    tc_vf b0 = TC_PAIR_LOW(a0, a2), b1 = TC_PAIR_HIGH(a0, a2), b2 = TC_PAIR_LOW(a1, a3);",
-    "    tc_vf b3 = TC_PAIR_HIGH(a1, a3), b4 = TC_PAIR_LOW(a4, a6), b5 = TC_PAIR_HIGH(a4, a6);",
-    "    tc_vf b6 = TC_PAIR_LOW(a5, a7), b7 = TC_PAIR_HIGH(a5, a7);",
-    "    TC_N(st_f32)(q, TC_HALF_LOW(b0, b4));",
-    "    TC_N(st_f32)(q + step, TC_HALF_LOW(b1, b5));",
-    "    TC_N(st_f32)(q + 2 * step, TC_HALF_LOW(b2, b6));",
-    "    TC_N(st_f32)(q + 3 * step, TC_HALF_LOW(b3, b7));",
-    "    TC_N(st_f32)(q + 4 * step, TC_HALF_HIGH(b0, b4));",
-    "    TC_N(st_f32)(q + 5 * step, TC_HALF_HIGH(b1, b5));",
-    "    TC_N(st_f32)(q + 6 * step, TC_HALF_HIGH(b2, b6));",
-    "    TC_N(st_f32)(q + 7 * step, TC_HALF_HIGH(b3, b7));",
+    "    tc_oct r0 = TC_N(ld_oct)(x[0] + k), r1 = TC_N(ld_oct)(x[1] + k);",
+    "    tc_oct r2 = TC_N(ld_oct)(x[2] + k), r3 = TC_N(ld_oct)(x[3] + k);",
+    "    tc_oct r4 = TC_N(ld_oct)(x[4] + k), r5 = TC_N(ld_oct)(x[5] + k);",
+    "    tc_oct r6 = TC_N(ld_oct)(x[6] + k), r7 = TC_N(ld_oct)(x[7] + k);",
+    "    tc_oct a0 = TC_ZIP_LOW(r0, r1), a1 = TC_ZIP_HIGH(r0, r1), a2 = TC_ZIP_LOW(r2, r3);",
+    "    tc_oct a3 = TC_ZIP_HIGH(r2, r3), a4 = TC_ZIP_LOW(r4, r5), a5 = TC_ZIP_HIGH(r4, r5);",
+    "    tc_oct a6 = TC_ZIP_LOW(r6, r7), a7 = TC_ZIP_HIGH(r6, r7);",
+    "    tc_oct b0 = TC_PAIR_LOW(a0, a2), b1 = TC_PAIR_HIGH(a0, a2), b2 = TC_PAIR_LOW(a1, a3);",
+    "    tc_oct b3 = TC_PAIR_HIGH(a1, a3), b4 = TC_PAIR_LOW(a4, a6), b5 = TC_PAIR_HIGH(a4, a6);",
+    "    tc_oct b6 = TC_PAIR_LOW(a5, a7), b7 = TC_PAIR_HIGH(a5, a7);",
+    "    TC_N(st_oct)(q, TC_HALF_LOW(b0, b4));",
+    "    TC_N(st_oct)(q + step, TC_HALF_LOW(b1, b5));",
+    "    TC_N(st_oct)(q + 2 * step, TC_HALF_LOW(b2, b6));",
+    "    TC_N(st_oct)(q + 3 * step, TC_HALF_LOW(b3, b7));",
+    "    TC_N(st_oct)(q + 4 * step, TC_HALF_HIGH(b0, b4));",
+    "    TC_N(st_oct)(q + 5 * step, TC_HALF_HIGH(b1, b5));",
+    "    TC_N(st_oct)(q + 6 * step, TC_HALF_HIGH(b2, b6));",
+    "    TC_N(st_oct)(q + 7 * step, TC_HALF_HIGH(b3, b7));",
     "}",
     "",
     "// fn: interleave_f32",
@@ -18763,13 +18950,16 @@ static const char *const tc__text_kernel[] = {
     "}",
 };
 
-// Steps of the transposition, inside and across halves of 4. gcc before 12 has another
-// builtin.
+// Steps of the transposition of eight floats, inside and across halves of 4. gcc before 12
+// has another builtin.
 static const char *const tc__text_shuffles[] = {
+    "typedef float tc_oct __attribute__((vector_size(32)));",
+    "typedef tc_i32 tc_oct_i __attribute__((vector_size(32)));",
+    "typedef tc_oct tc_oct_at __attribute__((aligned(4), may_alias));",
     "#if defined(__clang__) || __GNUC__ >= 12",
     "#define TC_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
     "#else",
-    "#define TC_MIX(a, b, ...) __builtin_shuffle(a, b, (tc_vi){__VA_ARGS__})",
+    "#define TC_MIX(a, b, ...) __builtin_shuffle(a, b, (tc_oct_i){__VA_ARGS__})",
     "#endif",
     "#define TC_ZIP_LOW(a, b) TC_MIX(a, b, 0, 8, 1, 9, 4, 12, 5, 13)",
     "#define TC_ZIP_HIGH(a, b) TC_MIX(a, b, 2, 10, 3, 11, 6, 14, 7, 15)",
@@ -18881,20 +19071,23 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
     }
 }
 
-static void tc__put_abi(tc__text *out, int avx2) {
+static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
     static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
+    static const char *const cpu[] = {
+        "", " -mavx2 -mfma",
+        " -mavx2 -mfma\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
     tc__put(out,
             "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
             "-fno-unroll-loops):\n// gcc %s%s -fno-math-errno -fno-trapping-math\n"
             "//     -ffp-contract=off -fwrapv -Wno-psabi -fPIC -shared -nostdlib FILE.c\n",
-            flags, avx2 ? " -mavx2 -mfma" : "");
+            flags, cpu[target]);
     tc__put(out,
             "#define TC_FN static inline __attribute__((always_inline, unused))\n"
             "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
-            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n",
-            avx2);
+            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n#define TC_W %d\n",
+            target >= TC__EMIT_AVX2, lanes);
     tc__put(
         out,
         "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
@@ -18999,15 +19192,15 @@ static void tc__prelude_close(tc__prelude *q) {
     tc__map_free(&q->words);
 }
 
-// Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
-// reported.
+// Appends the head of a translation unit that holds the kernels of `groups`, which have
+// vectors of one size. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
-                                        int count, int avx2) {
+                                        int count, tc__emit target) {
     tc__prelude q;
     uint64_t found;
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
     int ok = tc__prelude_mark(&q, &tc__dialect_c, groups, count);
-    tc__put_abi(out, avx2);
+    tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
@@ -20559,6 +20752,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FIRST
 #undef TC_FLIP_f32
 #undef TC_FLIP_f64
 #undef TC_FMAK_f32
@@ -20580,6 +20774,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_HALVE
 #undef TC_INF_f32
 #undef TC_INF_f64
 #undef TC_K_f32
@@ -20597,6 +20792,8 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_LT_f64
 #undef TC_LT_i32
 #undef TC_LT_i64
+#undef TC_MAX_f32
+#undef TC_MIN_f32
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -20623,6 +20820,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
 #undef TC_SEL_f32
@@ -20727,6 +20925,10 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #define TC_SEL_f64(m, a, b) ((m) ? (a) : (b))
 #define TC_SEL_i32(m, a, b) ((m) ? (a) : (b))
 #define TC_SEL_i64(m, a, b) ((m) ? (a) : (b))
+
+// b where they are equal and where one is NaN.
+#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MIN_f32(a, b) ((a) < (b) ? (a) : (b))
 
 // Bool register <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -23839,7 +24041,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 // The includer defines TC_FN (what stands before a function: storage, inlining, target) and
 // TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
-//   TC_W         lanes of EVERY class: 8, or 4                       (8)
+//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL
+//                and TC_ISA_AVX2 1                                   (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
 // gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
 // be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
@@ -23907,6 +24110,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FIRST
 #undef TC_FLIP_f32
 #undef TC_FLIP_f64
 #undef TC_FMAK_f32
@@ -23928,6 +24132,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_HALVE
 #undef TC_INF_f32
 #undef TC_INF_f64
 #undef TC_K_f32
@@ -23945,6 +24150,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_LT_f64
 #undef TC_LT_i32
 #undef TC_LT_i64
+#undef TC_MAX_f32
+#undef TC_MIN_f32
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -23971,6 +24178,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
 #undef TC_SEL_f32
@@ -24045,7 +24253,7 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
-#if TC_W == 8 && TC_ISA_AVX2
+#if TC_W >= 8 && TC_ISA_AVX2
 #define TC_P32 1
 #define TC_P64 2
 #elif TC_W == 8
@@ -24172,7 +24380,7 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_PICK32(m, a, b) (((m) & (a)) | (~(m) & (b)))
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps256(b, a, (TC_F32)(m))
-#elif TC_ISA_AVX2
+#elif TC_ISA_AVX2 && TC_W == 4
 #define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps(b, a, (TC_F32)(m))
 #else
 #define TC_SEL_f32(m, a, b) ((TC_F32)TC_PICK32((TC_I32)(m), (TC_I32)(a), (TC_I32)(b)))
@@ -24182,12 +24390,31 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #else
 #define TC_SEL_f64(m, a, b) ((TC_F64)TC_PICK32((TC_I64)(m), (TC_I64)(a), (TC_I64)(b)))
 #endif
-#if TC_ISA_AVX2
+#if TC_ISA_AVX2 && TC_W <= 8
 #define TC_SEL_i32(m, a, b) ((TC_I32)TC_SEL_f32(m, (TC_F32)(a), (TC_F32)(b)))
 #else
 #define TC_SEL_i32(m, a, b) TC_PICK32(m, a, b)
 #endif
 #define TC_SEL_i64(m, a, b) ((TC_I64)TC_SEL_f64(m, (TC_F64)(a), (TC_F64)(b)))
+
+// a > b ? a : b and a < b ? a : b: b where they are equal and where one is NaN. These are
+// single instructions.
+#if TC_ISA_AVX2 && TC_W == 8
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps256(a, b)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps256(a, b)
+#elif TC_W == 16 && defined(__clang__)
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps512(a, b, 4)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps512(a, b, 4)
+#elif TC_W == 16
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)
+#elif TC_HW_SSE2 && TC_W == 4
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps(a, b)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps(a, b)
+#else
+#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
+#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
+#endif
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -24202,6 +24429,8 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 // Is any lane of the mask set?
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_ANY_i32(m) (__builtin_ia32_movmskps256((TC_F32)(m)) != 0)
+#elif TC_W == 16
+#define TC_ANY_i32(m) (__builtin_ia32_cvtd2mask512(m) != 0)
 #elif TC_HW_SSE2 && TC_W == 8
 #define TC_ANY_i32(m) \
     __extension__({ \
@@ -24273,6 +24502,17 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
         tc_u.part[1] = __builtin_ia32_roundpd256(tc_u.part[1], mode); \
         tc_u.all; \
     })
+#elif TC_W == 16
+#define TC_ROUND_f32(x, mode) __builtin_ia32_rndscaleps_mask(x, mode, x, -1, 4)
+#define TC_ROUND_PART(x, mode) __builtin_ia32_rndscalepd_mask(x, mode, x, -1, 4)
+#define TC_ROUND_f64(x, mode) \
+    __extension__({ \
+        TC_N(ud) tc_u; \
+        tc_u.all = (x); \
+        tc_u.part[0] = TC_ROUND_PART(tc_u.part[0], mode); \
+        tc_u.part[1] = TC_ROUND_PART(tc_u.part[1], mode); \
+        tc_u.all; \
+    })
 #elif TC_ISA_AVX2
 #define TC_ROUND_f32(x, mode) __builtin_ia32_roundps(x, mode)
 #define TC_ROUND_f64(x, mode) __builtin_ia32_roundpd256(x, mode)
@@ -24282,6 +24522,12 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_SQRTF __builtin_ia32_sqrtps256
 #define TC_SQRTD __builtin_ia32_sqrtpd256
+#elif TC_W == 16 && defined(__clang__)
+#define TC_SQRTF(x) __builtin_ia32_sqrtps512(x, 4)
+#define TC_SQRTD(x) __builtin_ia32_sqrtpd512(x, 4)
+#elif TC_W == 16
+#define TC_SQRTF(x) __builtin_ia32_sqrtps512_mask(x, x, -1, 4)
+#define TC_SQRTD(x) __builtin_ia32_sqrtpd512_mask(x, x, -1, 4)
 #elif TC_ISA_AVX2
 #define TC_SQRTF __builtin_ia32_sqrtps
 #define TC_SQRTD __builtin_ia32_sqrtpd256
@@ -24333,6 +24579,8 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
 #define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
+#elif TC_W == 16
+#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
 #elif TC_ISA_AVX2
 #define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps(a, b, c)
 #else
@@ -24373,6 +24621,11 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
     wide even = (wide)__builtin_ia32_pmuludq256((TC_I32)a, (TC_I32)b);
     wide odd = (wide)__builtin_ia32_pmuludq256(a1, b1);
     return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
+#elif TC_W == 16
+    typedef TC_E_U64 wide __attribute__((vector_size(64)));
+    wide even = ((wide)a & 0xffffffffu) * ((wide)b & 0xffffffffu);
+    wide odd = ((wide)a >> 32) * ((wide)b >> 32);
+    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
 #else
     TC_U32 a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;
     TC_U32 t = a1 * b0 + ((a0 * b0) >> 16), u = a0 * b1 + (t & 0xffffu);
@@ -24381,10 +24634,14 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 }
 
 // Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
-// n. nt: a store past the cache; p is 32-byte aligned, and an sfence belongs at the end.
+// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
+#if TC_W == 16
+// The first n lanes as bits of a mask register.
+#define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
+#endif
 
 // fn: ld_f32
 TC_FN TC_F32 TC_N(ld_f32)(const float *p) {
@@ -24420,34 +24677,51 @@ TC_FN void TC_N(st_i32)(TC_E_I32 *p, TC_I32 v) {
 
 // fn: ldn_f32 ld_f32
 TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
+#if TC_W == 16
+    TC_F32 zero = {0};
+    return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
+#else
     float t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_f32)(t);
+#endif
 }
 
-// fn: ldn_i32 ld_i32
+// fn: ldn_i32 ld_i32 ldn_f32
 TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {
+#if TC_W == 16
+    return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
+#else
     TC_E_I32 t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_i32)(t);
+#endif
 }
 
 // fn: stn_f32 st_f32
 TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
+#if TC_W == 16
+    __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
+#else
     float t[TC_W];
     int i;
     TC_N(st_f32)(t, v);
     for (i = 0; i < n; i++) p[i] = t[i];
+#endif
 }
 
-// fn: stn_i32 st_i32
+// fn: stn_i32 st_i32 stn_f32
 TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {
+#if TC_W == 16
+    TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
+#else
     TC_E_I32 t[TC_W];
     int i;
     TC_N(st_i32)(t, v);
     for (i = 0; i < n; i++) p[i] = t[i];
+#endif
 }
 
 // fn: nt_f32 st_f32
@@ -24459,6 +24733,8 @@ TC_FN void TC_N(nt_f32)(float *p, TC_F32 v) {
     for (i = 0; i < TC_P32; i++) {
 #if defined(__clang__)
         __builtin_nontemporal_store(u.part[i], (TC_N(pf) *)(void *)p + i);
+#elif TC_W == 16
+        __builtin_ia32_movntps512(p + i * (TC_W / TC_P32), u.part[i]);
 #elif TC_ISA_AVX2 && TC_W == 8
         __builtin_ia32_movntps256(p + i * (TC_W / TC_P32), u.part[i]);
 #else
@@ -24486,7 +24762,13 @@ TC_FN void TC_N(fence)(void) {
 // fn: ld_u8
 // Bytes as 0..255.
 TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
-#if TC_ISA_AVX2 && !defined(__clang__)
+#if TC_W == 16 && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    TC_I32 zero = {0};
+    bytes t;
+    __builtin_memcpy(&t, p, TC_W);
+    return __builtin_ia32_pmovzxbd512_mask(t, zero, -1);
+#elif TC_ISA_AVX2 && !defined(__clang__)
     typedef char bytes __attribute__((vector_size(16)));
 #if TC_W == 8
     typedef long long word __attribute__((vector_size(16)));
@@ -24515,7 +24797,12 @@ TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
 // fn: st_u8
 // The low byte of every lane.
 TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {
-#if TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+#if TC_W == 16 && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    bytes t = {0};
+    t = __builtin_ia32_pmovdb512_mask(v, t, -1);
+    __builtin_memcpy(p, &t, TC_W);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
     typedef short words __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(16)));
     typedef long long longs __attribute__((vector_size(16)));
@@ -24581,7 +24868,9 @@ TC_FN TC_I32 TC_N(splat_i32)(TC_E_I32 x) { return x - __extension__(TC_I32){0}; 
 // fn: iota_i32
 // base + lane
 TC_FN TC_I32 TC_N(iota_i32)(TC_E_I32 base) {
-#if TC_W == 8
+#if TC_W == 16
+    TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif TC_W == 8
     TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     TC_U32 v = {0, 1, 2, 3};
@@ -24670,6 +24959,8 @@ TC_FN void TC_N(nt_f64)(double *p, TC_F64 v) {
     for (i = 0; i < TC_P64; i++) {
 #if defined(__clang__)
         __builtin_nontemporal_store(u.part[i], (TC_N(pd) *)(void *)p + i);
+#elif TC_W == 16
+        __builtin_ia32_movntpd512(p + i * (TC_W / TC_P64), u.part[i]);
 #elif TC_ISA_AVX2
         __builtin_ia32_movntpd256(p + i * (TC_W / TC_P64), u.part[i]);
 #else
@@ -24694,7 +24985,9 @@ TC_FN TC_I64 TC_N(splat_i64)(TC_E_I64 x) { return x - __extension__(TC_I64){0}; 
 
 // fn: iota_i64
 TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
-#if TC_W == 8
+#if TC_W == 16
+    TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif TC_W == 8
     TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     TC_U64 v = {0, 1, 2, 3};
@@ -24703,10 +24996,15 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 }
 #endif
 
-// Combines 32 partial results (v0 holds 0-7, v3 holds 24-31) into a scalar in the one order
+// Combines 32 partial results, in vectors from lane 0 up, into a scalar in the one order
 // that all forms share: lane l with l + 16, then + 8, + 4, + 2, + 1, the lower lane on the
-// left. OP(a, b) takes vectors. Eight lanes only.
-#if defined(__clang__) || __GNUC__ >= 12
+// left. OP(a, b) takes vectors. TC_DOWN brings lane l to 0; what lies above l is not used.
+#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)
+#define TC_DOWN(v, l) \
+    __builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \
+                            ((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \
+                            10, 11, 12, 13, 14, 15)
+#elif defined(__clang__) || __GNUC__ >= 12
 #define TC_DOWN(v, l) \
     __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \
                             7)
@@ -24719,20 +25017,33 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
         tc_t; \
     })
 #endif
-#if TC_W == 8
-#define TC_COMBINE(T, OP, v0, v1, v2, v3) \
+#define TC_COMBINE(T, OP, v) \
     __extension__({ \
-        T tc_a = OP(v0, v2), tc_b = OP(v1, v3); \
-        T tc_c = OP(tc_a, tc_b), tc_d = TC_DOWN(tc_c, 4); \
+        T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \
         T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \
         T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \
         T tc_i = OP(tc_g, tc_h); \
         tc_i[0]; \
     })
-#define TC_COMBINE_f32(OP, v0, v1, v2, v3) TC_COMBINE(TC_F32, OP, v0, v1, v2, v3)
-#define TC_COMBINE_f64(OP, v0, v1, v2, v3) TC_COMBINE(TC_F64, OP, v0, v1, v2, v3)
-#define TC_COMBINE_i32(OP, v0, v1, v2, v3) TC_COMBINE(TC_I32, OP, v0, v1, v2, v3)
-#define TC_COMBINE_i64(OP, v0, v1, v2, v3) TC_COMBINE(TC_I64, OP, v0, v1, v2, v3)
+#if TC_W == 16
+#define TC_HALVE(T, OP, v) \
+    __extension__({ \
+        T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \
+        OP(tc_a, tc_b); \
+    })
+#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))
+#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))
+#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))
+#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))
+#elif TC_W == 8
+#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))
 #endif
 
 // ---- gen/cpu/math.h -----------------------------------------------------
@@ -27368,7 +27679,8 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 // The includer defines TC_FN (what stands before a function: storage, inlining, target) and
 // TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
-//   TC_W         lanes of EVERY class: 8, or 4                       (8)
+//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL
+//                and TC_ISA_AVX2 1                                   (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
 // gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
 // be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
@@ -27436,6 +27748,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FIRST
 #undef TC_FLIP_f32
 #undef TC_FLIP_f64
 #undef TC_FMAK_f32
@@ -27457,6 +27770,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_HALVE
 #undef TC_INF_f32
 #undef TC_INF_f64
 #undef TC_K_f32
@@ -27474,6 +27788,8 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_LT_f64
 #undef TC_LT_i32
 #undef TC_LT_i64
+#undef TC_MAX_f32
+#undef TC_MIN_f32
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -27500,6 +27816,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
 #undef TC_SEL_f32
@@ -27574,7 +27891,7 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
-#if TC_W == 8 && TC_ISA_AVX2
+#if TC_W >= 8 && TC_ISA_AVX2
 #define TC_P32 1
 #define TC_P64 2
 #elif TC_W == 8
@@ -27701,7 +28018,7 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_PICK32(m, a, b) (((m) & (a)) | (~(m) & (b)))
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps256(b, a, (TC_F32)(m))
-#elif TC_ISA_AVX2
+#elif TC_ISA_AVX2 && TC_W == 4
 #define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps(b, a, (TC_F32)(m))
 #else
 #define TC_SEL_f32(m, a, b) ((TC_F32)TC_PICK32((TC_I32)(m), (TC_I32)(a), (TC_I32)(b)))
@@ -27711,12 +28028,31 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #else
 #define TC_SEL_f64(m, a, b) ((TC_F64)TC_PICK32((TC_I64)(m), (TC_I64)(a), (TC_I64)(b)))
 #endif
-#if TC_ISA_AVX2
+#if TC_ISA_AVX2 && TC_W <= 8
 #define TC_SEL_i32(m, a, b) ((TC_I32)TC_SEL_f32(m, (TC_F32)(a), (TC_F32)(b)))
 #else
 #define TC_SEL_i32(m, a, b) TC_PICK32(m, a, b)
 #endif
 #define TC_SEL_i64(m, a, b) ((TC_I64)TC_SEL_f64(m, (TC_F64)(a), (TC_F64)(b)))
+
+// a > b ? a : b and a < b ? a : b: b where they are equal and where one is NaN. These are
+// single instructions.
+#if TC_ISA_AVX2 && TC_W == 8
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps256(a, b)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps256(a, b)
+#elif TC_W == 16 && defined(__clang__)
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps512(a, b, 4)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps512(a, b, 4)
+#elif TC_W == 16
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)
+#elif TC_HW_SSE2 && TC_W == 4
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps(a, b)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps(a, b)
+#else
+#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
+#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
+#endif
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -27731,6 +28067,8 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 // Is any lane of the mask set?
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_ANY_i32(m) (__builtin_ia32_movmskps256((TC_F32)(m)) != 0)
+#elif TC_W == 16
+#define TC_ANY_i32(m) (__builtin_ia32_cvtd2mask512(m) != 0)
 #elif TC_HW_SSE2 && TC_W == 8
 #define TC_ANY_i32(m) \
     __extension__({ \
@@ -27802,6 +28140,17 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
         tc_u.part[1] = __builtin_ia32_roundpd256(tc_u.part[1], mode); \
         tc_u.all; \
     })
+#elif TC_W == 16
+#define TC_ROUND_f32(x, mode) __builtin_ia32_rndscaleps_mask(x, mode, x, -1, 4)
+#define TC_ROUND_PART(x, mode) __builtin_ia32_rndscalepd_mask(x, mode, x, -1, 4)
+#define TC_ROUND_f64(x, mode) \
+    __extension__({ \
+        TC_N(ud) tc_u; \
+        tc_u.all = (x); \
+        tc_u.part[0] = TC_ROUND_PART(tc_u.part[0], mode); \
+        tc_u.part[1] = TC_ROUND_PART(tc_u.part[1], mode); \
+        tc_u.all; \
+    })
 #elif TC_ISA_AVX2
 #define TC_ROUND_f32(x, mode) __builtin_ia32_roundps(x, mode)
 #define TC_ROUND_f64(x, mode) __builtin_ia32_roundpd256(x, mode)
@@ -27811,6 +28160,12 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_SQRTF __builtin_ia32_sqrtps256
 #define TC_SQRTD __builtin_ia32_sqrtpd256
+#elif TC_W == 16 && defined(__clang__)
+#define TC_SQRTF(x) __builtin_ia32_sqrtps512(x, 4)
+#define TC_SQRTD(x) __builtin_ia32_sqrtpd512(x, 4)
+#elif TC_W == 16
+#define TC_SQRTF(x) __builtin_ia32_sqrtps512_mask(x, x, -1, 4)
+#define TC_SQRTD(x) __builtin_ia32_sqrtpd512_mask(x, x, -1, 4)
 #elif TC_ISA_AVX2
 #define TC_SQRTF __builtin_ia32_sqrtps
 #define TC_SQRTD __builtin_ia32_sqrtpd256
@@ -27862,6 +28217,8 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
 #define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
+#elif TC_W == 16
+#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
 #elif TC_ISA_AVX2
 #define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps(a, b, c)
 #else
@@ -27902,6 +28259,11 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
     wide even = (wide)__builtin_ia32_pmuludq256((TC_I32)a, (TC_I32)b);
     wide odd = (wide)__builtin_ia32_pmuludq256(a1, b1);
     return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
+#elif TC_W == 16
+    typedef TC_E_U64 wide __attribute__((vector_size(64)));
+    wide even = ((wide)a & 0xffffffffu) * ((wide)b & 0xffffffffu);
+    wide odd = ((wide)a >> 32) * ((wide)b >> 32);
+    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
 #else
     TC_U32 a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;
     TC_U32 t = a1 * b0 + ((a0 * b0) >> 16), u = a0 * b1 + (t & 0xffffu);
@@ -27910,10 +28272,14 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 }
 
 // Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
-// n. nt: a store past the cache; p is 32-byte aligned, and an sfence belongs at the end.
+// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
+#if TC_W == 16
+// The first n lanes as bits of a mask register.
+#define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
+#endif
 
 // fn: ld_f32
 TC_FN TC_F32 TC_N(ld_f32)(const float *p) {
@@ -27949,34 +28315,51 @@ TC_FN void TC_N(st_i32)(TC_E_I32 *p, TC_I32 v) {
 
 // fn: ldn_f32 ld_f32
 TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
+#if TC_W == 16
+    TC_F32 zero = {0};
+    return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
+#else
     float t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_f32)(t);
+#endif
 }
 
-// fn: ldn_i32 ld_i32
+// fn: ldn_i32 ld_i32 ldn_f32
 TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {
+#if TC_W == 16
+    return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
+#else
     TC_E_I32 t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_i32)(t);
+#endif
 }
 
 // fn: stn_f32 st_f32
 TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
+#if TC_W == 16
+    __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
+#else
     float t[TC_W];
     int i;
     TC_N(st_f32)(t, v);
     for (i = 0; i < n; i++) p[i] = t[i];
+#endif
 }
 
-// fn: stn_i32 st_i32
+// fn: stn_i32 st_i32 stn_f32
 TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {
+#if TC_W == 16
+    TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
+#else
     TC_E_I32 t[TC_W];
     int i;
     TC_N(st_i32)(t, v);
     for (i = 0; i < n; i++) p[i] = t[i];
+#endif
 }
 
 // fn: nt_f32 st_f32
@@ -27988,6 +28371,8 @@ TC_FN void TC_N(nt_f32)(float *p, TC_F32 v) {
     for (i = 0; i < TC_P32; i++) {
 #if defined(__clang__)
         __builtin_nontemporal_store(u.part[i], (TC_N(pf) *)(void *)p + i);
+#elif TC_W == 16
+        __builtin_ia32_movntps512(p + i * (TC_W / TC_P32), u.part[i]);
 #elif TC_ISA_AVX2 && TC_W == 8
         __builtin_ia32_movntps256(p + i * (TC_W / TC_P32), u.part[i]);
 #else
@@ -28015,7 +28400,13 @@ TC_FN void TC_N(fence)(void) {
 // fn: ld_u8
 // Bytes as 0..255.
 TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
-#if TC_ISA_AVX2 && !defined(__clang__)
+#if TC_W == 16 && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    TC_I32 zero = {0};
+    bytes t;
+    __builtin_memcpy(&t, p, TC_W);
+    return __builtin_ia32_pmovzxbd512_mask(t, zero, -1);
+#elif TC_ISA_AVX2 && !defined(__clang__)
     typedef char bytes __attribute__((vector_size(16)));
 #if TC_W == 8
     typedef long long word __attribute__((vector_size(16)));
@@ -28044,7 +28435,12 @@ TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
 // fn: st_u8
 // The low byte of every lane.
 TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {
-#if TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+#if TC_W == 16 && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    bytes t = {0};
+    t = __builtin_ia32_pmovdb512_mask(v, t, -1);
+    __builtin_memcpy(p, &t, TC_W);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
     typedef short words __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(16)));
     typedef long long longs __attribute__((vector_size(16)));
@@ -28110,7 +28506,9 @@ TC_FN TC_I32 TC_N(splat_i32)(TC_E_I32 x) { return x - __extension__(TC_I32){0}; 
 // fn: iota_i32
 // base + lane
 TC_FN TC_I32 TC_N(iota_i32)(TC_E_I32 base) {
-#if TC_W == 8
+#if TC_W == 16
+    TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif TC_W == 8
     TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     TC_U32 v = {0, 1, 2, 3};
@@ -28199,6 +28597,8 @@ TC_FN void TC_N(nt_f64)(double *p, TC_F64 v) {
     for (i = 0; i < TC_P64; i++) {
 #if defined(__clang__)
         __builtin_nontemporal_store(u.part[i], (TC_N(pd) *)(void *)p + i);
+#elif TC_W == 16
+        __builtin_ia32_movntpd512(p + i * (TC_W / TC_P64), u.part[i]);
 #elif TC_ISA_AVX2
         __builtin_ia32_movntpd256(p + i * (TC_W / TC_P64), u.part[i]);
 #else
@@ -28223,7 +28623,9 @@ TC_FN TC_I64 TC_N(splat_i64)(TC_E_I64 x) { return x - __extension__(TC_I64){0}; 
 
 // fn: iota_i64
 TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
-#if TC_W == 8
+#if TC_W == 16
+    TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif TC_W == 8
     TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     TC_U64 v = {0, 1, 2, 3};
@@ -28232,10 +28634,15 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 }
 #endif
 
-// Combines 32 partial results (v0 holds 0-7, v3 holds 24-31) into a scalar in the one order
+// Combines 32 partial results, in vectors from lane 0 up, into a scalar in the one order
 // that all forms share: lane l with l + 16, then + 8, + 4, + 2, + 1, the lower lane on the
-// left. OP(a, b) takes vectors. Eight lanes only.
-#if defined(__clang__) || __GNUC__ >= 12
+// left. OP(a, b) takes vectors. TC_DOWN brings lane l to 0; what lies above l is not used.
+#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)
+#define TC_DOWN(v, l) \
+    __builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \
+                            ((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \
+                            10, 11, 12, 13, 14, 15)
+#elif defined(__clang__) || __GNUC__ >= 12
 #define TC_DOWN(v, l) \
     __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \
                             7)
@@ -28248,20 +28655,33 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
         tc_t; \
     })
 #endif
-#if TC_W == 8
-#define TC_COMBINE(T, OP, v0, v1, v2, v3) \
+#define TC_COMBINE(T, OP, v) \
     __extension__({ \
-        T tc_a = OP(v0, v2), tc_b = OP(v1, v3); \
-        T tc_c = OP(tc_a, tc_b), tc_d = TC_DOWN(tc_c, 4); \
+        T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \
         T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \
         T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \
         T tc_i = OP(tc_g, tc_h); \
         tc_i[0]; \
     })
-#define TC_COMBINE_f32(OP, v0, v1, v2, v3) TC_COMBINE(TC_F32, OP, v0, v1, v2, v3)
-#define TC_COMBINE_f64(OP, v0, v1, v2, v3) TC_COMBINE(TC_F64, OP, v0, v1, v2, v3)
-#define TC_COMBINE_i32(OP, v0, v1, v2, v3) TC_COMBINE(TC_I32, OP, v0, v1, v2, v3)
-#define TC_COMBINE_i64(OP, v0, v1, v2, v3) TC_COMBINE(TC_I64, OP, v0, v1, v2, v3)
+#if TC_W == 16
+#define TC_HALVE(T, OP, v) \
+    __extension__({ \
+        T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \
+        OP(tc_a, tc_b); \
+    })
+#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))
+#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))
+#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))
+#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))
+#elif TC_W == 8
+#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))
 #endif
 
 // ---- gen/cpu/math.h -----------------------------------------------------
@@ -34111,12 +34531,15 @@ static void tc__cc_choose(tc__cc *cc) {
 }
 
 // These give the speed of -O2's code in less time. gcc's -O1 alone forms no fused
-// multiply-add and is up to 1.65x slower; clang's -O2 unrolls what is unrolled already.
+// multiply-add and is up to 1.65x slower; clang's -O2 unrolls what is unrolled already. With
+// the 32 registers of AVX-512 gcc may order instructions before it gives out registers, which
+// overlaps the copies of an unrolled body (5.70 -> 4.67 ms); with 16 it would spill.
 static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
     static const char *const by_kind[] = {"-O2", "-O1 -fexpensive-optimizations -fgcse",
                                           "-O1 -fno-unroll-loops"};
     static const char common[] = "-fPIC -shared -nostdlib -ffp-contract=off -fwrapv "
                                  "-fno-strict-aliasing -fvisibility=hidden";
+    static const char *const wide[] = {"", "-fschedule-insns", ""};
     static const struct {
         unsigned bit;
         const char *flag;
@@ -34132,6 +34555,8 @@ static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
         if (cc->options.cpu & cpu[i].bit)
             tc__words_split(w, cpu[i].flag, strlen(cpu[i].flag));
     }
+    if (cc->options.cpu & TC__CPU_AVX512F)
+        tc__words_split(w, wide[cc->kind], strlen(wide[cc->kind]));
     tc__words_split(w, more, strlen(more));
 }
 
@@ -34759,6 +35184,7 @@ struct tc_ctx {
     int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
+    tc__emit target;     //   and what it is compiled for
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
@@ -35072,6 +35498,7 @@ enum {
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
+    l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     if (!l->interp) return 0;
@@ -35380,7 +35807,6 @@ struct tc__kernels {
     int opened;                       // the compiler was looked for
     int disk;
     int warned;
-    int avx2;
 };
 
 enum {
@@ -35408,15 +35834,24 @@ static void tc__string_free(tc_ctx *c, const char *s) {
     if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 
+static const unsigned tc__emit_cpu[] = {
+    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+
+// The most that a CPU with these features can run; the one place that decides it.
+static tc__emit tc__emit_of(unsigned cpu) {
+    int t = TC__EMIT_AVX512;
+    while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
+    return (tc__emit)t;
+}
+
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
-    unsigned want = TC__CPU_AVX2 | TC__CPU_FMA;
     if (!k) return 0;
     c->kernels = k;
     k->compiler = tc__string_copy(c, config->cc);
     k->cache_dir = tc__string_copy(c, config->cache_dir);
     k->disk = !config->no_disk_cache;
-    k->avx2 = TC__X86 && (tc__cpu_of(c) & want) == want && !config->baseline;
+    c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
     tc__modules_init(&k->modules, c);
     tc__map_init(&k->known, c);
     return 1;
@@ -35445,7 +35880,7 @@ static int tc__kernels_ready(tc_ctx *c) {
     k->opened = 1;
     memset(&o, 0, sizeof o);
     o.compiler = k->compiler;
-    o.cpu = k->avx2 ? TC__CPU_AVX2 | TC__CPU_FMA : 0;
+    o.cpu = tc__emit_cpu[c->target];
     if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
     k->cc = tc__cc_open(c, &o, k->cache);
     int ok = k->cc && tc__cc_identity(k->cc);
@@ -35463,9 +35898,9 @@ static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
     tc__text_init(&o->text, c);
     tc__text_init(&o->key_text, c);
     if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key_text, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
+    tc__put(&o->key_text, "tcompile %s %016llx\n%s\ntarget %d lanes %d\n", TC_VERSION,
             (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
-            c->kernels->avx2);
+            (int)c->target, tc__group_lanes(l->group));
     tc__put_raw(&o->key_text, o->text.at, o->text.size);
     if (o->text.failed || o->key_text.failed) return 0;
     o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
@@ -35541,11 +35976,11 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 // ---- compiler ----
 
-static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o,
+static int tc__unit_print(tc__text *out, tc__kernel_order *const *o,
                           size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
-    if (!tc__print_prelude(out, groups, (int)n, k->avx2)) return 0;
+    if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
     for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
     return !out->failed;
 }
@@ -35584,6 +36019,29 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
     c->stats.load_ns += tc__now_ns() - start;
 }
 
+static int tc__order_lanes(const tc__kernel_order *o) {
+    return tc__group_lanes(o->launch->group);
+}
+
+// Kernels of the unit that begins at o: a dozen, with vectors of one size.
+static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
+    size_t count = 1;
+    while (count < n && count < TC__UNIT_KERNELS &&
+           tc__order_lanes(o[count]) == tc__order_lanes(o[0]))
+        count++;
+    return count;
+}
+
+// Wide vectors before narrow ones, each in their order.
+static void tc__orders_sort(tc__kernel_order **o, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        tc__kernel_order *one = o[i];
+        size_t k = i;
+        for (; k && tc__order_lanes(o[k - 1]) < tc__order_lanes(one); k--) o[k] = o[k - 1];
+        o[k] = one;
+    }
+}
+
 static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     enum { MOST = 16 };
     tc__kernels *k = c->kernels;
@@ -35593,15 +36051,15 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     size_t size[MOST], units = 0, from[MOST + 1];
     memset(so, 0, sizeof so);
     uint64_t printing = tc__now_ns();
-    for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
-        size_t count = n - i;
-        if (count > TC__UNIT_KERNELS) count = TC__UNIT_KERNELS;
+    size_t i = 0;
+    for (size_t count; i < n && units < MOST; i += count, units++) {
+        count = tc__unit_count(o + i, n - i);
         tc__text_init(&text[units], c);
-        if (!tc__unit_print(k, &text[units], o + i, count)) tc__text_clear(&text[units]);
+        if (!tc__unit_print(&text[units], o + i, count)) tc__text_clear(&text[units]);
         tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);
         source[units] = text[units].at, size[units] = text[units].size, from[units] = i;
     }
-    from[units] = n < (size_t)MOST * TC__UNIT_KERNELS ? n : (size_t)MOST * TC__UNIT_KERNELS;
+    from[units] = i;
     uint64_t start = tc__now_ns();
     c->stats.emit_ns += start - printing;
     int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
@@ -35643,6 +36101,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
         if (k < distinct) continue;
         want[distinct++] = want[i];
     }
+    tc__orders_sort(want, distinct);
     if (distinct) tc__units_build(c, want, distinct);
     for (size_t i = 0; ready && i < n; i++) {
         const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
@@ -35654,24 +36113,47 @@ static void tc__program_compile(tc__program *p, const char *name) {
     p->compiled = 1;
 }
 
-// The C text of all kernels of the program, as one translation unit.
+// The kernels with vectors of `lanes` elements, as one translation unit; `groups` has room.
+static int tc__program_print_unit(tc__program *p, tc__text *out, const tc__group **groups,
+                                  int lanes) {
+    int n = 0, ok;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__group_lanes(p->launch.at[i].group) == lanes)
+            groups[n++] = p->launch.at[i].group;
+    if (!n) return 1;
+    if (out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    ok = tc__print_prelude(out, groups, n, p->ctx->target);
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        char symbol[32];
+        if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, p->launch.at[i].group, &tc__dialect_c, symbol);
+    }
+    return ok;
+}
+
+// The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     tc_ctx *c = p->ctx;
     size_t n = p->launch.count;
     const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
-    int ok = groups != NULL;
-    for (size_t i = 0; ok && i < n; i++) groups[i] = p->launch.at[i].group;
-    ok = ok && tc__print_prelude(out, groups, (int)n, c->kernels ? c->kernels->avx2 : 0);
-    for (size_t i = 0; ok && i < n; i++) {
-        char symbol[32];
-        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
-        ok = tc__print_kernel(out, groups[i], &tc__dialect_c, symbol);
-    }
+    int ok = groups && tc__program_print_unit(p, out, groups, 2 * TC__VECTOR) &&
+             tc__program_print_unit(p, out, groups, TC__VECTOR);
     tc__free(c, groups, (n ? n : 1) * sizeof *groups);
     return ok && !out->failed;
 }
 
 #else // TC__JIT
+
+static const unsigned tc__emit_cpu[] = {
+    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+
+// The most that a CPU with these features can run; the one place that decides it.
+static tc__emit tc__emit_of(unsigned cpu) {
+    int t = TC__EMIT_AVX512;
+    while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
+    return (tc__emit)t;
+}
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;

@@ -67,6 +67,7 @@
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FIRST
 #undef TC_FLIP_f32
 #undef TC_FLIP_f64
 #undef TC_FMAK_f32
@@ -88,6 +89,7 @@
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_HALVE
 #undef TC_INF_f32
 #undef TC_INF_f64
 #undef TC_K_f32
@@ -105,6 +107,8 @@
 #undef TC_LT_f64
 #undef TC_LT_i32
 #undef TC_LT_i64
+#undef TC_MAX_f32
+#undef TC_MIN_f32
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -131,6 +135,7 @@
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
 #undef TC_SEL_f32
@@ -235,6 +240,10 @@
 #define TC_SEL_f64(m, a, b) ((m) ? (a) : (b))
 #define TC_SEL_i32(m, a, b) ((m) ? (a) : (b))
 #define TC_SEL_i64(m, a, b) ((m) ? (a) : (b))
+
+// b where they are equal and where one is NaN.
+#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MIN_f32(a, b) ((a) < (b) ? (a) : (b))
 
 // Bool register <-> mask of a class.
 #define TC_M_f32(b) (b)

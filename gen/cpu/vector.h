@@ -5,7 +5,8 @@
 // The includer defines TC_FN (what stands before a function: storage, inlining, target) and
 // TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
-//   TC_W         lanes of EVERY class: 8, or 4                       (8)
+//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL
+//                and TC_ISA_AVX2 1                                   (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
 // gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
 // be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
@@ -73,6 +74,7 @@
 #undef TC_E_U64
 #undef TC_F32
 #undef TC_F64
+#undef TC_FIRST
 #undef TC_FLIP_f32
 #undef TC_FLIP_f64
 #undef TC_FMAK_f32
@@ -94,6 +96,7 @@
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
+#undef TC_HALVE
 #undef TC_INF_f32
 #undef TC_INF_f64
 #undef TC_K_f32
@@ -111,6 +114,8 @@
 #undef TC_LT_f64
 #undef TC_LT_i32
 #undef TC_LT_i64
+#undef TC_MAX_f32
+#undef TC_MIN_f32
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -137,6 +142,7 @@
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
 #undef TC_SEL_f32
@@ -211,7 +217,7 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
-#if TC_W == 8 && TC_ISA_AVX2
+#if TC_W >= 8 && TC_ISA_AVX2
 #define TC_P32 1
 #define TC_P64 2
 #elif TC_W == 8
@@ -338,7 +344,7 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_PICK32(m, a, b) (((m) & (a)) | (~(m) & (b)))
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps256(b, a, (TC_F32)(m))
-#elif TC_ISA_AVX2
+#elif TC_ISA_AVX2 && TC_W == 4
 #define TC_SEL_f32(m, a, b) __builtin_ia32_blendvps(b, a, (TC_F32)(m))
 #else
 #define TC_SEL_f32(m, a, b) ((TC_F32)TC_PICK32((TC_I32)(m), (TC_I32)(a), (TC_I32)(b)))
@@ -348,12 +354,31 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #else
 #define TC_SEL_f64(m, a, b) ((TC_F64)TC_PICK32((TC_I64)(m), (TC_I64)(a), (TC_I64)(b)))
 #endif
-#if TC_ISA_AVX2
+#if TC_ISA_AVX2 && TC_W <= 8
 #define TC_SEL_i32(m, a, b) ((TC_I32)TC_SEL_f32(m, (TC_F32)(a), (TC_F32)(b)))
 #else
 #define TC_SEL_i32(m, a, b) TC_PICK32(m, a, b)
 #endif
 #define TC_SEL_i64(m, a, b) ((TC_I64)TC_SEL_f64(m, (TC_F64)(a), (TC_F64)(b)))
+
+// a > b ? a : b and a < b ? a : b: b where they are equal and where one is NaN. These are
+// single instructions.
+#if TC_ISA_AVX2 && TC_W == 8
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps256(a, b)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps256(a, b)
+#elif TC_W == 16 && defined(__clang__)
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps512(a, b, 4)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps512(a, b, 4)
+#elif TC_W == 16
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)
+#elif TC_HW_SSE2 && TC_W == 4
+#define TC_MAX_f32(a, b) __builtin_ia32_maxps(a, b)
+#define TC_MIN_f32(a, b) __builtin_ia32_minps(a, b)
+#else
+#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
+#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
+#endif
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -368,6 +393,8 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 // Is any lane of the mask set?
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_ANY_i32(m) (__builtin_ia32_movmskps256((TC_F32)(m)) != 0)
+#elif TC_W == 16
+#define TC_ANY_i32(m) (__builtin_ia32_cvtd2mask512(m) != 0)
 #elif TC_HW_SSE2 && TC_W == 8
 #define TC_ANY_i32(m) \
     __extension__({ \
@@ -439,6 +466,17 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
         tc_u.part[1] = __builtin_ia32_roundpd256(tc_u.part[1], mode); \
         tc_u.all; \
     })
+#elif TC_W == 16
+#define TC_ROUND_f32(x, mode) __builtin_ia32_rndscaleps_mask(x, mode, x, -1, 4)
+#define TC_ROUND_PART(x, mode) __builtin_ia32_rndscalepd_mask(x, mode, x, -1, 4)
+#define TC_ROUND_f64(x, mode) \
+    __extension__({ \
+        TC_N(ud) tc_u; \
+        tc_u.all = (x); \
+        tc_u.part[0] = TC_ROUND_PART(tc_u.part[0], mode); \
+        tc_u.part[1] = TC_ROUND_PART(tc_u.part[1], mode); \
+        tc_u.all; \
+    })
 #elif TC_ISA_AVX2
 #define TC_ROUND_f32(x, mode) __builtin_ia32_roundps(x, mode)
 #define TC_ROUND_f64(x, mode) __builtin_ia32_roundpd256(x, mode)
@@ -448,6 +486,12 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_SQRTF __builtin_ia32_sqrtps256
 #define TC_SQRTD __builtin_ia32_sqrtpd256
+#elif TC_W == 16 && defined(__clang__)
+#define TC_SQRTF(x) __builtin_ia32_sqrtps512(x, 4)
+#define TC_SQRTD(x) __builtin_ia32_sqrtpd512(x, 4)
+#elif TC_W == 16
+#define TC_SQRTF(x) __builtin_ia32_sqrtps512_mask(x, x, -1, 4)
+#define TC_SQRTD(x) __builtin_ia32_sqrtpd512_mask(x, x, -1, 4)
 #elif TC_ISA_AVX2
 #define TC_SQRTF __builtin_ia32_sqrtps
 #define TC_SQRTD __builtin_ia32_sqrtpd256
@@ -499,6 +543,8 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
 #define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))
 #if TC_ISA_AVX2 && TC_W == 8
 #define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
+#elif TC_W == 16
+#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
 #elif TC_ISA_AVX2
 #define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps(a, b, c)
 #else
@@ -539,6 +585,11 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
     wide even = (wide)__builtin_ia32_pmuludq256((TC_I32)a, (TC_I32)b);
     wide odd = (wide)__builtin_ia32_pmuludq256(a1, b1);
     return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
+#elif TC_W == 16
+    typedef TC_E_U64 wide __attribute__((vector_size(64)));
+    wide even = ((wide)a & 0xffffffffu) * ((wide)b & 0xffffffffu);
+    wide odd = ((wide)a >> 32) * ((wide)b >> 32);
+    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));
 #else
     TC_U32 a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;
     TC_U32 t = a1 * b0 + ((a0 * b0) >> 16), u = a0 * b1 + (t & 0xffffu);
@@ -547,10 +598,14 @@ TC_FN TC_U32 TC_N(mulhi_u32)(TC_U32 a, TC_U32 b) {
 }
 
 // Loads and stores at any address. ldn: the first n lanes, the others zero. stn: the first
-// n. nt: a store past the cache; p is 32-byte aligned, and an sfence belongs at the end.
+// n. nt: a store past the cache; p is aligned to the vector, and an sfence belongs at the end.
 
 #define TC_AT(i) q[i]
 #define TC_PART(i) u.part[i]
+#if TC_W == 16
+// The first n lanes as bits of a mask register.
+#define TC_FIRST(n) ((unsigned short)((1u << (n)) - 1u))
+#endif
 
 // fn: ld_f32
 TC_FN TC_F32 TC_N(ld_f32)(const float *p) {
@@ -586,34 +641,51 @@ TC_FN void TC_N(st_i32)(TC_E_I32 *p, TC_I32 v) {
 
 // fn: ldn_f32 ld_f32
 TC_FN TC_F32 TC_N(ldn_f32)(const float *p, int n) {
+#if TC_W == 16
+    TC_F32 zero = {0};
+    return __builtin_ia32_loadups512_mask(p, zero, TC_FIRST(n));
+#else
     float t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_f32)(t);
+#endif
 }
 
-// fn: ldn_i32 ld_i32
+// fn: ldn_i32 ld_i32 ldn_f32
 TC_FN TC_I32 TC_N(ldn_i32)(const TC_E_I32 *p, int n) {
+#if TC_W == 16
+    return (TC_I32)TC_N(ldn_f32)((const float *)(const void *)p, n);
+#else
     TC_E_I32 t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_i32)(t);
+#endif
 }
 
 // fn: stn_f32 st_f32
 TC_FN void TC_N(stn_f32)(float *p, TC_F32 v, int n) {
+#if TC_W == 16
+    __builtin_ia32_storeups512_mask(p, v, TC_FIRST(n));
+#else
     float t[TC_W];
     int i;
     TC_N(st_f32)(t, v);
     for (i = 0; i < n; i++) p[i] = t[i];
+#endif
 }
 
-// fn: stn_i32 st_i32
+// fn: stn_i32 st_i32 stn_f32
 TC_FN void TC_N(stn_i32)(TC_E_I32 *p, TC_I32 v, int n) {
+#if TC_W == 16
+    TC_N(stn_f32)((float *)(void *)p, (TC_F32)v, n);
+#else
     TC_E_I32 t[TC_W];
     int i;
     TC_N(st_i32)(t, v);
     for (i = 0; i < n; i++) p[i] = t[i];
+#endif
 }
 
 // fn: nt_f32 st_f32
@@ -625,6 +697,8 @@ TC_FN void TC_N(nt_f32)(float *p, TC_F32 v) {
     for (i = 0; i < TC_P32; i++) {
 #if defined(__clang__)
         __builtin_nontemporal_store(u.part[i], (TC_N(pf) *)(void *)p + i);
+#elif TC_W == 16
+        __builtin_ia32_movntps512(p + i * (TC_W / TC_P32), u.part[i]);
 #elif TC_ISA_AVX2 && TC_W == 8
         __builtin_ia32_movntps256(p + i * (TC_W / TC_P32), u.part[i]);
 #else
@@ -652,7 +726,13 @@ TC_FN void TC_N(fence)(void) {
 // fn: ld_u8
 // Bytes as 0..255.
 TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
-#if TC_ISA_AVX2 && !defined(__clang__)
+#if TC_W == 16 && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    TC_I32 zero = {0};
+    bytes t;
+    __builtin_memcpy(&t, p, TC_W);
+    return __builtin_ia32_pmovzxbd512_mask(t, zero, -1);
+#elif TC_ISA_AVX2 && !defined(__clang__)
     typedef char bytes __attribute__((vector_size(16)));
 #if TC_W == 8
     typedef long long word __attribute__((vector_size(16)));
@@ -681,7 +761,12 @@ TC_FN TC_I32 TC_N(ld_u8)(const __UINT8_TYPE__ *p) {
 // fn: st_u8
 // The low byte of every lane.
 TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {
-#if TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+#if TC_W == 16 && !defined(__clang__)
+    typedef char bytes __attribute__((vector_size(16)));
+    bytes t = {0};
+    t = __builtin_ia32_pmovdb512_mask(v, t, -1);
+    __builtin_memcpy(p, &t, TC_W);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
     typedef short words __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(16)));
     typedef long long longs __attribute__((vector_size(16)));
@@ -747,7 +832,9 @@ TC_FN TC_I32 TC_N(splat_i32)(TC_E_I32 x) { return x - __extension__(TC_I32){0}; 
 // fn: iota_i32
 // base + lane
 TC_FN TC_I32 TC_N(iota_i32)(TC_E_I32 base) {
-#if TC_W == 8
+#if TC_W == 16
+    TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif TC_W == 8
     TC_U32 v = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     TC_U32 v = {0, 1, 2, 3};
@@ -836,6 +923,8 @@ TC_FN void TC_N(nt_f64)(double *p, TC_F64 v) {
     for (i = 0; i < TC_P64; i++) {
 #if defined(__clang__)
         __builtin_nontemporal_store(u.part[i], (TC_N(pd) *)(void *)p + i);
+#elif TC_W == 16
+        __builtin_ia32_movntpd512(p + i * (TC_W / TC_P64), u.part[i]);
 #elif TC_ISA_AVX2
         __builtin_ia32_movntpd256(p + i * (TC_W / TC_P64), u.part[i]);
 #else
@@ -860,7 +949,9 @@ TC_FN TC_I64 TC_N(splat_i64)(TC_E_I64 x) { return x - __extension__(TC_I64){0}; 
 
 // fn: iota_i64
 TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
-#if TC_W == 8
+#if TC_W == 16
+    TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif TC_W == 8
     TC_U64 v = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     TC_U64 v = {0, 1, 2, 3};
@@ -869,10 +960,15 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 }
 #endif
 
-// Combines 32 partial results (v0 holds 0-7, v3 holds 24-31) into a scalar in the one order
+// Combines 32 partial results, in vectors from lane 0 up, into a scalar in the one order
 // that all forms share: lane l with l + 16, then + 8, + 4, + 2, + 1, the lower lane on the
-// left. OP(a, b) takes vectors. Eight lanes only.
-#if defined(__clang__) || __GNUC__ >= 12
+// left. OP(a, b) takes vectors. TC_DOWN brings lane l to 0; what lies above l is not used.
+#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)
+#define TC_DOWN(v, l) \
+    __builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \
+                            ((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \
+                            10, 11, 12, 13, 14, 15)
+#elif defined(__clang__) || __GNUC__ >= 12
 #define TC_DOWN(v, l) \
     __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \
                             7)
@@ -885,18 +981,31 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
         tc_t; \
     })
 #endif
-#if TC_W == 8
-#define TC_COMBINE(T, OP, v0, v1, v2, v3) \
+#define TC_COMBINE(T, OP, v) \
     __extension__({ \
-        T tc_a = OP(v0, v2), tc_b = OP(v1, v3); \
-        T tc_c = OP(tc_a, tc_b), tc_d = TC_DOWN(tc_c, 4); \
+        T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \
         T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \
         T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \
         T tc_i = OP(tc_g, tc_h); \
         tc_i[0]; \
     })
-#define TC_COMBINE_f32(OP, v0, v1, v2, v3) TC_COMBINE(TC_F32, OP, v0, v1, v2, v3)
-#define TC_COMBINE_f64(OP, v0, v1, v2, v3) TC_COMBINE(TC_F64, OP, v0, v1, v2, v3)
-#define TC_COMBINE_i32(OP, v0, v1, v2, v3) TC_COMBINE(TC_I32, OP, v0, v1, v2, v3)
-#define TC_COMBINE_i64(OP, v0, v1, v2, v3) TC_COMBINE(TC_I64, OP, v0, v1, v2, v3)
+#if TC_W == 16
+#define TC_HALVE(T, OP, v) \
+    __extension__({ \
+        T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \
+        OP(tc_a, tc_b); \
+    })
+#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))
+#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))
+#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))
+#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))
+#elif TC_W == 8
+#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \
+    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))
 #endif

@@ -21,7 +21,6 @@ struct tc__kernels {
     int opened;                       // the compiler was looked for
     int disk;
     int warned;
-    int avx2;
 };
 
 enum {
@@ -49,15 +48,24 @@ static void tc__string_free(tc_ctx *c, const char *s) {
     if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 
+static const unsigned tc__emit_cpu[] = {
+    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+
+// The most that a CPU with these features can run; the one place that decides it.
+static tc__emit tc__emit_of(unsigned cpu) {
+    int t = TC__EMIT_AVX512;
+    while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
+    return (tc__emit)t;
+}
+
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
-    unsigned want = TC__CPU_AVX2 | TC__CPU_FMA;
     if (!k) return 0;
     c->kernels = k;
     k->compiler = tc__string_copy(c, config->cc);
     k->cache_dir = tc__string_copy(c, config->cache_dir);
     k->disk = !config->no_disk_cache;
-    k->avx2 = TC__X86 && (tc__cpu_of(c) & want) == want && !config->baseline;
+    c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
     tc__modules_init(&k->modules, c);
     tc__map_init(&k->known, c);
     return 1;
@@ -86,7 +94,7 @@ static int tc__kernels_ready(tc_ctx *c) {
     k->opened = 1;
     memset(&o, 0, sizeof o);
     o.compiler = k->compiler;
-    o.cpu = k->avx2 ? TC__CPU_AVX2 | TC__CPU_FMA : 0;
+    o.cpu = tc__emit_cpu[c->target];
     if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
     k->cc = tc__cc_open(c, &o, k->cache);
     int ok = k->cc && tc__cc_identity(k->cc);
@@ -104,9 +112,9 @@ static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
     tc__text_init(&o->text, c);
     tc__text_init(&o->key_text, c);
     if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key_text, "tcompile %s %016llx\n%s\navx2 %d\n", TC_VERSION,
+    tc__put(&o->key_text, "tcompile %s %016llx\n%s\ntarget %d lanes %d\n", TC_VERSION,
             (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
-            c->kernels->avx2);
+            (int)c->target, tc__group_lanes(l->group));
     tc__put_raw(&o->key_text, o->text.at, o->text.size);
     if (o->text.failed || o->key_text.failed) return 0;
     o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
@@ -182,11 +190,11 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 // ---- compiler ----
 
-static int tc__unit_print(tc__kernels *k, tc__text *out, tc__kernel_order *const *o,
+static int tc__unit_print(tc__text *out, tc__kernel_order *const *o,
                           size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
-    if (!tc__print_prelude(out, groups, (int)n, k->avx2)) return 0;
+    if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
     for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
     return !out->failed;
 }
@@ -225,6 +233,29 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
     c->stats.load_ns += tc__now_ns() - start;
 }
 
+static int tc__order_lanes(const tc__kernel_order *o) {
+    return tc__group_lanes(o->launch->group);
+}
+
+// Kernels of the unit that begins at o: a dozen, with vectors of one size.
+static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
+    size_t count = 1;
+    while (count < n && count < TC__UNIT_KERNELS &&
+           tc__order_lanes(o[count]) == tc__order_lanes(o[0]))
+        count++;
+    return count;
+}
+
+// Wide vectors before narrow ones, each in their order.
+static void tc__orders_sort(tc__kernel_order **o, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        tc__kernel_order *one = o[i];
+        size_t k = i;
+        for (; k && tc__order_lanes(o[k - 1]) < tc__order_lanes(one); k--) o[k] = o[k - 1];
+        o[k] = one;
+    }
+}
+
 static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     enum { MOST = 16 };
     tc__kernels *k = c->kernels;
@@ -234,15 +265,15 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     size_t size[MOST], units = 0, from[MOST + 1];
     memset(so, 0, sizeof so);
     uint64_t printing = tc__now_ns();
-    for (size_t i = 0; i < n && units < MOST; i += TC__UNIT_KERNELS, units++) {
-        size_t count = n - i;
-        if (count > TC__UNIT_KERNELS) count = TC__UNIT_KERNELS;
+    size_t i = 0;
+    for (size_t count; i < n && units < MOST; i += count, units++) {
+        count = tc__unit_count(o + i, n - i);
         tc__text_init(&text[units], c);
-        if (!tc__unit_print(k, &text[units], o + i, count)) tc__text_clear(&text[units]);
+        if (!tc__unit_print(&text[units], o + i, count)) tc__text_clear(&text[units]);
         tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);
         source[units] = text[units].at, size[units] = text[units].size, from[units] = i;
     }
-    from[units] = n < (size_t)MOST * TC__UNIT_KERNELS ? n : (size_t)MOST * TC__UNIT_KERNELS;
+    from[units] = i;
     uint64_t start = tc__now_ns();
     c->stats.emit_ns += start - printing;
     int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
@@ -284,6 +315,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
         if (k < distinct) continue;
         want[distinct++] = want[i];
     }
+    tc__orders_sort(want, distinct);
     if (distinct) tc__units_build(c, want, distinct);
     for (size_t i = 0; ready && i < n; i++) {
         const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
@@ -295,24 +327,47 @@ static void tc__program_compile(tc__program *p, const char *name) {
     p->compiled = 1;
 }
 
-// The C text of all kernels of the program, as one translation unit.
+// The kernels with vectors of `lanes` elements, as one translation unit; `groups` has room.
+static int tc__program_print_unit(tc__program *p, tc__text *out, const tc__group **groups,
+                                  int lanes) {
+    int n = 0, ok;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__group_lanes(p->launch.at[i].group) == lanes)
+            groups[n++] = p->launch.at[i].group;
+    if (!n) return 1;
+    if (out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    ok = tc__print_prelude(out, groups, n, p->ctx->target);
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        char symbol[32];
+        if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, p->launch.at[i].group, &tc__dialect_c, symbol);
+    }
+    return ok;
+}
+
+// The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     tc_ctx *c = p->ctx;
     size_t n = p->launch.count;
     const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
-    int ok = groups != NULL;
-    for (size_t i = 0; ok && i < n; i++) groups[i] = p->launch.at[i].group;
-    ok = ok && tc__print_prelude(out, groups, (int)n, c->kernels ? c->kernels->avx2 : 0);
-    for (size_t i = 0; ok && i < n; i++) {
-        char symbol[32];
-        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
-        ok = tc__print_kernel(out, groups[i], &tc__dialect_c, symbol);
-    }
+    int ok = groups && tc__program_print_unit(p, out, groups, 2 * TC__VECTOR) &&
+             tc__program_print_unit(p, out, groups, TC__VECTOR);
     tc__free(c, groups, (n ? n : 1) * sizeof *groups);
     return ok && !out->failed;
 }
 
 #else // TC__JIT
+
+static const unsigned tc__emit_cpu[] = {
+    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+
+// The most that a CPU with these features can run; the one place that decides it.
+static tc__emit tc__emit_of(unsigned cpu) {
+    int t = TC__EMIT_AVX512;
+    while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
+    return (tc__emit)t;
+}
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;

@@ -284,6 +284,7 @@ enum {
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
+    l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     if (!l->interp) return 0;

@@ -38,6 +38,7 @@ typedef struct tc__group {
     int64_t grain;     // LOOP: rows or columns per item
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
+    int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     const tc__layout *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     const char *why;          // one line for the head comment, owned by the session arena

@@ -32,7 +32,7 @@ typedef struct tc__dialect {
     const char *memory[TC_DTYPE_COUNT]; // of an element in memory, by dtype
     const char *index;                  // type of loop variables
     int cuda;                           // 1: expressions from the CUDA column of ops.def
-    int unit;                           // elements in one copy of a value
+    int unit;                           // elements in one copy of a value, 0 = the group's
     const tc__print_row *row;           // ends with print = NULL
     void (*kernel)(tc__printer *p, const char *symbol);
     void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
@@ -44,7 +44,7 @@ typedef struct tc__dialect {
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
     TC__ACC_NAMED, // one vector per copy
-    TC__ACC_ARRAY, // four vectors in memory, indexed by (c / 8) % 4
+    TC__ACC_ARRAY, // 32 lanes in memory, the vector of a step indexed by c
     TC__ACC_LANES  // vector == TC__ROW: [logical lane][copy] in memory
 } tc__acc_form;
 
@@ -70,6 +70,7 @@ struct tc__printer {
     const tc__group *g;
     const tc__dialect *d;
     int indent;
+    int unit; // elements in one copy of a value
     // Around the node being printed:
     tc__axis axis; // the vector runs along it
     int copies;    // named copies of a value that differs between lanes
@@ -163,7 +164,7 @@ static void tc__put_val(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
     int many = !p->d->cuda;
     if (tc__class_of(n->dtype) != TC__CLASS_i64) tc__put(p->out, "(%s)", p->d->index);
-    tc__put_name(p, n, p->shift / p->d->unit);
+    tc__put_name(p, n, p->shift / p->unit);
     if (many) tc__put(p->out, "[%s]", p->lane && tc__lanes_differ(n, p->axis) ? "l" : "0");
 }
 
@@ -381,7 +382,7 @@ static void tc__print_node(tc__printer *p, const tc__node *n) {
                                                : tc__print_alu;
     int copies = row && row->each == TC__ONCE ? 1 : tc__copies_of(p, n), shift = p->shift;
     for (int i = 0; i < copies; i++) {
-        p->shift = shift + i * p->d->unit;
+        p->shift = shift + i * p->unit;
         print(p, n, i);
     }
     p->shift = shift;
@@ -455,7 +456,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
     if (tc__is_lane_row(p->g, n, p->axis) || tc__find_pointer(p, n->attr[0], part))
         return NULL;
     if (axis == p->axis) {
-        int steps = tc__ix_steps(p->g, part, axis, TC__VECTOR, &stride);
+        int steps = tc__ix_steps(p->g, part, axis, p->unit, &stride);
         tc__ixrun run = tc__ix_run(p->g->body.ix, part, axis);
         if (!steps || run.run != INT64_MAX || !tc__ix_is_const(stride)) return NULL;
     }
@@ -665,6 +666,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
     p->axis = g->vector, p->copies = 1, p->outer = -1;
+    p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 
 // Appends the kernel of group g (LOOP stage) as a function `symbol`. 1, or 0 = reported.

@@ -1,7 +1,8 @@
 // C dialect: LOOP lists for gcc and clang with vector types (cpu/vector.h), no includes.
-// Every value is a vector of 8 lanes, a row value has 8 equal ones, so an expression is the
-// same text and the same bits everywhere. Loops of 32 elements hold four named copies of
-// each value; what is left runs one vector at a time with n counted lanes.
+// Every value is a vector of p->unit lanes (8, with AVX-512 mostly 16), a row value has
+// equal ones, so an expression is the same text and the same bits everywhere. Loops of 32
+// elements hold four or two named copies of each value; what is left runs one vector at a
+// time with n counted lanes.
 
 // ---- memory ----
 
@@ -82,9 +83,9 @@ static void tc__c_pred(tc__printer *p, const tc__node *n) {
 static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
         tc__ix stride;
-        if (tc__access_along(p->g, n->attr[i + 1], p->axis, TC__VECTOR) != TC__UNIFORM)
+        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
             return 0;
-        if (!tc__ix_steps(p->g, n->attr[i], p->axis, TC__VECTOR, &stride)) return 0;
+        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride)) return 0;
         if (!tc__ix_is_const(stride)) return 0;
     }
     return 1;
@@ -93,14 +94,14 @@ static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
 // The same for all lanes at once: first lane, and last lane where it differs.
 static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     tc__c_pred(p, n);
-    p->shift += TC__VECTOR - 1;
+    p->shift += p->unit - 1;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, TC__VECTOR) == TC__UNIFORM)
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM)
             continue;
         tc__put(p->out, " && ");
         tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
     }
-    p->shift -= TC__VECTOR - 1;
+    p->shift -= p->unit - 1;
 }
 
 // ---- loads and stores ----
@@ -127,22 +128,30 @@ static tc__value tc__c_fill(const tc__node *n) {
     return v;
 }
 
+// `for (int l = 0; l < 8; l++) `
+static void tc__c_lane_loop(tc__printer *p) {
+    tc__put(p->out, "for (int l = 0; l < ");
+    if (p->tail)
+        tc__put(p->out, "n; l++) ");
+    else
+        tc__put(p->out, "%d; l++) ", p->unit);
+}
+
 // `float x5[8]; for (...) x5[l] = ...;`
 static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) {
-    const char *memory = tc__c_memory(p, n), *count = p->tail ? "n" : "8";
+    const char *memory = tc__c_memory(p, n);
     tc__value fill = tc__c_fill(n);
-    int partial = pred || p->tail;
     tc__line(p);
-    tc__put(p->out, "%s x%u_%d[8]%s;\n", memory, n->id, copy,
+    tc__put(p->out, "%s x%u_%d[%d]%s;\n", memory, n->id, copy, p->unit,
             p->tail && !pred ? " = {0}" : "");
     if (pred) {
         tc__line(p);
-        tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = ", n->id, copy);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
         tc__c_number(p, n->dtype, fill);
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out, "for (int l = 0; l < %s; l++) ", partial ? count : "8");
+    tc__c_lane_loop(p);
     p->lane = 1;
     if (pred) {
         tc__put(p->out, "if (");
@@ -176,7 +185,7 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ") ");
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
-    if (tc__access_along(p->g, n->attr[1], p->axis, TC__VECTOR) == TC__UNIFORM)
+    if (tc__access_along(p->g, n->attr[1], p->axis, p->unit) == TC__UNIFORM)
         tc__c_uniform_load(p, n);
     else
         tc__c_vector_load(p, n);
@@ -195,12 +204,12 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
 
 static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
     if (tc__is_lane_row(p->g, n, p->axis)) return TC__CONTIGUOUS;
-    return tc__access_along(p->g, n->attr[1], p->axis, TC__VECTOR);
+    return tc__access_along(p->g, n->attr[1], p->axis, p->unit);
 }
 
 static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__access access = tc__c_access(p, n);
-    int pred = tc__pred_along(p->g, n, p->axis, TC__VECTOR);
+    int pred = tc__pred_along(p->g, n, p->axis, p->unit);
     int guard = pred == 1 && access != TC__PER_LANE;
     if (pred == 2 && access == TC__CONTIGUOUS && !p->tail)
         guard = tc__c_pred_is_range(p, n);
@@ -231,14 +240,14 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
     tc__put(p->out, "[%s]%s", at, !narrow ? "" : dtype == TC_BOOL ? " & 1)" : ")");
 }
 
-// Non-temporal stores need addresses that are multiples of 32 bytes; bases are.
+// Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
     int dtype = p->g->buffer.at[n->attr[0]].dtype;
     if (n->n_attr < 3 || !n->attr[2] || tc__dtypes[dtype].bytes < 4 || p->tail) return 0;
     tc__ixpool *x = p->g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(TC__VECTOR)));
-    return tc__ix_divisor(x, e) % TC__VECTOR == 0;
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
+    return tc__ix_divisor(x, e) % p->unit == 0;
 }
 
 static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
@@ -258,7 +267,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     if (access == TC__PER_LANE) {
-        tc__put(p->out, "for (int l = 0; l < %s; l++) ", p->tail ? "n" : "8");
+        tc__c_lane_loop(p);
         p->lane = 1;
     }
     tc__c_address(p, n, 1);
@@ -274,7 +283,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
 static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
     tc__ix e = n->attr[0], stride;
     int steps =
-        tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, TC__VECTOR, &stride);
+        tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, p->unit, &stride);
     if (!tc__lanes_differ(n, p->axis) || (steps && tc__ix_is_const(stride))) {
         int64_t s = steps ? tc__ix_value(stride) : 0;
         tc__put_let(p, n, copy);
@@ -286,10 +295,10 @@ static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__line(p);
-    tc__put(p->out, "tc_i64 x%u_%d[8];\n", n->id, copy);
+    tc__put(p->out, "tc_i64 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);
     p->lane = 1;
-    tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = ", n->id, copy);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
     tc__put_ix(p, e);
     p->lane = 0;
     tc__put(p->out, ";\n");
@@ -305,12 +314,13 @@ static void tc__c_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ", ");
     tc__put_ix(p, n->attr[0]);
     tc__put(p->out, ", %lld", (long long)n->attr[1]);
-    if (!one) tc__put(p->out, ", %s", p->tail ? "n" : "8");
+    if (!one && p->tail) tc__put(p->out, ", n");
+    if (!one && !p->tail) tc__put(p->out, ", %d", p->unit);
     tc__put(p->out, ");\n");
 }
 
 static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
-    if (tc__pred_along(p->g, n, p->axis, TC__VECTOR) != 2) {
+    if (tc__pred_along(p->g, n, p->axis, p->unit) != 2) {
         tc__put_let(p, n, copy);
         tc__put(p->out, "tc_splat_i32(-(");
         if (n->n_attr)
@@ -321,10 +331,10 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__line(p);
-    tc__put(p->out, "tc_i32 x%u_%d[8];\n", n->id, copy);
+    tc__put(p->out, "tc_i32 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);
     p->lane = 1;
-    tc__put(p->out, "for (int l = 0; l < 8; l++) x%u_%d[l] = -(", n->id, copy);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = -(", p->unit, n->id, copy);
     tc__c_pred(p, n);
     p->lane = 0;
     tc__put(p->out, ");\n");
@@ -367,8 +377,8 @@ typedef struct tc__c_range {
     int step;
 } tc__c_range;
 
-static int tc__c_vector_step(const tc__node *n) {
-    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? 4 * TC__VECTOR : TC__VECTOR;
+static int tc__c_vector_step(const tc__printer *p, const tc__node *n) {
+    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? TC__LANES : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
@@ -392,8 +402,8 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
     int worker = n->attr[1] == TC__BIND_WORKER;
-    long long grain = p->axis == TC__ROW ? 4 * TC__VECTOR : (long long)p->g->grain;
-    r.id = n->id, r.step = tc__c_vector_step(n), r.tail = tc__c_has_tail(p, n, r.step);
+    long long grain = p->axis == TC__ROW ? TC__LANES : (long long)p->g->grain;
+    r.id = n->id, r.step = tc__c_vector_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
         tc__ix_is_const(n->attr[5])) {
         r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
@@ -493,18 +503,19 @@ static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int 
 static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
                        uint32_t begin, uint32_t end) {
     const char *v = tc__axis_names[n->attr[0]];
-    tc__c_head(p, v, r, 1, TC__VECTOR);
+    tc__c_head(p, v, r, 1, p->unit);
     tc__line(p);
     tc__put(p->out, "const int n = (int)tc_min(");
     tc__c_bound(p, r, "end", r->end);
-    tc__put(p->out, " - %s, 8);\n", v);
+    tc__put(p->out, " - %s, %d);\n", v, p->unit);
     if (p->axis == TC__COL && tc__c_loop_has_acc(p, n, 1, 0)) {
         tc__line(p);
         tc__put(p->out, "const tc_vi inside = tc_lanes(n);\n");
     }
-    if (p->axis == TC__COL && r->step > TC__VECTOR && tc__c_loop_has_acc(p, n, 0, 0)) {
+    if (p->axis == TC__COL && r->step > p->unit && tc__c_loop_has_acc(p, n, 0, 0)) {
         tc__line(p);
-        tc__put(p->out, "const int part = (int)(c / 8 %% 4);\n");
+        tc__put(p->out, "const int part = (int)(c / %d %% %d);\n", p->unit,
+                TC__LANES / p->unit);
     }
     p->tail = 1;
     tc__c_body(p, n, begin, end);
@@ -517,7 +528,7 @@ static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint3
     tc__c_range r = tc__c_span(p, n, chunked);
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
-        p->copies = r.step / TC__VECTOR;
+        p->copies = r.step / p->unit;
         tc__c_body(p, n, begin, end);
         p->copies = 1;
         tc__block_close(p);
@@ -712,7 +723,7 @@ static const tc__dialect tc__dialect_c = {
     {"tc_u8", "tc_u8", "tc_i32", "tc_i64", "float", "double"},
     "tc_i64",
     0,
-    TC__VECTOR,
+    0,
     tc__c_rows,
     tc__c_kernel,
     tc__c_loop,

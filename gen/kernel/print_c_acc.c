@@ -1,6 +1,6 @@
 // C dialect: constants, and accumulators of reductions. 32 logical lanes are four named
-// vectors, four vectors in memory where the loop body is heavy, or 32 vectors in memory
-// where the vector runs along the rows. Behind 8192 columns a second set of lanes takes the
+// vectors of 8 (two of 16), as many in memory where the loop body is heavy, or 32 vectors in
+// memory where the vector runs along the rows. Behind 8192 columns a second set of lanes takes the
 // results of the chunks. argmax and argmin keep a value and an index per lane; their order
 // is total, so any order does.
 
@@ -46,6 +46,9 @@ static int tc__c_wide_at(const tc__printer *p, const tc__acc *a) {
 
 static int tc__c_is_chunked(const tc__acc *a) { return a->loop->attr[3] && !tc__is_arg(a); }
 
+// Vectors that hold the 32 logical lanes.
+static int tc__c_sets(const tc__printer *p) { return TC__LANES / p->unit; }
+
 // max0_2, max0[q], max0[c % 32][2]
 static void tc__c_acc_lane(tc__printer *p, int64_t i, int copy) {
     const tc__acc *a = &p->acc[i];
@@ -53,7 +56,7 @@ static void tc__c_acc_lane(tc__printer *p, int64_t i, int copy) {
     if (tc__is_arg(a) || a->form == TC__ACC_NAMED)
         tc__put(p->out, "_%d", copy);
     else if (a->form == TC__ACC_ARRAY)
-        tc__put(p->out, "[c / 8 %% 4]");
+        tc__put(p->out, "[c / %d %% %d]", p->unit, tc__c_sets(p));
     else
         tc__put(p->out, "[c %% 32][%d]", copy);
 }
@@ -65,7 +68,7 @@ static void tc__c_identity(tc__printer *p, const tc__acc *a) {
 // Sets the first set of lanes to the identity; `type` also declares it.
 static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
     const tc__acc *a = &p->acc[i];
-    int count = a->form == TC__ACC_LANES ? p->copies : 4;
+    int count = a->form == TC__ACC_LANES ? p->copies : tc__c_sets(p);
     if (a->form == TC__ACC_LANES && *type) {
         tc__line(p);
         tc__put(p->out, "%s", type);
@@ -76,7 +79,7 @@ static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
         tc__line(p);
         tc__put(p->out, "%s", type);
         tc__put_acc(p, i);
-        tc__put(p->out, "[4];\n");
+        tc__put(p->out, "[%d];\n", tc__c_sets(p));
     }
     if (a->form == TC__ACC_LANES) {
         tc__line(p);
@@ -101,7 +104,9 @@ static void tc__c_acc_reset(tc__printer *p, int64_t i, const char *type) {
 static void tc__c_new_arg(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
     int wide = tc__c_wide_at(p, a);
-    int count = a->form == TC__ACC_LANES ? p->copies : a->form == TC__ACC_NAMED ? 4 : 1;
+    int count = a->form == TC__ACC_LANES   ? p->copies
+                : a->form == TC__ACC_NAMED ? tc__c_sets(p)
+                                           : 1;
     for (int j = 0; j < count; j++) {
         tc__line(p);
         tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
@@ -228,9 +233,9 @@ static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     int shift = p->shift,
         counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
-    int sets = counted && !tc__is_arg(a) ? 4 : p->copies;
+    int sets = counted && !tc__is_arg(a) ? tc__c_sets(p) : p->copies;
     for (int j = 0; j < sets; j++) {
-        p->shift = shift + j * TC__VECTOR;
+        p->shift = shift + j * p->unit;
         if (tc__is_arg(a)) {
             tc__c_step_arg(p, n, j);
             continue;
@@ -242,11 +247,11 @@ static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
     p->shift = shift;
 }
 
-static void tc__c_combine4(tc__printer *p, int64_t i) {
+static void tc__c_combine_sets(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
     tc__put(p->out, "TC_COMBINE_%s(", tc__suffix(a->dtype));
     tc__c_acc_fn(p, a);
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < tc__c_sets(p); j++) {
         tc__put(p->out, ", ");
         tc__put_acc(p, i);
         tc__put(p->out, a->form == TC__ACC_NAMED ? "_%d" : "[%d]", j);
@@ -297,7 +302,7 @@ static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
     tc__line(p);
     tc__put_acc(p, i);
     tc__put(p->out, "_last = ");
-    tc__c_combine4(p, i);
+    tc__c_combine_sets(p, i);
     tc__put(p->out, ";\n");
     tc__line(p);
     tc__put_acc(p, i);
@@ -326,10 +331,10 @@ static void tc__c_combine_chunks(tc__printer *p, const tc__node *n, int64_t i) {
     tc__line(p);
     tc__put(p->out, "    : TC_COMBINE_%s(", cls);
     tc__c_acc_fn(p, a);
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < tc__c_sets(p); j++) {
         tc__put(p->out, ", tc_ld_%s(", cls);
         tc__put_acc(p, i);
-        tc__put(p->out, "_chunk + %d)", j * TC__VECTOR);
+        tc__put(p->out, "_chunk + %d)", j * p->unit);
     }
     tc__put(p->out, "));\n");
 }
@@ -359,23 +364,23 @@ static void tc__c_combine_arg(tc__printer *p, const tc__node *n, int64_t i) {
     const tc__acc *a = &p->acc[i];
     const char *cls = tc__suffix(a->dtype), *at = tc__c_wide_at(p, a) ? "i64" : "i32";
     const char *scalar = p->d->scalar[tc__class_of(a->dtype)];
-    int sets = a->form == TC__ACC_NAMED ? 4 : 1;
+    int sets = a->form == TC__ACC_NAMED ? tc__c_sets(p) : 1;
     tc__line(p);
-    tc__put(p->out, "%s value%lld[%d];\n", scalar, (long long)i, sets * TC__VECTOR);
+    tc__put(p->out, "%s value%lld[%d];\n", scalar, (long long)i, sets * p->unit);
     tc__line(p);
-    tc__put(p->out, "tc_%s index%lld[%d];\n", at, (long long)i, sets * TC__VECTOR);
+    tc__put(p->out, "tc_%s index%lld[%d];\n", at, (long long)i, sets * p->unit);
     for (int j = 0; j < sets; j++) {
         tc__line(p);
         tc__put(p->out, "tc_st_%s(value%lld + %d, best%lld_%d);\n", cls, (long long)i,
-                j * TC__VECTOR, (long long)i, j);
+                j * p->unit, (long long)i, j);
         tc__line(p);
         tc__put(p->out, "tc_st_%s(index%lld + %d, at%lld_%d);\n", at, (long long)i,
-                j * TC__VECTOR, (long long)i, j);
+                j * p->unit, (long long)i, j);
     }
     tc__line(p);
     tc__put(p->out, "int top%lld = 0;\n", (long long)i);
     tc__line(p);
-    tc__put(p->out, "for (int l = 1; l < %d; l++)", sets * TC__VECTOR);
+    tc__put(p->out, "for (int l = 1; l < %d; l++)", sets * p->unit);
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const %s v = value%lld[l], b = value%lld[top%lld];\n", scalar,
@@ -433,6 +438,6 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
     }
     tc__put_let(p, n, 0);
     tc__put(p->out, "tc_splat_%s(", tc__suffix(a->dtype));
-    tc__c_combine4(p, i);
+    tc__c_combine_sets(p, i);
     tc__put(p->out, ");\n");
 }

@@ -23,8 +23,7 @@ enum {
     TC__CONTRACT_GRAIN = 48,       // rows of an item
     TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
     TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
-    TC__CONTRACT_WIDEST = 48
+    TC__CONTRACT_PANELS = 1 << 18 // bytes of packed panels of an item, about half an L2
 };
 
 typedef struct tc__contract {
@@ -32,6 +31,7 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
+    int lanes;                // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
@@ -63,13 +63,13 @@ static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
 
 static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-// Sums in registers: 12 vectors of 32 bytes, 6 of 64.
+// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
     if (q->flip) {
-        q->width = (int)tc__padded(q->grain, TC__VECTOR);
-        q->rows = most / (q->width / TC__VECTOR);
+        q->width = (int)tc__padded(q->grain, q->lanes);
+        q->rows = most / (q->width / q->lanes);
         if (q->rows > 8) q->rows = 8;
         if (q->rows < 2) q->rows = 2;
         return;
@@ -80,16 +80,16 @@ static void tc__contract_block(tc__contract *q) {
     if (q->grain < q->rows) q->rows = (int)q->grain;
     int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
     for (int v = most_vectors; v >= 2 && cols; v--)
-        if (tc__padded(cols, v * TC__VECTOR) < tc__padded(cols, vectors * TC__VECTOR))
+        if (tc__padded(cols, v * q->lanes) < tc__padded(cols, vectors * q->lanes))
             vectors = v;
-    q->width = vectors * TC__VECTOR;
+    q->width = vectors * q->lanes;
 }
 
 static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
-    int64_t unit = TC__CONTRACT_WIDEST; // a multiple of every width
+    int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
     int64_t wide = TC__CONTRACT_PANELS / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
@@ -97,7 +97,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
         q->wide = q->g->cols;
     q->wide_padded =
-        tc__round_up(x, q->wide, q->flip ? (int)TC__VECTOR * q->rows : q->width);
+        tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
     q->col_blocks =
         q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
 }
@@ -114,7 +114,7 @@ static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
 // Scratch behind that of the row buffers.
 static void tc__contract_scratch(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
-    tc__ix deep = tc__round_up(x, q->depth, TC__VECTOR);
+    tc__ix deep = tc__round_up(x, q->depth, q->lanes);
     q->bytes = tc__ix_const(0);
     for (size_t i = 0; i < q->g->buffer.count; i++) {
         const tc__kbuf *b = &q->g->buffer.at[i];
@@ -123,7 +123,7 @@ static void tc__contract_scratch(tc__contract *q) {
         q->bytes = tc__ix_add(x, b->offset,
                               tc__round_up(x, tc__ix_add(x, size, tc__ix_const(64)), 64));
     }
-    int64_t tall = tc__padded(q->grain, q->flip ? (int)TC__VECTOR : q->rows);
+    int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
     q->pack_at = tc__contract_area(
         q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
     q->left_at = tc__contract_area(
@@ -146,7 +146,7 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
@@ -186,13 +186,13 @@ typedef enum tc__sum_line { TC__SUM_NEW, TC__SUM_ADD, TC__SUM_STORE } tc__sum_li
 static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
                               tc__sum_line what) {
     const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
-    for (int j = 0; j < q->width / TC__VECTOR; j++) {
+    for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
         if (what == TC__SUM_NEW)
             tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
         else if (what == TC__SUM_STORE)
             tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i,
-                    j * TC__VECTOR, i, j);
+                    j * p->unit, i, j);
         else if (q->cls == TC__CLASS_f32)
             tc__put(p->out, "s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n", i, j, i, j, i, j);
         else
@@ -232,10 +232,10 @@ static void tc__print_contract_block(tc__printer *p, const char *symbol) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
     tc__block_open(p);
-    for (int j = 0; j < q.width / TC__VECTOR; j++) {
+    for (int j = 0; j < q.width / q.lanes; j++) {
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls,
-                j * TC__VECTOR);
+                j * p->unit);
     }
     for (int i = 0; i < q.rows; i++) {
         tc__line(p);
@@ -301,13 +301,13 @@ static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
     }
 }
 
-// Evaluates node `id` along `axis` at the present index, storing vector j at `to` + 8 * j.
+// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`.
 static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
                               const uint8_t *mark, const char *to) {
     tc__print_needed(p, mark, 0);
     for (int j = 0; j < p->copies; j++) {
         tc__line(p);
-        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * TC__VECTOR);
+        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * p->unit);
         tc__put_value(p, id, j);
         tc__put(p->out, ");\n");
     }
@@ -331,7 +331,7 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
     tc__put(p->out, "x[j] = ");
     if (left && q->left_nodes) {
         tc__put(p->out, "left + (r - r0) * ");
-        tc__put_atom(p, tc__round_up(x, q->depth, TC__VECTOR), 0);
+        tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
     } else {
         tc__ix k = tc__ix_find_var(x, n->attr[1], TC__DEPTH);
         tc__put_buffer(p, n->attr[0]);
@@ -362,14 +362,14 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
                                   const uint8_t *mark, int tail) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
-    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += 8)", q->width);
+    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
     tc__block_open(p);
     tc__line(p);
     if (tail)
-        tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, 8));\n");
+        tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, %d));\n", p->unit);
     else
         tc__put(p->out, "const tc_i64 c = p;\n");
-    p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / TC__VECTOR;
+    p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     char to[60];
     snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
     tc__print_operand(p, q, p->g->right, mark, to);
@@ -458,14 +458,14 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
-    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, TC__VECTOR), 0);
+    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
     tc__put(p->out, ";\n");
     tc__print_needed(p, mark, 1);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += 8)");
+    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(depth - k, 8);\n");
+    tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
     tc__print_operand(p, q, p->g->left, mark, to);

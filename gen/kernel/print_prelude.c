@@ -50,7 +50,7 @@ static const char *const tc__text_kernel[] = {
     "// fn: check",
     "// The first n lanes; the others are 0.",
     "TC_FN tc_vl TC_N(check)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site, int n) {",
-    "    tc_i64 t[8], x[8] = {0};",
+    "    tc_i64 t[TC_W], x[TC_W] = {0};",
     "    TC_N(st_i64)(t, v);",
     "    for (int l = 0; l < n; l++) x[l] = TC_N(check_lane)(a, t[l], limit, site);",
     "    return TC_N(ld_i64)(x);",
@@ -63,27 +63,45 @@ static const char *const tc__text_kernel[] = {
     "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
     "}",
     "",
+    "// fn: ld_oct",
+    "TC_FN tc_oct TC_N(ld_oct)(const float *p) {",
+    "#if TC_W == 8",
+    "    return TC_N(ld_f32)(p);",
+    "#else",
+    "    return *(const tc_oct_at *)(const void *)p;",
+    "#endif",
+    "}",
+    "",
+    "// fn: st_oct",
+    "TC_FN void TC_N(st_oct)(float *p, tc_oct v) {",
+    "#if TC_W == 8",
+    "    TC_N(st_f32)(p, v);",
+    "#else",
+    "    *(tc_oct_at *)(void *)p = v;",
+    "#endif",
+    "}",
+    "",
     "// fn: transpose_f32",
     "// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
     "TC_FN void TC_N(transpose_f32)(const float *const *x, tc_i64 k, float *q, tc_i64 step) {",
-    "    tc_vf r0 = TC_N(ld_f32)(x[0] + k), r1 = TC_N(ld_f32)(x[1] + k);",
-    "    tc_vf r2 = TC_N(ld_f32)(x[2] + k), r3 = TC_N(ld_f32)(x[3] + k);",
-    "    tc_vf r4 = TC_N(ld_f32)(x[4] + k), r5 = TC_N(ld_f32)(x[5] + k);",
-    "    tc_vf r6 = TC_N(ld_f32)(x[6] + k), r7 = TC_N(ld_f32)(x[7] + k);",
-    "    tc_vf a0 = TC_ZIP_LOW(r0, r1), a1 = TC_ZIP_HIGH(r0, r1), a2 = TC_ZIP_LOW(r2, r3);",
-    "    tc_vf a3 = TC_ZIP_HIGH(r2, r3), a4 = TC_ZIP_LOW(r4, r5), a5 = TC_ZIP_HIGH(r4, r5);",
-    "    tc_vf a6 = TC_ZIP_LOW(r6, r7), a7 = TC_ZIP_HIGH(r6, r7);",
-    "    tc_vf b0 = TC_PAIR_LOW(a0, a2), b1 = TC_PAIR_HIGH(a0, a2), b2 = TC_PAIR_LOW(a1, a3);",
-    "    tc_vf b3 = TC_PAIR_HIGH(a1, a3), b4 = TC_PAIR_LOW(a4, a6), b5 = TC_PAIR_HIGH(a4, a6);",
-    "    tc_vf b6 = TC_PAIR_LOW(a5, a7), b7 = TC_PAIR_HIGH(a5, a7);",
-    "    TC_N(st_f32)(q, TC_HALF_LOW(b0, b4));",
-    "    TC_N(st_f32)(q + step, TC_HALF_LOW(b1, b5));",
-    "    TC_N(st_f32)(q + 2 * step, TC_HALF_LOW(b2, b6));",
-    "    TC_N(st_f32)(q + 3 * step, TC_HALF_LOW(b3, b7));",
-    "    TC_N(st_f32)(q + 4 * step, TC_HALF_HIGH(b0, b4));",
-    "    TC_N(st_f32)(q + 5 * step, TC_HALF_HIGH(b1, b5));",
-    "    TC_N(st_f32)(q + 6 * step, TC_HALF_HIGH(b2, b6));",
-    "    TC_N(st_f32)(q + 7 * step, TC_HALF_HIGH(b3, b7));",
+    "    tc_oct r0 = TC_N(ld_oct)(x[0] + k), r1 = TC_N(ld_oct)(x[1] + k);",
+    "    tc_oct r2 = TC_N(ld_oct)(x[2] + k), r3 = TC_N(ld_oct)(x[3] + k);",
+    "    tc_oct r4 = TC_N(ld_oct)(x[4] + k), r5 = TC_N(ld_oct)(x[5] + k);",
+    "    tc_oct r6 = TC_N(ld_oct)(x[6] + k), r7 = TC_N(ld_oct)(x[7] + k);",
+    "    tc_oct a0 = TC_ZIP_LOW(r0, r1), a1 = TC_ZIP_HIGH(r0, r1), a2 = TC_ZIP_LOW(r2, r3);",
+    "    tc_oct a3 = TC_ZIP_HIGH(r2, r3), a4 = TC_ZIP_LOW(r4, r5), a5 = TC_ZIP_HIGH(r4, r5);",
+    "    tc_oct a6 = TC_ZIP_LOW(r6, r7), a7 = TC_ZIP_HIGH(r6, r7);",
+    "    tc_oct b0 = TC_PAIR_LOW(a0, a2), b1 = TC_PAIR_HIGH(a0, a2), b2 = TC_PAIR_LOW(a1, a3);",
+    "    tc_oct b3 = TC_PAIR_HIGH(a1, a3), b4 = TC_PAIR_LOW(a4, a6), b5 = TC_PAIR_HIGH(a4, a6);",
+    "    tc_oct b6 = TC_PAIR_LOW(a5, a7), b7 = TC_PAIR_HIGH(a5, a7);",
+    "    TC_N(st_oct)(q, TC_HALF_LOW(b0, b4));",
+    "    TC_N(st_oct)(q + step, TC_HALF_LOW(b1, b5));",
+    "    TC_N(st_oct)(q + 2 * step, TC_HALF_LOW(b2, b6));",
+    "    TC_N(st_oct)(q + 3 * step, TC_HALF_LOW(b3, b7));",
+    "    TC_N(st_oct)(q + 4 * step, TC_HALF_HIGH(b0, b4));",
+    "    TC_N(st_oct)(q + 5 * step, TC_HALF_HIGH(b1, b5));",
+    "    TC_N(st_oct)(q + 6 * step, TC_HALF_HIGH(b2, b6));",
+    "    TC_N(st_oct)(q + 7 * step, TC_HALF_HIGH(b3, b7));",
     "}",
     "",
     "// fn: interleave_f32",
@@ -110,13 +128,16 @@ static const char *const tc__text_kernel[] = {
     "}",
 };
 
-// Steps of the transposition, inside and across halves of 4. gcc before 12 has another
-// builtin.
+// Steps of the transposition of eight floats, inside and across halves of 4. gcc before 12
+// has another builtin.
 static const char *const tc__text_shuffles[] = {
+    "typedef float tc_oct __attribute__((vector_size(32)));",
+    "typedef tc_i32 tc_oct_i __attribute__((vector_size(32)));",
+    "typedef tc_oct tc_oct_at __attribute__((aligned(4), may_alias));",
     "#if defined(__clang__) || __GNUC__ >= 12",
     "#define TC_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
     "#else",
-    "#define TC_MIX(a, b, ...) __builtin_shuffle(a, b, (tc_vi){__VA_ARGS__})",
+    "#define TC_MIX(a, b, ...) __builtin_shuffle(a, b, (tc_oct_i){__VA_ARGS__})",
     "#endif",
     "#define TC_ZIP_LOW(a, b) TC_MIX(a, b, 0, 8, 1, 9, 4, 12, 5, 13)",
     "#define TC_ZIP_HIGH(a, b) TC_MIX(a, b, 2, 10, 3, 11, 6, 14, 7, 15)",
@@ -228,20 +249,23 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
     }
 }
 
-static void tc__put_abi(tc__text *out, int avx2) {
+static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
     static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
+    static const char *const cpu[] = {
+        "", " -mavx2 -mfma",
+        " -mavx2 -mfma\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
     tc__put(out,
             "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
             "-fno-unroll-loops):\n// gcc %s%s -fno-math-errno -fno-trapping-math\n"
             "//     -ffp-contract=off -fwrapv -Wno-psabi -fPIC -shared -nostdlib FILE.c\n",
-            flags, avx2 ? " -mavx2 -mfma" : "");
+            flags, cpu[target]);
     tc__put(out,
             "#define TC_FN static inline __attribute__((always_inline, unused))\n"
             "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
-            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n",
-            avx2);
+            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n#define TC_W %d\n",
+            target >= TC__EMIT_AVX2, lanes);
     tc__put(
         out,
         "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
@@ -346,15 +370,15 @@ static void tc__prelude_close(tc__prelude *q) {
     tc__map_free(&q->words);
 }
 
-// Appends the head of a translation unit that holds the kernels of `groups`. 1, or 0 =
-// reported.
+// Appends the head of a translation unit that holds the kernels of `groups`, which have
+// vectors of one size. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
-                                        int count, int avx2) {
+                                        int count, tc__emit target) {
     tc__prelude q;
     uint64_t found;
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
     int ok = tc__prelude_mark(&q, &tc__dialect_c, groups, count);
-    tc__put_abi(out, avx2);
+    tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);

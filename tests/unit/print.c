@@ -949,11 +949,35 @@ static void close_kit(kit *t) {
     tc__graph_close(&t->g.body);
 }
 
-static void write_unit(tc__text *out, kit *kits, int avx2) {
+// What the kernels are compiled for.
+typedef struct form {
+    const char *name, *flags;
+    tc__emit target;
+    int lanes;
+    unsigned cpu;
+} form;
+
+#define AVX512 "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+
+static const form forms[] = {
+    {"avx2", "-mavx2 -mfma", TC__EMIT_AVX2, 8, TC__CPU_AVX2 | TC__CPU_FMA},
+    {"plain", "", TC__EMIT_PLAIN, 8, 0},
+    {"avx512_16", AVX512, TC__EMIT_AVX512, 16, TC__CPU_AVX512F},
+    {"avx512_8", AVX512, TC__EMIT_AVX512, 8, TC__CPU_AVX512F},
+};
+
+static void set_lanes(kit *kits, int lanes) {
+    for (int i = 0; i < CASES; i++) {
+        kits[i].g.lanes = lanes;
+        if (kits[i].g.kind == TC__CONTRACTION) tc__contract_items(&kits[i].g);
+    }
+}
+
+static void write_unit(tc__text *out, kit *kits, tc__emit target) {
     const tc__group *groups[CASES];
     char name[64];
     for (int i = 0; i < CASES; i++) groups[i] = &kits[i].g;
-    check(tc__print_prelude(out, groups, CASES, avx2), "prelude", "failed");
+    check(tc__print_prelude(out, groups, CASES, target), "prelude", "failed");
     for (int i = 0; i < CASES; i++) {
         snprintf(name, sizeof name, "tck_%s", cases[i].name);
         check(tc__print_kernel(out, groups[i], &tc__dialect_c, name), name, "failed");
@@ -985,20 +1009,20 @@ static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
 static const char *const compilers[] = {"gcc -O1 -fexpensive-optimizations -fgcse",
                                         "clang -O1 -fno-unroll-loops"};
 
-static void *build(const char *folder, const tc__text *text, int compiler, int avx2) {
-    char path[300], command[900];
-    snprintf(path, sizeof path, "%s/k%d.c", folder, avx2);
+static void *build(const char *folder, const tc__text *text, int compiler, const form *with) {
+    char path[300], command[1200];
+    snprintf(path, sizeof path, "%s/k_%s.c", folder, with->name);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(text->at, 1, text->size, f) != text->size || fclose(f)) return NULL;
     snprintf(command, sizeof command,
              "%s %s -std=gnu11 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -fwrapv "
-             "-fno-math-errno -fno-trapping-math -fPIC -shared -nostdlib -o %s/k%d%d.so %s",
-             compilers[compiler], avx2 ? "-mavx2 -mfma" : "", folder, compiler, avx2, path);
+             "-fno-math-errno -fno-trapping-math -fPIC -shared -nostdlib -o %s/k%d_%s.so %s",
+             compilers[compiler], with->flags, folder, compiler, with->name, path);
     if (system(command)) {
         check(0, "build", command);
         return NULL;
     }
-    snprintf(path, sizeof path, "%s/k%d%d.so", folder, compiler, avx2);
+    snprintf(path, sizeof path, "%s/k%d_%s.so", folder, compiler, with->name);
     void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!so) check(0, "dlopen", dlerror());
     return so;
@@ -1051,20 +1075,21 @@ int main(int count, char **args) {
         open_kit(&kits[i], &ctx, &pools[i], &cases[i]);
     }
     write_cuda(keep, kits, &ctx);
-    for (int avx2 = 1; avx2 >= 0; avx2--) {
+    for (const form *with = forms; with < forms + TC__COUNT(forms); with++) {
         tc__text text, again;
         tc__text_init(&text, &ctx);
         tc__text_init(&again, &ctx);
-        write_unit(&text, kits, avx2);
-        write_unit(&again, kits, avx2);
+        set_lanes(kits, with->lanes);
+        write_unit(&text, kits, with->target);
+        write_unit(&again, kits, with->target);
         check(text.size == again.size && !memcmp(text.at, again.at, text.size), "text",
               "differs");
         for (int compiler = 0; compiler < 2; compiler++) {
             if (!have(compiler ? "clang" : "gcc")) continue;
-            if (avx2 && (tc__cpu_features() & 3) != 3) continue;
-            void *so = build(keep, &text, compiler, avx2);
+            if ((tc__cpu_features() & with->cpu) != with->cpu) continue;
+            void *so = build(keep, &text, compiler, with);
             snprintf(line, sizeof line, "%s %s", compiler ? "clang" : "gcc",
-                     avx2 ? "avx2" : "plain");
+                     with->name);
             if (so) run_all(so, kits, digests, line);
             if (so) dlclose(so);
         }
