@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc936b837092ee4d0u
+#define TC__BUILD_ID 0x67fb3452085c1ef0u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5309,8 +5309,8 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
     {"RELU", "relu", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      TC__AL_IDEM, TC_OP_COUNT,
-     "", "TC_SEL((a > TC_K(0)) | (a != a), a, TC_K(0))",
-     "TC_SEL((a > TC_K(0)) | (a != a), a, TC_K(0))",
+     "", "TC_SEL(a <= TC_K(0), TC_K(0), a)",
+     "TC_SEL(a <= TC_K(0), TC_K(0), a)",
      "max(a, 0); NaN stays."},
     {"GELU", "gelu", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
@@ -13271,6 +13271,205 @@ static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
     if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
     tc__text_free(&t);
 }
+// ---- gen/kernel/range.c -------------------------------------------------
+// What is known of a value's range, so that a kernel may call the form of a function that
+// leaves out cases which cannot happen: exp for arguments <= 0, log for normal positive ones.
+// These give the same bits, so nothing depends on how much is found here.
+//
+// A range is about the numbers: NaN may always come too. It is read off the nodes above a
+// value, a few levels deep: softmax's x - max(x), exp and its sum, sigmoid, squares.
+
+typedef struct tc__range {
+    double low, high;
+} tc__range;
+
+enum { TC__RANGE_DEPTH = 7 }; // levels looked at; a value that two paths reach is seen twice
+
+static tc__range tc__range_of(const tc__group *g, uint32_t id, int depth);
+
+static const double tc__far = 1e300; // stands for infinity
+
+static tc__range tc__range_make(double low, double high) {
+    tc__range r;
+    r.low = low, r.high = high;
+    return r;
+}
+
+static tc__range tc__range_any(void) {
+    return tc__range_make(-tc__far, tc__far);
+}
+
+// The STORE that fills scratch row b: what a later phase loads from it.
+static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
+    if (g->buffer.at[b].place != TC__BUF_ROW) return NULL;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+    }
+    return NULL;
+}
+
+// The node whose value n has: n itself, or what was kept in a scratch row.
+static const tc__node *tc__value_origin(const tc__group *g, const tc__node *n) {
+    const tc__node *s = n->op == TC_OP_LOAD && n->n_attr <= TC__LOAD_FIXED
+                            ? tc__row_stored(g, n->attr[0])
+                            : NULL;
+    return s ? g->body.node.at[s->in[0]] : n;
+}
+
+// Whether two nodes have equal values at equal indices: phases compute cheap values again.
+static int tc__same_value(const tc__group *g, uint32_t x, uint32_t y, int depth) {
+    const tc__node *a = tc__value_origin(g, g->body.node.at[x]);
+    const tc__node *b = tc__value_origin(g, g->body.node.at[y]);
+    if (a == b) return 1;
+    if (!depth || a->op != b->op || a->dtype != b->dtype || a->n_in != b->n_in) return 0;
+    if (a->op == TC_OP_COMBINE || a->op == TC_OP_RANDOM || a->n_attr != b->n_attr) return 0;
+    if (a->n_attr && memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr)) return 0;
+    for (uint32_t i = 0; i < a->n_in; i++)
+        if (!tc__same_value(g, a->in[i], b->in[i], depth - 1)) return 0;
+    return 1;
+}
+
+// The ACC of accumulator `at`.
+static const tc__node *tc__acc_of(const tc__group *g, int64_t at) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_ACC && n->attr[1] == at) return n;
+    }
+    return NULL;
+}
+
+// The extremum of row values of `monoid` that node y is, over the values of node x.
+static int tc__is_extremum_of(const tc__group *g, uint32_t y, tc__op monoid, uint32_t x) {
+    const tc__node *n = g->body.node.at[y];
+    const tc__node *acc = n->op == TC_OP_COMBINE ? tc__acc_of(g, n->attr[0]) : NULL;
+    return acc && acc->attr[0] == (int64_t)monoid &&
+           tc__same_value(g, acc->in[0], x, TC__RANGE_DEPTH);
+}
+
+static double tc__range_min(double a, double b) { return a < b ? a : b; }
+static double tc__range_max(double a, double b) { return a > b ? a : b; }
+
+// ---- a row per op: the range of the result from those of the operands ----
+
+typedef tc__range (*tc__range_fn)(tc__range a, tc__range b);
+
+static tc__range tc__range_neg(tc__range a, tc__range b) {
+    (void)b;
+    return tc__range_make(-a.high, -a.low);
+}
+
+static tc__range tc__range_add(tc__range a, tc__range b) {
+    tc__range r = tc__range_make(a.low + b.low, a.high + b.high);
+    return r.low == r.low && r.high == r.high ? r : tc__range_any();
+}
+
+static tc__range tc__range_sub(tc__range a, tc__range b) {
+    return tc__range_add(a, tc__range_neg(b, b));
+}
+
+static tc__range tc__range_mul(tc__range a, tc__range b) {
+    if (a.low < 0 || b.low < 0) return tc__range_any();
+    tc__range r = tc__range_make(a.low * b.low, a.high * b.high);
+    return r.low == r.low && r.high == r.high ? r : tc__range_make(0, tc__far);
+}
+
+static tc__range tc__range_div(tc__range a, tc__range b) {
+    if (a.low < 0 || b.low < 0) return tc__range_any();
+    return tc__range_make(0, tc__far);
+}
+
+static tc__range tc__range_abs(tc__range a, tc__range b) {
+    (void)b;
+    return tc__range_make(0, tc__range_max(-a.low, a.high));
+}
+
+static tc__range tc__range_maximum(tc__range a, tc__range b) {
+    return tc__range_make(tc__range_max(a.low, b.low), tc__range_max(a.high, b.high));
+}
+
+static tc__range tc__range_minimum(tc__range a, tc__range b) {
+    return tc__range_make(tc__range_min(a.low, b.low), tc__range_min(a.high, b.high));
+}
+
+static tc__range tc__range_relu(tc__range a, tc__range b) {
+    (void)b;
+    return tc__range_maximum(a, tc__range_make(0, 0));
+}
+
+static tc__range tc__range_positive(tc__range a, tc__range b) {
+    (void)a, (void)b;
+    return tc__range_make(0, tc__far);
+}
+
+static tc__range tc__range_exp(tc__range a, tc__range b) {
+    (void)b;
+    return tc__range_make(0, a.high <= 0 ? 1 : tc__far);
+}
+
+static tc__range tc__range_unit(tc__range a, tc__range b) {
+    (void)a, (void)b;
+    return tc__range_make(0, 1);
+}
+
+static const struct {
+    tc__op op;
+    tc__range_fn range;
+} tc__range_rows[] = {
+    {TC_OP_NEG, tc__range_neg},         {TC_OP_ADD, tc__range_add},
+    {TC_OP_SUB, tc__range_sub},         {TC_OP_MUL, tc__range_mul},
+    {TC_OP_DIV, tc__range_div},         {TC_OP_ABS, tc__range_abs},
+    {TC_OP_MAXIMUM, tc__range_maximum}, {TC_OP_MINIMUM, tc__range_minimum},
+    {TC_OP_RELU, tc__range_relu},       {TC_OP_SQRT, tc__range_positive},
+    {TC_OP_EXP, tc__range_exp},         {TC_OP_SIGMOID, tc__range_unit},
+};
+
+static tc__range tc__range_of_acc(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *acc = tc__acc_of(g, n->attr[0]);
+    tc__range r = acc ? tc__range_of(g, acc->in[0], depth) : tc__range_any();
+    if (n->attr[1] == TC_OP_MAXIMUM || n->attr[1] == TC_OP_MINIMUM)
+        return tc__range_any(); // of no element: an infinity
+    if (n->attr[1] == TC_OP_ADD && r.low >= 0) return tc__range_make(0, tc__far);
+    return tc__range_any();
+}
+
+static tc__range tc__range_of_op(const tc__group *g, const tc__node *n, int depth) {
+    tc__range in[2];
+    in[0] = in[1] = tc__range_any();
+    if (n->op == TC_OP_RECIPROCAL && tc__range_of(g, n->in[0], depth).low >= 0)
+        return tc__range_make(0, tc__far);
+    if (n->op == TC_OP_SUB && tc__is_extremum_of(g, n->in[1], TC_OP_MAXIMUM, n->in[0]))
+        return tc__range_make(-tc__far, 0);
+    if (n->op == TC_OP_MUL && n->in[0] == n->in[1])
+        return tc__range_make(0, tc__far);
+    for (size_t i = 0; i < TC__COUNT(tc__range_rows); i++) {
+        if ((int)tc__range_rows[i].op != n->op) continue;
+        for (uint32_t k = 0; k < n->n_in && k < 2; k++)
+            in[k] = tc__range_of(g, n->in[k], depth);
+        return tc__range_rows[i].range(in[0], in[1]);
+    }
+    return tc__range_any();
+}
+
+static tc__range tc__range_of(const tc__group *g, uint32_t id, int depth) {
+    const tc__node *n = tc__value_origin(g, g->body.node.at[id]);
+    if (n->dtype != TC_F32 || !depth) return tc__range_any();
+    if (n->op == TC_OP_CONST) {
+        tc__value v;
+        memcpy(&v, &n->attr[0], sizeof v);
+        return v.f == v.f ? tc__range_make(v.f, v.f) : tc__range_any();
+    }
+    if (n->op == TC_OP_COMBINE) return tc__range_of_acc(g, n, depth - 1);
+    return tc__range_of_op(g, n, depth - 1);
+}
+
+// The form of n's function that its operand allows: "exp_neg", "log_pos"; NULL = the general.
+static const char *tc__ranged_form(const tc__group *g, const tc__node *n) {
+    if (n->dtype != TC_F32 || (n->op != TC_OP_EXP && n->op != TC_OP_LOG)) return NULL;
+    tc__range r = tc__range_of(g, n->in[0], TC__RANGE_DEPTH);
+    if (n->op == TC_OP_EXP) return r.high <= 0 ? "exp_neg" : NULL;
+    return r.low >= 4e-38 ? "log_pos" : NULL; // 2^-126 and what the sums above may lose
+}
 // ---- gen/kernel/print.c -------------------------------------------------
 // Kernels as text: the walker over a LOOP list, and what all dialects share. A dialect is
 // data: a table op -> function for what differs (loads, stores, loops, accumulators) and
@@ -15369,6 +15568,54 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ");\n");
 }
 
+// exp and log in the form that the range of the operand allows.
+static void tc__c_ranged(tc__printer *p, const tc__node *n, int copy) {
+    const char *form = tc__ranged_form(p->g, n);
+    if (!form) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s_%s(", form, tc__suffix(n->dtype));
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ");\n");
+}
+
+// The first of the nodes sin(x) and cos(x) that stand in one loop with n, when both do.
+static const tc__node *tc__c_turn(const tc__printer *p, const tc__node *n) {
+    const tc__node *first = NULL, *other = NULL;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *o = p->g->body.node.at[i];
+        if ((o->op != TC_OP_SIN && o->op != TC_OP_COS) || o->in[0] != n->in[0]) continue;
+        if (o->level != n->level || o->phase != n->phase) continue;
+        if (o->op != n->op) other = o;
+        if (!first) first = o;
+    }
+    return other && n->dtype == TC_F32 ? first : NULL;
+}
+
+// sin(x) and cos(x) share the reduction of x to an eighth of a turn.
+static void tc__c_trig(tc__printer *p, const tc__node *n, int copy) {
+    const tc__node *first = tc__c_turn(p, n);
+    if (!first) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    if (n == first) {
+        tc__line(p);
+        tc__put(p->out, "tc_vf turn%u_%d;\n", n->id, copy);
+        tc__line(p);
+        tc__put(p->out, "const tc_vi quarter%u_%d = tc_trig_reduce_f32(", n->id, copy);
+        tc__put_value(p, n->in[0], copy);
+        tc__put(p->out, ", &turn%u_%d);\n", n->id, copy);
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, n->op == TC_OP_SIN ? "tc_sin_of_f32(" : "tc_cos_of_f32(");
+    if (n->op == TC_OP_SIN) tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, "%squarter%u_%d, turn%u_%d);\n", n->op == TC_OP_SIN ? ", " : "",
+            first->id, copy, first->id, copy);
+}
+
 // The product's value at (r, c): finished rows lie in the tile.
 static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
@@ -15721,6 +15968,10 @@ static const tc__print_row tc__c_rows[] = {
     {TC_OP_VALID, TC__PER_COPY, tc__c_valid},
     {TC_OP_RANDOM, TC__PER_COPY, tc__c_random},
     {TC_OP_CONTRACT, TC__PER_COPY, tc__c_contract},
+    {TC_OP_EXP, TC__PER_COPY, tc__c_ranged},
+    {TC_OP_LOG, TC__PER_COPY, tc__c_ranged},
+    {TC_OP_SIN, TC__PER_COPY, tc__c_trig},
+    {TC_OP_COS, TC__PER_COPY, tc__c_trig},
     {TC_OP_NEW, TC__ONCE, tc__c_new},
     {TC_OP_ACC, TC__ONCE, tc__c_acc}, // prints all copies itself
     {TC_OP_COMBINE, TC__ONCE, tc__c_combine},
@@ -15760,8 +16011,8 @@ static const char *const tc__text_cpu_vector[] = {
     "// The includer defines TC_FN (what stands before a function: storage, inlining, target) and",
     "// TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define",
     "//   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)",
-    "//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL",
-    "//                and TC_ISA_AVX2 1                                   (8)",
+    "//   TC_ISA_AVX512  1: for AVX-512 with BW, DQ and VL, on top of AVX2 (0)",
+    "//   TC_W         lanes of EVERY class: 8, 4, or 16 with AVX-512      (8)",
     "//   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)",
     "// gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must",
     "// be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with",
@@ -15848,6 +16099,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_HW_FMA",
     "#undef TC_HW_NEON",
     "#undef TC_HW_ROUND",
+    "#undef TC_HW_SCALE",
     "#undef TC_HW_SSE2",
     "#undef TC_I32",
     "#undef TC_I64",
@@ -15900,6 +16152,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_ROUND_PART",
     "#undef TC_ROUND_f32",
     "#undef TC_ROUND_f64",
+    "#undef TC_SCALE_f32",
     "#undef TC_SEL_f32",
     "#undef TC_SEL_f64",
     "#undef TC_SEL_i32",
@@ -15925,6 +16178,9 @@ static const char *const tc__text_cpu_vector[] = {
     "",
     "#ifndef TC_ISA_AVX2",
     "#define TC_ISA_AVX2 0",
+    "#endif",
+    "#ifndef TC_ISA_AVX512",
+    "#define TC_ISA_AVX512 0",
     "#endif",
     "#ifndef TC_W",
     "#define TC_W 8",
@@ -15969,6 +16225,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#endif",
     "#define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)",
     "#define TC_HW_ROUND TC_ISA_AVX2",
+    "#define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)",
     "",
     "// Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type",
     "// is wider than a register, so these are written on register-sized parts, through unions.",
@@ -16293,6 +16550,13 @@ static const char *const tc__text_cpu_vector[] = {
     "    })",
     "#define TC_SQRTF_PART(i) TC_SQRTF(tc_u.part[i])",
     "#define TC_SQRTD_PART(i) TC_SQRTD(tc_u.part[i])",
+    "",
+    "// a * 2^b for a whole number b, rounded once.",
+    "#if TC_W == 16",
+    "#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps512_mask(a, b, a, -1, 4)",
+    "#elif TC_HW_SCALE",
+    "#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps256_mask(a, b, a, -1)",
+    "#endif",
     "",
     "// fl(a * b + c) with one rounding.",
     "#define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))",
@@ -16874,14 +17138,14 @@ static const char *const tc__text_cpu_math[] = {
     "// fn: maximum_f32",
     "// NaN if either is.",
     "TC_FN TC_F32 TC_N(maximum_f32)(TC_F32 a, TC_F32 b) {",
-    "    TC_F32 y = TC_SEL_f32(TC_GT_f32(a, b), a, b);",
+    "    TC_F32 y = TC_MAX_f32(a, b);",
     "    return TC_SEL_f32(TC_NE_f32(a, a), a, y);",
     "}",
     "",
     "// fn: minimum_f32",
     "// NaN if either is.",
     "TC_FN TC_F32 TC_N(minimum_f32)(TC_F32 a, TC_F32 b) {",
-    "    TC_F32 y = TC_SEL_f32(TC_LT_f32(a, b), a, b);",
+    "    TC_F32 y = TC_MIN_f32(a, b);",
     "    return TC_SEL_f32(TC_NE_f32(a, a), a, y);",
     "}",
     "",
@@ -16909,22 +17173,35 @@ static const char *const tc__text_cpu_math[] = {
     "    return p;",
     "}",
     "",
-    "// fn: exp_parts_f32",
-    "// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal",
-    "// powers of two; x is clamped.",
-    "TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2) {",
-    "    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), t, n, r, y;",
-    "    TC_I32 k, h;",
-    "    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);",
-    "    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);",
-    "    t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));",
-    "    n = t - 12582912.0f;",
+    "// fn: scales_f32",
+    "// 2^k as a product of two normal numbers for t = k + 12582912, -172 <= k <= 130.",
+    "TC_FN TC_F32 TC_N(scales_f32)(TC_F32 t, TC_F32 *s2) {",
+    "    TC_I32 k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000)), h = k >> 1;",
+    "    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));",
+    "    return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));",
+    "}",
+    "",
+    "// fn: scale_f32 scales_f32",
+    "// p * 2^k for t = k + 12582912 and p between 2^-30 and 2^30: exact but for the one rounding",
+    "// of a denormal result, so the instruction gives the bits of the two products.",
+    "TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {",
+    "#if TC_HW_SCALE",
+    "    return TC_SCALE_f32(p, t - 12582912.0f);",
+    "#else",
+    "    TC_F32 s2, s1 = TC_N(scales_f32)(t, &s2);",
+    "    return (p * s1) * s2;",
+    "#endif",
+    "}",
+    "",
+    "// fn: exp_base_f32",
+    "// exp(x) = (p + tail) * 2^k with p in [0.7, 1.42], the result, and *t = k + 12582912, for",
+    "// -120 <= x <= 90 or NaN.",
+    "TC_FN TC_F32 TC_N(exp_base_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {",
+    "    TC_F32 n, r, y;",
+    "    *t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));",
+    "    n = *t - 12582912.0f;",
     "    r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);",
     "    r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);",
-    "    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));",
-    "    h = k >> 1;",
-    "    *s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));",
-    "    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));",
     "    TC_F32 p = TC_K_f32(0.00138306443f);",
     "    p = TC_FMAK_f32(p, r, 0.00836867653f);",
     "    p = TC_FMAK_f32(p, r, 0.0416682027f);",
@@ -16936,19 +17213,33 @@ static const char *const tc__text_cpu_math[] = {
     "    return y;",
     "}",
     "",
-    "// fn: exp_f32 exp_parts_f32",
+    "// fn: exp_parts_f32 exp_base_f32",
+    "// The same for any x, clamped.",
+    "TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {",
+    "    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), v = TC_MAX_f32(low, x);",
+    "    return TC_N(exp_base_f32)(TC_MIN_f32(high, v), tail, t);",
+    "}",
+    "",
+    "// fn: exp_f32 exp_parts_f32 scale_f32",
     "TC_FN TC_F32 TC_N(exp_f32)(TC_F32 x) {",
-    "    TC_F32 tail, s1, s2, p = TC_N(exp_parts_f32)(x, &tail, &s1, &s2);",
-    "    return (p * s1) * s2;",
+    "    TC_F32 tail, t, p = TC_N(exp_parts_f32)(x, &tail, &t);",
+    "    return TC_N(scale_f32)(p, t);",
+    "}",
+    "",
+    "// fn: exp_neg_f32 exp_base_f32 scale_f32",
+    "// exp_f32 for x <= 0 or NaN, the same bits.",
+    "TC_FN TC_F32 TC_N(exp_neg_f32)(TC_F32 x) {",
+    "    TC_F32 low = TC_K_f32(-120.0f), tail, t, p;",
+    "    p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);",
+    "    return TC_N(scale_f32)(p, t);",
     "}",
     "",
     "// fn: exp_mid_f32",
     "// exp(x) for -87 <= x <= 88, or NaN.",
     "TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {",
     "    TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));",
-    "    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x), s;",
+    "    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);",
     "    r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);",
-    "    s = TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));",
     "    TC_F32 p = TC_K_f32(0.00138306443f);",
     "    p = TC_FMAK_f32(p, r, 0.00836867653f);",
     "    p = TC_FMAK_f32(p, r, 0.0416682027f);",
@@ -16956,21 +17247,21 @@ static const char *const tc__text_cpu_math[] = {
     "    p = TC_FMAK_f32(p, r, 0.49999994f);",
     "    p = TC_FMAK_f32(p, r, 1.0f);",
     "    p = TC_FMAK_f32(p, r, 1.0f);",
-    "    return p * s;",
+    "#if TC_HW_SCALE",
+    "    return TC_SCALE_f32(p, n);",
+    "#else",
+    "    return p *",
+    "           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));",
+    "#endif",
     "}",
     "",
-    "// fn: exp2_f32",
+    "// fn: exp2_f32 scale_f32",
     "TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {",
-    "    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r, s1, s2;",
-    "    TC_I32 k, h;",
-    "    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);",
-    "    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);",
+    "    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;",
+    "    x = TC_MAX_f32(low, x);",
+    "    x = TC_MIN_f32(high, x);",
     "    t = x + 12582912.0f;",
     "    r = (x - (t - 12582912.0f)) * 0.693147182f;",
-    "    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));",
-    "    h = k >> 1;",
-    "    s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));",
-    "    s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));",
     "    TC_F32 p = TC_K_f32(0.00138306443f);",
     "    p = TC_FMAK_f32(p, r, 0.00836867653f);",
     "    p = TC_FMAK_f32(p, r, 0.0416682027f);",
@@ -16978,15 +17269,15 @@ static const char *const tc__text_cpu_math[] = {
     "    p = TC_FMAK_f32(p, r, 0.49999994f);",
     "    p = TC_FMAK_f32(p, r, 1.0f);",
     "    p = TC_FMAK_f32(p, r, 1.0f);",
-    "    return (p * s1) * s2;",
+    "    return TC_N(scale_f32)(p, t);",
     "}",
     "",
     "// fn: expm1_f32 exp_poly_f32",
     "// 2 * (s * (exp(r) - 1) + (s - 1/2)) with s = 2^(k - 1).",
     "TC_FN TC_F32 TC_N(expm1_f32)(TC_F32 x) {",
     "    TC_F32 low = TC_K_f32(-30.0f), high = TC_K_f32(89.0f), v, t, n, r, s, y;",
-    "    v = TC_SEL_f32(TC_LT_f32(x, low), low, x);",
-    "    v = TC_SEL_f32(TC_GT_f32(v, high), high, v);",
+    "    v = TC_MAX_f32(low, x);",
+    "    v = TC_MIN_f32(high, v);",
     "    t = TC_FMA_f32(v, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));",
     "    n = t - 12582912.0f;",
     "    r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), v);",
@@ -17039,6 +17330,17 @@ static const char *const tc__text_cpu_math[] = {
     "TC_FN TC_F32 TC_N(log_f32)(TC_F32 x) {",
     "    TC_F32 e, f = TC_N(log_split_f32)(x, &e);",
     "    return TC_N(log_ends_f32)(x, TC_N(log_poly_f32)(f, e));",
+    "}",
+    "",
+    "// fn: log_pos_f32 log_poly_f32",
+    "// log_f32 for x >= 2^-126 or NaN, the same bits.",
+    "TC_FN TC_F32 TC_N(log_pos_f32)(TC_F32 x) {",
+    "    TC_U32 j = (TC_U32)TC_BITS_f32(x) + 0x4afb0du;",
+    "    TC_I32 k = TC_SUB_i32((TC_I32)(j >> 23), TC_K_i32(127));",
+    "    TC_F32 e = TC_CVT_i32_f32(k), y;",
+    "    y = TC_FROM_BITS_f32((TC_I32)((j & 0x7fffffu) + 0x3f3504f3u)) - 1.0f;",
+    "    y = TC_N(log_poly_f32)(y, e);",
+    "    return TC_SEL_f32(TC_LT_f32(x, TC_INF_f32), y, x);",
     "}",
     "",
     "// fn: log2_f32 log_split_f32 log_poly_f32 log_ends_f32",
@@ -17154,23 +17456,37 @@ static const char *const tc__text_cpu_math[] = {
     "    return TC_FMA_f32(z * z, p, TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f)));",
     "}",
     "",
-    "// fn: sin_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32",
-    "TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {",
-    "    TC_F32 r, s, y;",
-    "    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));",
-    "    s = TC_N(sin_poly_f32)(r);",
+    "// fn: sin_of_f32 sin_poly_f32 cos_poly_f32",
+    "// sin(x) from what trig_reduce_f32 gave for x.",
+    "TC_FN TC_F32 TC_N(sin_of_f32)(TC_F32 x, TC_I32 q, TC_F32 r) {",
+    "    TC_F32 s = TC_N(sin_poly_f32)(r), y;",
+    "    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));",
     "    y = TC_SEL_f32(odd, TC_N(cos_poly_f32)(r), s);",
     "    y = TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));",
     "    return TC_SEL_f32(TC_EQ_f32(x, TC_K_f32(0.0f)), x, y);",
     "}",
     "",
-    "// fn: cos_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32",
-    "TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {",
-    "    TC_F32 r, s, y;",
-    "    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));",
-    "    s = TC_N(sin_poly_f32)(r);",
+    "// fn: sin_f32 trig_reduce_f32 sin_of_f32",
+    "TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {",
+    "    TC_F32 r;",
+    "    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);",
+    "    return TC_N(sin_of_f32)(x, q, r);",
+    "}",
+    "",
+    "// fn: cos_of_f32 sin_poly_f32 cos_poly_f32",
+    "// cos(x) from what trig_reduce_f32 gave for x.",
+    "TC_FN TC_F32 TC_N(cos_of_f32)(TC_I32 q, TC_F32 r) {",
+    "    TC_F32 s = TC_N(sin_poly_f32)(r), y;",
+    "    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));",
     "    y = TC_SEL_f32(odd, s, TC_N(cos_poly_f32)(r));",
     "    return TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));",
+    "}",
+    "",
+    "// fn: cos_f32 trig_reduce_f32 cos_of_f32",
+    "TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {",
+    "    TC_F32 r;",
+    "    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);",
+    "    return TC_N(cos_of_f32)(q, r);",
     "}",
     "",
     "// fn: tan_f32 trig_big_lanes_f32",
@@ -17286,30 +17602,30 @@ static const char *const tc__text_cpu_math[] = {
     "    return TC_COPY_f32(t, y);",
     "}",
     "",
-    "// fn: sinh_f32 exp_parts_f32",
+    "// fn: sinh_f32 exp_parts_f32 scale_f32",
     "TC_FN TC_F32 TC_N(sinh_f32)(TC_F32 x) {",
-    "    TC_F32 a = TC_ABS_f32(x), z = a * a, t, s1, s2, y;",
-    "    TC_F32 e = TC_N(exp_parts_f32)(a, &t, &s1, &s2);",
+    "    TC_F32 a = TC_ABS_f32(x), z = a * a, tail, t, y;",
+    "    TC_F32 e = TC_N(exp_parts_f32)(a, &tail, &t);",
     "    TC_F32 p = TC_K_f32(2.78221182e-06f);",
     "    p = TC_FMAK_f32(p, z, 0.000198428956f);",
     "    p = TC_FMAK_f32(p, z, 0.00833331048f);",
     "    p = TC_FMAK_f32(p, z, 0.166666672f);",
-    "    e = (e * 0.5f * s1) * s2;",
+    "    e = TC_N(scale_f32)(e * 0.5f, t);",
     "    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(1.0f)), TC_FMA_f32(a * z, p, a), e - 0.25f / e);",
     "    return TC_COPY_f32(y, x);",
     "}",
     "",
-    "// fn: cosh_f32 exp_parts_f32",
+    "// fn: cosh_f32 exp_parts_f32 scale_f32",
     "TC_FN TC_F32 TC_N(cosh_f32)(TC_F32 x) {",
-    "    TC_F32 t, s1, s2, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &t, &s1, &s2);",
-    "    e = (e * 0.5f * s1) * s2;",
+    "    TC_F32 tail, t, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &tail, &t);",
+    "    e = TC_N(scale_f32)(e * 0.5f, t);",
     "    return e + 0.25f / e;",
     "}",
     "",
     "// fn: tanh_f32 exp_mid_f32",
     "TC_FN TC_F32 TC_N(tanh_f32)(TC_F32 x) {",
     "    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(10.0f), z = a * a, e, y;",
-    "    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);",
+    "    a = TC_MIN_f32(high, a);",
     "    e = TC_N(exp_mid_f32)(a * -2.0f);",
     "    TC_F32 p = TC_K_f32(-0.00551470648f);",
     "    p = TC_FMAK_f32(p, z, 0.0204690211f);",
@@ -17332,7 +17648,7 @@ static const char *const tc__text_cpu_math[] = {
     "    p = TC_FMAK_f32(p, z, 0.112835787f);",
     "    p = TC_FMAK_f32(p, z, -0.37612626f);",
     "    p = TC_FMAK_f32(p, z, 0.128379166f);",
-    "    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);",
+    "    a = TC_MIN_f32(high, a);",
     "    TC_F32 q = TC_K_f32(-1.39705962e-05f);",
     "    q = TC_FMAK_f32(q, a, 0.000329494564f);",
     "    q = TC_FMAK_f32(q, a, -0.00352654257f);",
@@ -17361,64 +17677,66 @@ static const char *const tc__text_cpu_math[] = {
     "    return p;",
     "}",
     "",
-    "// fn: erfc_f32 exp_parts_f32 erfcx_poly_f32",
+    "// fn: erfc_f32 exp_parts_f32 scale_f32 erfcx_poly_f32",
     "// Below 1/2 from erf's polynomial; above from exp(-a^2), where 1 - erf would cancel.",
     "TC_FN TC_F32 TC_N(erfc_f32)(TC_F32 x) {",
-    "    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, t, s1, s2, y;",
-    "    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);",
+    "    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, tail, t, y;",
+    "    a = TC_MIN_f32(high, a);",
     "    h = a * a;",
     "    TC_F32 p = TC_K_f32(0.00471916003f);",
     "    p = TC_FMAK_f32(p, h, -0.0267582592f);",
     "    p = TC_FMAK_f32(p, h, 0.112828508f);",
     "    p = TC_FMAK_f32(p, h, -0.376126111f);",
     "    p = TC_FMAK_f32(p, h, 0.128379166f);",
-    "    e = TC_N(exp_parts_f32)(-h, &t, &s1, &s2);",
-    "    t = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), t);",
+    "    e = TC_N(exp_parts_f32)(-h, &tail, &t);",
+    "    tail = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), tail);",
     "    q = TC_N(erfcx_poly_f32)((a - 2.8f) / (a + 2.8f));",
-    "    q = TC_FMA_f32(e, q, t * q) / (a + a + 1.0f);",
-    "    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a), (q * s1) * s2);",
+    "    q = TC_FMA_f32(e, q, tail * q) / (a + a + 1.0f);",
+    "    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a),",
+    "                   TC_N(scale_f32)(q, t));",
     "    return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), 2.0f - y, y);",
     "}",
     "",
-    "// fn: gelu_f32 exp_parts_f32 erfcx_poly_f32",
+    "// fn: gelu_f32 exp_parts_f32 scale_f32 erfcx_poly_f32",
     "// x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the",
     "// left tail, so nothing cancels.",
     "TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {",
-    "    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, t, s1, s2, y;",
-    "    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);",
+    "    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, tail, t, y;",
+    "    a = TC_MIN_f32(high, a);",
     "    h = a * a;",
     "    TC_F32 p = TC_K_f32(0.000108542285f);",
     "    p = TC_FMAK_f32(p, h, -0.0011876456f);",
     "    p = TC_FMAK_f32(p, h, 0.00997474696f);",
     "    p = TC_FMAK_f32(p, h, -0.0664906278f);",
     "    p = TC_FMAK_f32(p, h, 0.398942292f);",
-    "    e = TC_N(exp_parts_f32)(h * -0.5f, &t, &s1, &s2);",
-    "    t = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, t);",
+    "    e = TC_N(exp_parts_f32)(h * -0.5f, &tail, &t);",
+    "    tail = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, tail);",
     "    q = TC_N(erfcx_poly_f32)((a - 3.95979798f) / (a + 3.95979798f));",
-    "    q = TC_FMA_f32(e, q, t * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));",
-    "    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -(a * q * s1) * s2,",
-    "                   x * (1.0f - (q * s1) * s2));",
+    "    q = TC_FMA_f32(e, q, tail * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));",
+    "    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -TC_N(scale_f32)(a * q, t),",
+    "                   x * (1.0f - TC_N(scale_f32)(q, t)));",
     "    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.7f)), x * TC_FMA_f32(x, p, TC_K_f32(0.5f)), y);",
     "    return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);",
     "}",
     "",
-    "// fn: sigmoid_f32 exp_f32",
+    "// fn: sigmoid_f32 exp_neg_f32",
     "TC_FN TC_F32 TC_N(sigmoid_f32)(TC_F32 x) {",
-    "    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_f32)(-TC_ABS_f32(x));",
+    "    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_neg_f32)(-TC_ABS_f32(x));",
     "    return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), e, one) / (one + e);",
     "}",
     "",
-    "// fn: silu_parts_f32 exp_parts_f32",
+    "// fn: silu_parts_f32 exp_parts_f32 scale_f32 scales_f32",
     "// x / (1 + exp(-(v + w))) where v has the sign of x and |w| is far below |v|; right to the",
     "// smallest denormal because the last power of two comes last.",
     "TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {",
     "    TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));",
-    "    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), t, s1, s2, y;",
-    "    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &t, &s1, &s2);",
-    "    t = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), t);",
-    "    y = TC_SEL_f32(TC_LT_f32(x, low), low, x);",
-    "    y = TC_FMA_f32(y, p, y * t) * s1;",
-    "    y = TC_SEL_f32(negative, y, x) / (one + (p * s1) * s2);",
+    "    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;",
+    "    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);",
+    "    TC_F32 s1 = TC_N(scales_f32)(t, &s2);",
+    "    tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);",
+    "    y = TC_MAX_f32(low, x);",
+    "    y = TC_FMA_f32(y, p, y * tail) * s1;",
+    "    y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));",
     "    y = y * TC_SEL_f32(negative, s2, one);",
     "    return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);",
     "}",
@@ -17431,17 +17749,17 @@ static const char *const tc__text_cpu_math[] = {
     "TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {",
     "    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(12.0f), v;",
     "    TC_F64 d, g;",
-    "    a = TC_COPY_f32(TC_SEL_f32(TC_GT_f32(a, high), high, a), x);",
+    "    a = TC_COPY_f32(TC_MIN_f32(high, a), x);",
     "    d = TC_CVT_f32_f64(a);",
     "    g = d * (d * d * 0.0713548162726002 + 1.5957691216057308);",
     "    v = TC_CVT_f64_f32(g);",
     "    return TC_N(silu_parts_f32)(x, v, TC_CVT_f64_f32(g - TC_CVT_f32_f64(v)));",
     "}",
     "",
-    "// fn: softplus_f32 log1p_f32 exp_f32",
+    "// fn: softplus_f32 log1p_f32 exp_neg_f32",
     "TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {",
-    "    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_f32)(-TC_ABS_f32(x)));",
-    "    return TC_SEL_f32(TC_GT_f32(x, zero), x, zero) + y;",
+    "    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_neg_f32)(-TC_ABS_f32(x)));",
+    "    return TC_MAX_f32(x, zero) + y;",
     "}",
     "",
     "// fn: pow_f32 floor_f32",
@@ -17645,8 +17963,8 @@ static const char *const tc__text_cpu_math[] = {
     "// fn: cast_f32_u8",
     "TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {",
     "    TC_F32 low = TC_K_f32(0.0f), high = TC_K_f32(255.0f);",
-    "    x = TC_SEL_f32(TC_GT_f32(x, low), x, low);",
-    "    return TC_CVT_f32_i32(TC_SEL_f32(TC_LT_f32(x, high), x, high));",
+    "    x = TC_MAX_f32(x, low);",
+    "    return TC_CVT_f32_i32(TC_MIN_f32(x, high));",
     "}",
     "",
     "// fn: cast_f32_bool",
@@ -19086,8 +19404,9 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
             "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
-            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n#define TC_W %d\n",
-            target >= TC__EMIT_AVX2, lanes);
+            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n"
+            "#define TC_ISA_AVX512 %d\n#define TC_W %d\n",
+            target >= TC__EMIT_AVX2, target >= TC__EMIT_AVX512, lanes);
     tc__put(
         out,
         "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
@@ -20771,6 +21090,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
+#undef TC_HW_SCALE
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
@@ -20823,6 +21143,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
+#undef TC_SCALE_f32
 #undef TC_SEL_f32
 #undef TC_SEL_f64
 #undef TC_SEL_i32
@@ -20880,6 +21201,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #define TC_HW_FMA 0
 #endif
 #define TC_HW_ROUND 0
+#define TC_HW_SCALE 0
 
 // Constants and lanes.
 #define TC_K_f32(c) ((float)(c))
@@ -21244,14 +21566,14 @@ TC_FN TC_F32 TC_N(sign_f32)(TC_F32 x) {
 // fn: maximum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(maximum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_GT_f32(a, b), a, b);
+    TC_F32 y = TC_MAX_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
 // fn: minimum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(minimum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_LT_f32(a, b), a, b);
+    TC_F32 y = TC_MIN_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
@@ -21279,22 +21601,35 @@ TC_FN TC_F32 TC_N(exp_poly_f32)(TC_F32 r) {
     return p;
 }
 
-// fn: exp_parts_f32
-// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal
-// powers of two; x is clamped.
-TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2) {
-    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), t, n, r, y;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
-    t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    n = t - 12582912.0f;
+// fn: scales_f32
+// 2^k as a product of two normal numbers for t = k + 12582912, -172 <= k <= 130.
+TC_FN TC_F32 TC_N(scales_f32)(TC_F32 t, TC_F32 *s2) {
+    TC_I32 k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000)), h = k >> 1;
+    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
+    return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
+}
+
+// fn: scale_f32 scales_f32
+// p * 2^k for t = k + 12582912 and p between 2^-30 and 2^30: exact but for the one rounding
+// of a denormal result, so the instruction gives the bits of the two products.
+TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, t - 12582912.0f);
+#else
+    TC_F32 s2, s1 = TC_N(scales_f32)(t, &s2);
+    return (p * s1) * s2;
+#endif
+}
+
+// fn: exp_base_f32
+// exp(x) = (p + tail) * 2^k with p in [0.7, 1.42], the result, and *t = k + 12582912, for
+// -120 <= x <= 90 or NaN.
+TC_FN TC_F32 TC_N(exp_base_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 n, r, y;
+    *t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
+    n = *t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    *s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -21306,19 +21641,33 @@ TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2)
     return y;
 }
 
-// fn: exp_f32 exp_parts_f32
+// fn: exp_parts_f32 exp_base_f32
+// The same for any x, clamped.
+TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), v = TC_MAX_f32(low, x);
+    return TC_N(exp_base_f32)(TC_MIN_f32(high, v), tail, t);
+}
+
+// fn: exp_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(exp_f32)(TC_F32 x) {
-    TC_F32 tail, s1, s2, p = TC_N(exp_parts_f32)(x, &tail, &s1, &s2);
-    return (p * s1) * s2;
+    TC_F32 tail, t, p = TC_N(exp_parts_f32)(x, &tail, &t);
+    return TC_N(scale_f32)(p, t);
+}
+
+// fn: exp_neg_f32 exp_base_f32 scale_f32
+// exp_f32 for x <= 0 or NaN, the same bits.
+TC_FN TC_F32 TC_N(exp_neg_f32)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-120.0f), tail, t, p;
+    p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: exp_mid_f32
 // exp(x) for -87 <= x <= 88, or NaN.
 TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x), s;
+    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    s = TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -21326,21 +21675,21 @@ TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return p * s;
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, n);
+#else
+    return p *
+           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
+#endif
 }
 
-// fn: exp2_f32
+// fn: exp2_f32 scale_f32
 TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
-    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r, s1, s2;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
+    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;
+    x = TC_MAX_f32(low, x);
+    x = TC_MIN_f32(high, x);
     t = x + 12582912.0f;
     r = (x - (t - 12582912.0f)) * 0.693147182f;
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -21348,15 +21697,15 @@ TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return (p * s1) * s2;
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: expm1_f32 exp_poly_f32
 // 2 * (s * (exp(r) - 1) + (s - 1/2)) with s = 2^(k - 1).
 TC_FN TC_F32 TC_N(expm1_f32)(TC_F32 x) {
     TC_F32 low = TC_K_f32(-30.0f), high = TC_K_f32(89.0f), v, t, n, r, s, y;
-    v = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    v = TC_SEL_f32(TC_GT_f32(v, high), high, v);
+    v = TC_MAX_f32(low, x);
+    v = TC_MIN_f32(high, v);
     t = TC_FMA_f32(v, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
     n = t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), v);
@@ -21409,6 +21758,17 @@ TC_FN TC_F32 TC_N(log_ends_f32)(TC_F32 x, TC_F32 y) {
 TC_FN TC_F32 TC_N(log_f32)(TC_F32 x) {
     TC_F32 e, f = TC_N(log_split_f32)(x, &e);
     return TC_N(log_ends_f32)(x, TC_N(log_poly_f32)(f, e));
+}
+
+// fn: log_pos_f32 log_poly_f32
+// log_f32 for x >= 2^-126 or NaN, the same bits.
+TC_FN TC_F32 TC_N(log_pos_f32)(TC_F32 x) {
+    TC_U32 j = (TC_U32)TC_BITS_f32(x) + 0x4afb0du;
+    TC_I32 k = TC_SUB_i32((TC_I32)(j >> 23), TC_K_i32(127));
+    TC_F32 e = TC_CVT_i32_f32(k), y;
+    y = TC_FROM_BITS_f32((TC_I32)((j & 0x7fffffu) + 0x3f3504f3u)) - 1.0f;
+    y = TC_N(log_poly_f32)(y, e);
+    return TC_SEL_f32(TC_LT_f32(x, TC_INF_f32), y, x);
 }
 
 // fn: log2_f32 log_split_f32 log_poly_f32 log_ends_f32
@@ -21524,23 +21884,37 @@ TC_FN TC_F32 TC_N(cos_poly_f32)(TC_F32 r) {
     return TC_FMA_f32(z * z, p, TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f)));
 }
 
-// fn: sin_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_of_f32 sin_poly_f32 cos_poly_f32
+// sin(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(sin_of_f32)(TC_F32 x, TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, TC_N(cos_poly_f32)(r), s);
     y = TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));
     return TC_SEL_f32(TC_EQ_f32(x, TC_K_f32(0.0f)), x, y);
 }
 
-// fn: cos_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_f32 trig_reduce_f32 sin_of_f32
+TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(sin_of_f32)(x, q, r);
+}
+
+// fn: cos_of_f32 sin_poly_f32 cos_poly_f32
+// cos(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(cos_of_f32)(TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, s, TC_N(cos_poly_f32)(r));
     return TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
+}
+
+// fn: cos_f32 trig_reduce_f32 cos_of_f32
+TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(cos_of_f32)(q, r);
 }
 
 // fn: tan_f32 trig_big_lanes_f32
@@ -21656,30 +22030,30 @@ TC_FN TC_F32 TC_N(atan2_f32)(TC_F32 y, TC_F32 x) {
     return TC_COPY_f32(t, y);
 }
 
-// fn: sinh_f32 exp_parts_f32
+// fn: sinh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(sinh_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), z = a * a, t, s1, s2, y;
-    TC_F32 e = TC_N(exp_parts_f32)(a, &t, &s1, &s2);
+    TC_F32 a = TC_ABS_f32(x), z = a * a, tail, t, y;
+    TC_F32 e = TC_N(exp_parts_f32)(a, &tail, &t);
     TC_F32 p = TC_K_f32(2.78221182e-06f);
     p = TC_FMAK_f32(p, z, 0.000198428956f);
     p = TC_FMAK_f32(p, z, 0.00833331048f);
     p = TC_FMAK_f32(p, z, 0.166666672f);
-    e = (e * 0.5f * s1) * s2;
+    e = TC_N(scale_f32)(e * 0.5f, t);
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(1.0f)), TC_FMA_f32(a * z, p, a), e - 0.25f / e);
     return TC_COPY_f32(y, x);
 }
 
-// fn: cosh_f32 exp_parts_f32
+// fn: cosh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(cosh_f32)(TC_F32 x) {
-    TC_F32 t, s1, s2, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &t, &s1, &s2);
-    e = (e * 0.5f * s1) * s2;
+    TC_F32 tail, t, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &tail, &t);
+    e = TC_N(scale_f32)(e * 0.5f, t);
     return e + 0.25f / e;
 }
 
 // fn: tanh_f32 exp_mid_f32
 TC_FN TC_F32 TC_N(tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(10.0f), z = a * a, e, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     e = TC_N(exp_mid_f32)(a * -2.0f);
     TC_F32 p = TC_K_f32(-0.00551470648f);
     p = TC_FMAK_f32(p, z, 0.0204690211f);
@@ -21702,7 +22076,7 @@ TC_FN TC_F32 TC_N(erf_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, z, 0.112835787f);
     p = TC_FMAK_f32(p, z, -0.37612626f);
     p = TC_FMAK_f32(p, z, 0.128379166f);
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     TC_F32 q = TC_K_f32(-1.39705962e-05f);
     q = TC_FMAK_f32(q, a, 0.000329494564f);
     q = TC_FMAK_f32(q, a, -0.00352654257f);
@@ -21731,64 +22105,66 @@ TC_FN TC_F32 TC_N(erfcx_poly_f32)(TC_F32 t) {
     return p;
 }
 
-// fn: erfc_f32 exp_parts_f32 erfcx_poly_f32
+// fn: erfc_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // Below 1/2 from erf's polynomial; above from exp(-a^2), where 1 - erf would cancel.
 TC_FN TC_F32 TC_N(erfc_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.00471916003f);
     p = TC_FMAK_f32(p, h, -0.0267582592f);
     p = TC_FMAK_f32(p, h, 0.112828508f);
     p = TC_FMAK_f32(p, h, -0.376126111f);
     p = TC_FMAK_f32(p, h, 0.128379166f);
-    e = TC_N(exp_parts_f32)(-h, &t, &s1, &s2);
-    t = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), t);
+    e = TC_N(exp_parts_f32)(-h, &tail, &t);
+    tail = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), tail);
     q = TC_N(erfcx_poly_f32)((a - 2.8f) / (a + 2.8f));
-    q = TC_FMA_f32(e, q, t * q) / (a + a + 1.0f);
-    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a), (q * s1) * s2);
+    q = TC_FMA_f32(e, q, tail * q) / (a + a + 1.0f);
+    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a),
+                   TC_N(scale_f32)(q, t));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), 2.0f - y, y);
 }
 
-// fn: gelu_f32 exp_parts_f32 erfcx_poly_f32
+// fn: gelu_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the
 // left tail, so nothing cancels.
 TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.000108542285f);
     p = TC_FMAK_f32(p, h, -0.0011876456f);
     p = TC_FMAK_f32(p, h, 0.00997474696f);
     p = TC_FMAK_f32(p, h, -0.0664906278f);
     p = TC_FMAK_f32(p, h, 0.398942292f);
-    e = TC_N(exp_parts_f32)(h * -0.5f, &t, &s1, &s2);
-    t = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, t);
+    e = TC_N(exp_parts_f32)(h * -0.5f, &tail, &t);
+    tail = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, tail);
     q = TC_N(erfcx_poly_f32)((a - 3.95979798f) / (a + 3.95979798f));
-    q = TC_FMA_f32(e, q, t * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
-    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -(a * q * s1) * s2,
-                   x * (1.0f - (q * s1) * s2));
+    q = TC_FMA_f32(e, q, tail * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
+    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -TC_N(scale_f32)(a * q, t),
+                   x * (1.0f - TC_N(scale_f32)(q, t)));
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.7f)), x * TC_FMA_f32(x, p, TC_K_f32(0.5f)), y);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
 
-// fn: sigmoid_f32 exp_f32
+// fn: sigmoid_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(sigmoid_f32)(TC_F32 x) {
-    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_f32)(-TC_ABS_f32(x));
+    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_neg_f32)(-TC_ABS_f32(x));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), e, one) / (one + e);
 }
 
-// fn: silu_parts_f32 exp_parts_f32
+// fn: silu_parts_f32 exp_parts_f32 scale_f32 scales_f32
 // x / (1 + exp(-(v + w))) where v has the sign of x and |w| is far below |v|; right to the
 // smallest denormal because the last power of two comes last.
 TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
     TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
-    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), t, s1, s2, y;
-    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &t, &s1, &s2);
-    t = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), t);
-    y = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    y = TC_FMA_f32(y, p, y * t) * s1;
-    y = TC_SEL_f32(negative, y, x) / (one + (p * s1) * s2);
+    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;
+    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);
+    TC_F32 s1 = TC_N(scales_f32)(t, &s2);
+    tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);
+    y = TC_MAX_f32(low, x);
+    y = TC_FMA_f32(y, p, y * tail) * s1;
+    y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));
     y = y * TC_SEL_f32(negative, s2, one);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
@@ -21801,17 +22177,17 @@ TC_FN TC_F32 TC_N(silu_f32)(TC_F32 x) { return TC_N(silu_parts_f32)(x, x, TC_K_f
 TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(12.0f), v;
     TC_F64 d, g;
-    a = TC_COPY_f32(TC_SEL_f32(TC_GT_f32(a, high), high, a), x);
+    a = TC_COPY_f32(TC_MIN_f32(high, a), x);
     d = TC_CVT_f32_f64(a);
     g = d * (d * d * 0.0713548162726002 + 1.5957691216057308);
     v = TC_CVT_f64_f32(g);
     return TC_N(silu_parts_f32)(x, v, TC_CVT_f64_f32(g - TC_CVT_f32_f64(v)));
 }
 
-// fn: softplus_f32 log1p_f32 exp_f32
+// fn: softplus_f32 log1p_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {
-    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_f32)(-TC_ABS_f32(x)));
-    return TC_SEL_f32(TC_GT_f32(x, zero), x, zero) + y;
+    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_neg_f32)(-TC_ABS_f32(x)));
+    return TC_MAX_f32(x, zero) + y;
 }
 
 // fn: pow_f32 floor_f32
@@ -22015,8 +22391,8 @@ TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
 // fn: cast_f32_u8
 TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     TC_F32 low = TC_K_f32(0.0f), high = TC_K_f32(255.0f);
-    x = TC_SEL_f32(TC_GT_f32(x, low), x, low);
-    return TC_CVT_f32_i32(TC_SEL_f32(TC_LT_f32(x, high), x, high));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
 // fn: cast_f32_bool
@@ -23534,9 +23910,9 @@ TC__LOOP1(COSH_f32, f32, f32, TC_N(cosh_f32)(a))
 TC__LOOP1(TANH_f32, f32, f32, TC_N(tanh_f32)(a))
 TC__LOOP1(ERF_f32, f32, f32, TC_N(erf_f32)(a))
 TC__LOOP1(SIGMOID_f32, f32, f32, TC_N(sigmoid_f32)(a))
-TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32((a > TC_K_i32(0)) | (a != a), a, TC_K_i32(0))))
-TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32((a > TC_K_i32(0)) | (a != a), a, TC_K_i32(0)))
-TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32((a > TC_K_f32(0)) | (a != a), a, TC_K_f32(0)))
+TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a)))
+TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a))
+TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32(a <= TC_K_f32(0), TC_K_f32(0), a))
 TC__LOOP1(GELU_f32, f32, f32, TC_N(gelu_f32)(a))
 TC__LOOP1(GELU_TANH_f32, f32, f32, TC_N(gelu_tanh_f32)(a))
 TC__LOOP1(SILU_f32, f32, f32, TC_N(silu_f32)(a))
@@ -23694,8 +24070,8 @@ TC__LOOP1(COSH_f64, f64, f64, TC_N(cosh_f64)(a))
 TC__LOOP1(TANH_f64, f64, f64, TC_N(tanh_f64)(a))
 TC__LOOP1(ERF_f64, f64, f64, TC_N(erf_f64)(a))
 TC__LOOP1(SIGMOID_f64, f64, f64, TC_N(sigmoid_f64)(a))
-TC__LOOP1(RELU_i64, i64, i64, TC_SEL_i64((a > TC_K_i64(0)) | (a != a), a, TC_K_i64(0)))
-TC__LOOP1(RELU_f64, f64, f64, TC_SEL_f64((a > TC_K_f64(0)) | (a != a), a, TC_K_f64(0)))
+TC__LOOP1(RELU_i64, i64, i64, TC_SEL_i64(a <= TC_K_i64(0), TC_K_i64(0), a))
+TC__LOOP1(RELU_f64, f64, f64, TC_SEL_f64(a <= TC_K_f64(0), TC_K_f64(0), a))
 TC__LOOP1(GELU_f64, f64, f64, TC_N(gelu_f64)(a))
 TC__LOOP1(GELU_TANH_f64, f64, f64, TC_N(gelu_tanh_f64)(a))
 TC__LOOP1(SILU_f64, f64, f64, TC_N(silu_f64)(a))
@@ -24041,8 +24417,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 // The includer defines TC_FN (what stands before a function: storage, inlining, target) and
 // TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
-//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL
-//                and TC_ISA_AVX2 1                                   (8)
+//   TC_ISA_AVX512  1: for AVX-512 with BW, DQ and VL, on top of AVX2 (0)
+//   TC_W         lanes of EVERY class: 8, 4, or 16 with AVX-512      (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
 // gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
 // be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
@@ -24129,6 +24505,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
+#undef TC_HW_SCALE
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
@@ -24181,6 +24558,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
+#undef TC_SCALE_f32
 #undef TC_SEL_f32
 #undef TC_SEL_f64
 #undef TC_SEL_i32
@@ -24206,6 +24584,9 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 
 #ifndef TC_ISA_AVX2
 #define TC_ISA_AVX2 0
+#endif
+#ifndef TC_ISA_AVX512
+#define TC_ISA_AVX512 0
 #endif
 #ifndef TC_W
 #define TC_W 8
@@ -24250,6 +24631,7 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #endif
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
+#define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
@@ -24574,6 +24956,13 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
     })
 #define TC_SQRTF_PART(i) TC_SQRTF(tc_u.part[i])
 #define TC_SQRTD_PART(i) TC_SQRTD(tc_u.part[i])
+
+// a * 2^b for a whole number b, rounded once.
+#if TC_W == 16
+#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps512_mask(a, b, a, -1, 4)
+#elif TC_HW_SCALE
+#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps256_mask(a, b, a, -1)
+#endif
 
 // fl(a * b + c) with one rounding.
 #define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))
@@ -25152,14 +25541,14 @@ TC_FN TC_F32 TC_N(sign_f32)(TC_F32 x) {
 // fn: maximum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(maximum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_GT_f32(a, b), a, b);
+    TC_F32 y = TC_MAX_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
 // fn: minimum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(minimum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_LT_f32(a, b), a, b);
+    TC_F32 y = TC_MIN_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
@@ -25187,22 +25576,35 @@ TC_FN TC_F32 TC_N(exp_poly_f32)(TC_F32 r) {
     return p;
 }
 
-// fn: exp_parts_f32
-// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal
-// powers of two; x is clamped.
-TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2) {
-    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), t, n, r, y;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
-    t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    n = t - 12582912.0f;
+// fn: scales_f32
+// 2^k as a product of two normal numbers for t = k + 12582912, -172 <= k <= 130.
+TC_FN TC_F32 TC_N(scales_f32)(TC_F32 t, TC_F32 *s2) {
+    TC_I32 k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000)), h = k >> 1;
+    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
+    return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
+}
+
+// fn: scale_f32 scales_f32
+// p * 2^k for t = k + 12582912 and p between 2^-30 and 2^30: exact but for the one rounding
+// of a denormal result, so the instruction gives the bits of the two products.
+TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, t - 12582912.0f);
+#else
+    TC_F32 s2, s1 = TC_N(scales_f32)(t, &s2);
+    return (p * s1) * s2;
+#endif
+}
+
+// fn: exp_base_f32
+// exp(x) = (p + tail) * 2^k with p in [0.7, 1.42], the result, and *t = k + 12582912, for
+// -120 <= x <= 90 or NaN.
+TC_FN TC_F32 TC_N(exp_base_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 n, r, y;
+    *t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
+    n = *t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    *s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -25214,19 +25616,33 @@ TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2)
     return y;
 }
 
-// fn: exp_f32 exp_parts_f32
+// fn: exp_parts_f32 exp_base_f32
+// The same for any x, clamped.
+TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), v = TC_MAX_f32(low, x);
+    return TC_N(exp_base_f32)(TC_MIN_f32(high, v), tail, t);
+}
+
+// fn: exp_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(exp_f32)(TC_F32 x) {
-    TC_F32 tail, s1, s2, p = TC_N(exp_parts_f32)(x, &tail, &s1, &s2);
-    return (p * s1) * s2;
+    TC_F32 tail, t, p = TC_N(exp_parts_f32)(x, &tail, &t);
+    return TC_N(scale_f32)(p, t);
+}
+
+// fn: exp_neg_f32 exp_base_f32 scale_f32
+// exp_f32 for x <= 0 or NaN, the same bits.
+TC_FN TC_F32 TC_N(exp_neg_f32)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-120.0f), tail, t, p;
+    p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: exp_mid_f32
 // exp(x) for -87 <= x <= 88, or NaN.
 TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x), s;
+    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    s = TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -25234,21 +25650,21 @@ TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return p * s;
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, n);
+#else
+    return p *
+           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
+#endif
 }
 
-// fn: exp2_f32
+// fn: exp2_f32 scale_f32
 TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
-    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r, s1, s2;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
+    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;
+    x = TC_MAX_f32(low, x);
+    x = TC_MIN_f32(high, x);
     t = x + 12582912.0f;
     r = (x - (t - 12582912.0f)) * 0.693147182f;
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -25256,15 +25672,15 @@ TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return (p * s1) * s2;
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: expm1_f32 exp_poly_f32
 // 2 * (s * (exp(r) - 1) + (s - 1/2)) with s = 2^(k - 1).
 TC_FN TC_F32 TC_N(expm1_f32)(TC_F32 x) {
     TC_F32 low = TC_K_f32(-30.0f), high = TC_K_f32(89.0f), v, t, n, r, s, y;
-    v = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    v = TC_SEL_f32(TC_GT_f32(v, high), high, v);
+    v = TC_MAX_f32(low, x);
+    v = TC_MIN_f32(high, v);
     t = TC_FMA_f32(v, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
     n = t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), v);
@@ -25317,6 +25733,17 @@ TC_FN TC_F32 TC_N(log_ends_f32)(TC_F32 x, TC_F32 y) {
 TC_FN TC_F32 TC_N(log_f32)(TC_F32 x) {
     TC_F32 e, f = TC_N(log_split_f32)(x, &e);
     return TC_N(log_ends_f32)(x, TC_N(log_poly_f32)(f, e));
+}
+
+// fn: log_pos_f32 log_poly_f32
+// log_f32 for x >= 2^-126 or NaN, the same bits.
+TC_FN TC_F32 TC_N(log_pos_f32)(TC_F32 x) {
+    TC_U32 j = (TC_U32)TC_BITS_f32(x) + 0x4afb0du;
+    TC_I32 k = TC_SUB_i32((TC_I32)(j >> 23), TC_K_i32(127));
+    TC_F32 e = TC_CVT_i32_f32(k), y;
+    y = TC_FROM_BITS_f32((TC_I32)((j & 0x7fffffu) + 0x3f3504f3u)) - 1.0f;
+    y = TC_N(log_poly_f32)(y, e);
+    return TC_SEL_f32(TC_LT_f32(x, TC_INF_f32), y, x);
 }
 
 // fn: log2_f32 log_split_f32 log_poly_f32 log_ends_f32
@@ -25432,23 +25859,37 @@ TC_FN TC_F32 TC_N(cos_poly_f32)(TC_F32 r) {
     return TC_FMA_f32(z * z, p, TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f)));
 }
 
-// fn: sin_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_of_f32 sin_poly_f32 cos_poly_f32
+// sin(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(sin_of_f32)(TC_F32 x, TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, TC_N(cos_poly_f32)(r), s);
     y = TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));
     return TC_SEL_f32(TC_EQ_f32(x, TC_K_f32(0.0f)), x, y);
 }
 
-// fn: cos_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_f32 trig_reduce_f32 sin_of_f32
+TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(sin_of_f32)(x, q, r);
+}
+
+// fn: cos_of_f32 sin_poly_f32 cos_poly_f32
+// cos(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(cos_of_f32)(TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, s, TC_N(cos_poly_f32)(r));
     return TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
+}
+
+// fn: cos_f32 trig_reduce_f32 cos_of_f32
+TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(cos_of_f32)(q, r);
 }
 
 // fn: tan_f32 trig_big_lanes_f32
@@ -25564,30 +26005,30 @@ TC_FN TC_F32 TC_N(atan2_f32)(TC_F32 y, TC_F32 x) {
     return TC_COPY_f32(t, y);
 }
 
-// fn: sinh_f32 exp_parts_f32
+// fn: sinh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(sinh_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), z = a * a, t, s1, s2, y;
-    TC_F32 e = TC_N(exp_parts_f32)(a, &t, &s1, &s2);
+    TC_F32 a = TC_ABS_f32(x), z = a * a, tail, t, y;
+    TC_F32 e = TC_N(exp_parts_f32)(a, &tail, &t);
     TC_F32 p = TC_K_f32(2.78221182e-06f);
     p = TC_FMAK_f32(p, z, 0.000198428956f);
     p = TC_FMAK_f32(p, z, 0.00833331048f);
     p = TC_FMAK_f32(p, z, 0.166666672f);
-    e = (e * 0.5f * s1) * s2;
+    e = TC_N(scale_f32)(e * 0.5f, t);
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(1.0f)), TC_FMA_f32(a * z, p, a), e - 0.25f / e);
     return TC_COPY_f32(y, x);
 }
 
-// fn: cosh_f32 exp_parts_f32
+// fn: cosh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(cosh_f32)(TC_F32 x) {
-    TC_F32 t, s1, s2, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &t, &s1, &s2);
-    e = (e * 0.5f * s1) * s2;
+    TC_F32 tail, t, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &tail, &t);
+    e = TC_N(scale_f32)(e * 0.5f, t);
     return e + 0.25f / e;
 }
 
 // fn: tanh_f32 exp_mid_f32
 TC_FN TC_F32 TC_N(tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(10.0f), z = a * a, e, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     e = TC_N(exp_mid_f32)(a * -2.0f);
     TC_F32 p = TC_K_f32(-0.00551470648f);
     p = TC_FMAK_f32(p, z, 0.0204690211f);
@@ -25610,7 +26051,7 @@ TC_FN TC_F32 TC_N(erf_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, z, 0.112835787f);
     p = TC_FMAK_f32(p, z, -0.37612626f);
     p = TC_FMAK_f32(p, z, 0.128379166f);
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     TC_F32 q = TC_K_f32(-1.39705962e-05f);
     q = TC_FMAK_f32(q, a, 0.000329494564f);
     q = TC_FMAK_f32(q, a, -0.00352654257f);
@@ -25639,64 +26080,66 @@ TC_FN TC_F32 TC_N(erfcx_poly_f32)(TC_F32 t) {
     return p;
 }
 
-// fn: erfc_f32 exp_parts_f32 erfcx_poly_f32
+// fn: erfc_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // Below 1/2 from erf's polynomial; above from exp(-a^2), where 1 - erf would cancel.
 TC_FN TC_F32 TC_N(erfc_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.00471916003f);
     p = TC_FMAK_f32(p, h, -0.0267582592f);
     p = TC_FMAK_f32(p, h, 0.112828508f);
     p = TC_FMAK_f32(p, h, -0.376126111f);
     p = TC_FMAK_f32(p, h, 0.128379166f);
-    e = TC_N(exp_parts_f32)(-h, &t, &s1, &s2);
-    t = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), t);
+    e = TC_N(exp_parts_f32)(-h, &tail, &t);
+    tail = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), tail);
     q = TC_N(erfcx_poly_f32)((a - 2.8f) / (a + 2.8f));
-    q = TC_FMA_f32(e, q, t * q) / (a + a + 1.0f);
-    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a), (q * s1) * s2);
+    q = TC_FMA_f32(e, q, tail * q) / (a + a + 1.0f);
+    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a),
+                   TC_N(scale_f32)(q, t));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), 2.0f - y, y);
 }
 
-// fn: gelu_f32 exp_parts_f32 erfcx_poly_f32
+// fn: gelu_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the
 // left tail, so nothing cancels.
 TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.000108542285f);
     p = TC_FMAK_f32(p, h, -0.0011876456f);
     p = TC_FMAK_f32(p, h, 0.00997474696f);
     p = TC_FMAK_f32(p, h, -0.0664906278f);
     p = TC_FMAK_f32(p, h, 0.398942292f);
-    e = TC_N(exp_parts_f32)(h * -0.5f, &t, &s1, &s2);
-    t = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, t);
+    e = TC_N(exp_parts_f32)(h * -0.5f, &tail, &t);
+    tail = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, tail);
     q = TC_N(erfcx_poly_f32)((a - 3.95979798f) / (a + 3.95979798f));
-    q = TC_FMA_f32(e, q, t * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
-    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -(a * q * s1) * s2,
-                   x * (1.0f - (q * s1) * s2));
+    q = TC_FMA_f32(e, q, tail * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
+    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -TC_N(scale_f32)(a * q, t),
+                   x * (1.0f - TC_N(scale_f32)(q, t)));
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.7f)), x * TC_FMA_f32(x, p, TC_K_f32(0.5f)), y);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
 
-// fn: sigmoid_f32 exp_f32
+// fn: sigmoid_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(sigmoid_f32)(TC_F32 x) {
-    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_f32)(-TC_ABS_f32(x));
+    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_neg_f32)(-TC_ABS_f32(x));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), e, one) / (one + e);
 }
 
-// fn: silu_parts_f32 exp_parts_f32
+// fn: silu_parts_f32 exp_parts_f32 scale_f32 scales_f32
 // x / (1 + exp(-(v + w))) where v has the sign of x and |w| is far below |v|; right to the
 // smallest denormal because the last power of two comes last.
 TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
     TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
-    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), t, s1, s2, y;
-    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &t, &s1, &s2);
-    t = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), t);
-    y = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    y = TC_FMA_f32(y, p, y * t) * s1;
-    y = TC_SEL_f32(negative, y, x) / (one + (p * s1) * s2);
+    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;
+    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);
+    TC_F32 s1 = TC_N(scales_f32)(t, &s2);
+    tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);
+    y = TC_MAX_f32(low, x);
+    y = TC_FMA_f32(y, p, y * tail) * s1;
+    y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));
     y = y * TC_SEL_f32(negative, s2, one);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
@@ -25709,17 +26152,17 @@ TC_FN TC_F32 TC_N(silu_f32)(TC_F32 x) { return TC_N(silu_parts_f32)(x, x, TC_K_f
 TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(12.0f), v;
     TC_F64 d, g;
-    a = TC_COPY_f32(TC_SEL_f32(TC_GT_f32(a, high), high, a), x);
+    a = TC_COPY_f32(TC_MIN_f32(high, a), x);
     d = TC_CVT_f32_f64(a);
     g = d * (d * d * 0.0713548162726002 + 1.5957691216057308);
     v = TC_CVT_f64_f32(g);
     return TC_N(silu_parts_f32)(x, v, TC_CVT_f64_f32(g - TC_CVT_f32_f64(v)));
 }
 
-// fn: softplus_f32 log1p_f32 exp_f32
+// fn: softplus_f32 log1p_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {
-    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_f32)(-TC_ABS_f32(x)));
-    return TC_SEL_f32(TC_GT_f32(x, zero), x, zero) + y;
+    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_neg_f32)(-TC_ABS_f32(x)));
+    return TC_MAX_f32(x, zero) + y;
 }
 
 // fn: pow_f32 floor_f32
@@ -25923,8 +26366,8 @@ TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
 // fn: cast_f32_u8
 TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     TC_F32 low = TC_K_f32(0.0f), high = TC_K_f32(255.0f);
-    x = TC_SEL_f32(TC_GT_f32(x, low), x, low);
-    return TC_CVT_f32_i32(TC_SEL_f32(TC_LT_f32(x, high), x, high));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
 // fn: cast_f32_bool
@@ -27442,9 +27885,9 @@ TC__LOOP1(COSH_f32, f32, f32, TC_N(cosh_f32)(a))
 TC__LOOP1(TANH_f32, f32, f32, TC_N(tanh_f32)(a))
 TC__LOOP1(ERF_f32, f32, f32, TC_N(erf_f32)(a))
 TC__LOOP1(SIGMOID_f32, f32, f32, TC_N(sigmoid_f32)(a))
-TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32((a > TC_K_i32(0)) | (a != a), a, TC_K_i32(0))))
-TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32((a > TC_K_i32(0)) | (a != a), a, TC_K_i32(0)))
-TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32((a > TC_K_f32(0)) | (a != a), a, TC_K_f32(0)))
+TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a)))
+TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a))
+TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32(a <= TC_K_f32(0), TC_K_f32(0), a))
 TC__LOOP1(GELU_f32, f32, f32, TC_N(gelu_f32)(a))
 TC__LOOP1(GELU_TANH_f32, f32, f32, TC_N(gelu_tanh_f32)(a))
 TC__LOOP1(SILU_f32, f32, f32, TC_N(silu_f32)(a))
@@ -27602,8 +28045,8 @@ TC__LOOP1(COSH_f64, f64, f64, TC_N(cosh_f64)(a))
 TC__LOOP1(TANH_f64, f64, f64, TC_N(tanh_f64)(a))
 TC__LOOP1(ERF_f64, f64, f64, TC_N(erf_f64)(a))
 TC__LOOP1(SIGMOID_f64, f64, f64, TC_N(sigmoid_f64)(a))
-TC__LOOP1(RELU_i64, i64, i64, TC_SEL_i64((a > TC_K_i64(0)) | (a != a), a, TC_K_i64(0)))
-TC__LOOP1(RELU_f64, f64, f64, TC_SEL_f64((a > TC_K_f64(0)) | (a != a), a, TC_K_f64(0)))
+TC__LOOP1(RELU_i64, i64, i64, TC_SEL_i64(a <= TC_K_i64(0), TC_K_i64(0), a))
+TC__LOOP1(RELU_f64, f64, f64, TC_SEL_f64(a <= TC_K_f64(0), TC_K_f64(0), a))
 TC__LOOP1(GELU_f64, f64, f64, TC_N(gelu_f64)(a))
 TC__LOOP1(GELU_TANH_f64, f64, f64, TC_N(gelu_tanh_f64)(a))
 TC__LOOP1(SILU_f64, f64, f64, TC_N(silu_f64)(a))
@@ -27679,8 +28122,8 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 // The includer defines TC_FN (what stands before a function: storage, inlining, target) and
 // TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
-//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL
-//                and TC_ISA_AVX2 1                                   (8)
+//   TC_ISA_AVX512  1: for AVX-512 with BW, DQ and VL, on top of AVX2 (0)
+//   TC_W         lanes of EVERY class: 8, 4, or 16 with AVX-512      (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
 // gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
 // be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
@@ -27767,6 +28210,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
+#undef TC_HW_SCALE
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
@@ -27819,6 +28263,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
+#undef TC_SCALE_f32
 #undef TC_SEL_f32
 #undef TC_SEL_f64
 #undef TC_SEL_i32
@@ -27844,6 +28289,9 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 
 #ifndef TC_ISA_AVX2
 #define TC_ISA_AVX2 0
+#endif
+#ifndef TC_ISA_AVX512
+#define TC_ISA_AVX512 0
 #endif
 #ifndef TC_W
 #define TC_W 8
@@ -27888,6 +28336,7 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #endif
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
+#define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
@@ -28212,6 +28661,13 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
     })
 #define TC_SQRTF_PART(i) TC_SQRTF(tc_u.part[i])
 #define TC_SQRTD_PART(i) TC_SQRTD(tc_u.part[i])
+
+// a * 2^b for a whole number b, rounded once.
+#if TC_W == 16
+#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps512_mask(a, b, a, -1, 4)
+#elif TC_HW_SCALE
+#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps256_mask(a, b, a, -1)
+#endif
 
 // fl(a * b + c) with one rounding.
 #define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))
@@ -28790,14 +29246,14 @@ TC_FN TC_F32 TC_N(sign_f32)(TC_F32 x) {
 // fn: maximum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(maximum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_GT_f32(a, b), a, b);
+    TC_F32 y = TC_MAX_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
 // fn: minimum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(minimum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_LT_f32(a, b), a, b);
+    TC_F32 y = TC_MIN_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
@@ -28825,22 +29281,35 @@ TC_FN TC_F32 TC_N(exp_poly_f32)(TC_F32 r) {
     return p;
 }
 
-// fn: exp_parts_f32
-// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal
-// powers of two; x is clamped.
-TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2) {
-    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), t, n, r, y;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
-    t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    n = t - 12582912.0f;
+// fn: scales_f32
+// 2^k as a product of two normal numbers for t = k + 12582912, -172 <= k <= 130.
+TC_FN TC_F32 TC_N(scales_f32)(TC_F32 t, TC_F32 *s2) {
+    TC_I32 k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000)), h = k >> 1;
+    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
+    return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
+}
+
+// fn: scale_f32 scales_f32
+// p * 2^k for t = k + 12582912 and p between 2^-30 and 2^30: exact but for the one rounding
+// of a denormal result, so the instruction gives the bits of the two products.
+TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, t - 12582912.0f);
+#else
+    TC_F32 s2, s1 = TC_N(scales_f32)(t, &s2);
+    return (p * s1) * s2;
+#endif
+}
+
+// fn: exp_base_f32
+// exp(x) = (p + tail) * 2^k with p in [0.7, 1.42], the result, and *t = k + 12582912, for
+// -120 <= x <= 90 or NaN.
+TC_FN TC_F32 TC_N(exp_base_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 n, r, y;
+    *t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
+    n = *t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    *s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -28852,19 +29321,33 @@ TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2)
     return y;
 }
 
-// fn: exp_f32 exp_parts_f32
+// fn: exp_parts_f32 exp_base_f32
+// The same for any x, clamped.
+TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), v = TC_MAX_f32(low, x);
+    return TC_N(exp_base_f32)(TC_MIN_f32(high, v), tail, t);
+}
+
+// fn: exp_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(exp_f32)(TC_F32 x) {
-    TC_F32 tail, s1, s2, p = TC_N(exp_parts_f32)(x, &tail, &s1, &s2);
-    return (p * s1) * s2;
+    TC_F32 tail, t, p = TC_N(exp_parts_f32)(x, &tail, &t);
+    return TC_N(scale_f32)(p, t);
+}
+
+// fn: exp_neg_f32 exp_base_f32 scale_f32
+// exp_f32 for x <= 0 or NaN, the same bits.
+TC_FN TC_F32 TC_N(exp_neg_f32)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-120.0f), tail, t, p;
+    p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: exp_mid_f32
 // exp(x) for -87 <= x <= 88, or NaN.
 TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x), s;
+    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    s = TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -28872,21 +29355,21 @@ TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return p * s;
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, n);
+#else
+    return p *
+           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
+#endif
 }
 
-// fn: exp2_f32
+// fn: exp2_f32 scale_f32
 TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
-    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r, s1, s2;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
+    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;
+    x = TC_MAX_f32(low, x);
+    x = TC_MIN_f32(high, x);
     t = x + 12582912.0f;
     r = (x - (t - 12582912.0f)) * 0.693147182f;
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -28894,15 +29377,15 @@ TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return (p * s1) * s2;
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: expm1_f32 exp_poly_f32
 // 2 * (s * (exp(r) - 1) + (s - 1/2)) with s = 2^(k - 1).
 TC_FN TC_F32 TC_N(expm1_f32)(TC_F32 x) {
     TC_F32 low = TC_K_f32(-30.0f), high = TC_K_f32(89.0f), v, t, n, r, s, y;
-    v = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    v = TC_SEL_f32(TC_GT_f32(v, high), high, v);
+    v = TC_MAX_f32(low, x);
+    v = TC_MIN_f32(high, v);
     t = TC_FMA_f32(v, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
     n = t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), v);
@@ -28955,6 +29438,17 @@ TC_FN TC_F32 TC_N(log_ends_f32)(TC_F32 x, TC_F32 y) {
 TC_FN TC_F32 TC_N(log_f32)(TC_F32 x) {
     TC_F32 e, f = TC_N(log_split_f32)(x, &e);
     return TC_N(log_ends_f32)(x, TC_N(log_poly_f32)(f, e));
+}
+
+// fn: log_pos_f32 log_poly_f32
+// log_f32 for x >= 2^-126 or NaN, the same bits.
+TC_FN TC_F32 TC_N(log_pos_f32)(TC_F32 x) {
+    TC_U32 j = (TC_U32)TC_BITS_f32(x) + 0x4afb0du;
+    TC_I32 k = TC_SUB_i32((TC_I32)(j >> 23), TC_K_i32(127));
+    TC_F32 e = TC_CVT_i32_f32(k), y;
+    y = TC_FROM_BITS_f32((TC_I32)((j & 0x7fffffu) + 0x3f3504f3u)) - 1.0f;
+    y = TC_N(log_poly_f32)(y, e);
+    return TC_SEL_f32(TC_LT_f32(x, TC_INF_f32), y, x);
 }
 
 // fn: log2_f32 log_split_f32 log_poly_f32 log_ends_f32
@@ -29070,23 +29564,37 @@ TC_FN TC_F32 TC_N(cos_poly_f32)(TC_F32 r) {
     return TC_FMA_f32(z * z, p, TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f)));
 }
 
-// fn: sin_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_of_f32 sin_poly_f32 cos_poly_f32
+// sin(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(sin_of_f32)(TC_F32 x, TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, TC_N(cos_poly_f32)(r), s);
     y = TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));
     return TC_SEL_f32(TC_EQ_f32(x, TC_K_f32(0.0f)), x, y);
 }
 
-// fn: cos_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_f32 trig_reduce_f32 sin_of_f32
+TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(sin_of_f32)(x, q, r);
+}
+
+// fn: cos_of_f32 sin_poly_f32 cos_poly_f32
+// cos(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(cos_of_f32)(TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, s, TC_N(cos_poly_f32)(r));
     return TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
+}
+
+// fn: cos_f32 trig_reduce_f32 cos_of_f32
+TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(cos_of_f32)(q, r);
 }
 
 // fn: tan_f32 trig_big_lanes_f32
@@ -29202,30 +29710,30 @@ TC_FN TC_F32 TC_N(atan2_f32)(TC_F32 y, TC_F32 x) {
     return TC_COPY_f32(t, y);
 }
 
-// fn: sinh_f32 exp_parts_f32
+// fn: sinh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(sinh_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), z = a * a, t, s1, s2, y;
-    TC_F32 e = TC_N(exp_parts_f32)(a, &t, &s1, &s2);
+    TC_F32 a = TC_ABS_f32(x), z = a * a, tail, t, y;
+    TC_F32 e = TC_N(exp_parts_f32)(a, &tail, &t);
     TC_F32 p = TC_K_f32(2.78221182e-06f);
     p = TC_FMAK_f32(p, z, 0.000198428956f);
     p = TC_FMAK_f32(p, z, 0.00833331048f);
     p = TC_FMAK_f32(p, z, 0.166666672f);
-    e = (e * 0.5f * s1) * s2;
+    e = TC_N(scale_f32)(e * 0.5f, t);
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(1.0f)), TC_FMA_f32(a * z, p, a), e - 0.25f / e);
     return TC_COPY_f32(y, x);
 }
 
-// fn: cosh_f32 exp_parts_f32
+// fn: cosh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(cosh_f32)(TC_F32 x) {
-    TC_F32 t, s1, s2, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &t, &s1, &s2);
-    e = (e * 0.5f * s1) * s2;
+    TC_F32 tail, t, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &tail, &t);
+    e = TC_N(scale_f32)(e * 0.5f, t);
     return e + 0.25f / e;
 }
 
 // fn: tanh_f32 exp_mid_f32
 TC_FN TC_F32 TC_N(tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(10.0f), z = a * a, e, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     e = TC_N(exp_mid_f32)(a * -2.0f);
     TC_F32 p = TC_K_f32(-0.00551470648f);
     p = TC_FMAK_f32(p, z, 0.0204690211f);
@@ -29248,7 +29756,7 @@ TC_FN TC_F32 TC_N(erf_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, z, 0.112835787f);
     p = TC_FMAK_f32(p, z, -0.37612626f);
     p = TC_FMAK_f32(p, z, 0.128379166f);
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     TC_F32 q = TC_K_f32(-1.39705962e-05f);
     q = TC_FMAK_f32(q, a, 0.000329494564f);
     q = TC_FMAK_f32(q, a, -0.00352654257f);
@@ -29277,64 +29785,66 @@ TC_FN TC_F32 TC_N(erfcx_poly_f32)(TC_F32 t) {
     return p;
 }
 
-// fn: erfc_f32 exp_parts_f32 erfcx_poly_f32
+// fn: erfc_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // Below 1/2 from erf's polynomial; above from exp(-a^2), where 1 - erf would cancel.
 TC_FN TC_F32 TC_N(erfc_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.00471916003f);
     p = TC_FMAK_f32(p, h, -0.0267582592f);
     p = TC_FMAK_f32(p, h, 0.112828508f);
     p = TC_FMAK_f32(p, h, -0.376126111f);
     p = TC_FMAK_f32(p, h, 0.128379166f);
-    e = TC_N(exp_parts_f32)(-h, &t, &s1, &s2);
-    t = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), t);
+    e = TC_N(exp_parts_f32)(-h, &tail, &t);
+    tail = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), tail);
     q = TC_N(erfcx_poly_f32)((a - 2.8f) / (a + 2.8f));
-    q = TC_FMA_f32(e, q, t * q) / (a + a + 1.0f);
-    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a), (q * s1) * s2);
+    q = TC_FMA_f32(e, q, tail * q) / (a + a + 1.0f);
+    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a),
+                   TC_N(scale_f32)(q, t));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), 2.0f - y, y);
 }
 
-// fn: gelu_f32 exp_parts_f32 erfcx_poly_f32
+// fn: gelu_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the
 // left tail, so nothing cancels.
 TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.000108542285f);
     p = TC_FMAK_f32(p, h, -0.0011876456f);
     p = TC_FMAK_f32(p, h, 0.00997474696f);
     p = TC_FMAK_f32(p, h, -0.0664906278f);
     p = TC_FMAK_f32(p, h, 0.398942292f);
-    e = TC_N(exp_parts_f32)(h * -0.5f, &t, &s1, &s2);
-    t = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, t);
+    e = TC_N(exp_parts_f32)(h * -0.5f, &tail, &t);
+    tail = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, tail);
     q = TC_N(erfcx_poly_f32)((a - 3.95979798f) / (a + 3.95979798f));
-    q = TC_FMA_f32(e, q, t * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
-    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -(a * q * s1) * s2,
-                   x * (1.0f - (q * s1) * s2));
+    q = TC_FMA_f32(e, q, tail * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
+    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -TC_N(scale_f32)(a * q, t),
+                   x * (1.0f - TC_N(scale_f32)(q, t)));
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.7f)), x * TC_FMA_f32(x, p, TC_K_f32(0.5f)), y);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
 
-// fn: sigmoid_f32 exp_f32
+// fn: sigmoid_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(sigmoid_f32)(TC_F32 x) {
-    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_f32)(-TC_ABS_f32(x));
+    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_neg_f32)(-TC_ABS_f32(x));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), e, one) / (one + e);
 }
 
-// fn: silu_parts_f32 exp_parts_f32
+// fn: silu_parts_f32 exp_parts_f32 scale_f32 scales_f32
 // x / (1 + exp(-(v + w))) where v has the sign of x and |w| is far below |v|; right to the
 // smallest denormal because the last power of two comes last.
 TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
     TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
-    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), t, s1, s2, y;
-    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &t, &s1, &s2);
-    t = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), t);
-    y = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    y = TC_FMA_f32(y, p, y * t) * s1;
-    y = TC_SEL_f32(negative, y, x) / (one + (p * s1) * s2);
+    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;
+    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);
+    TC_F32 s1 = TC_N(scales_f32)(t, &s2);
+    tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);
+    y = TC_MAX_f32(low, x);
+    y = TC_FMA_f32(y, p, y * tail) * s1;
+    y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));
     y = y * TC_SEL_f32(negative, s2, one);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
@@ -29347,17 +29857,17 @@ TC_FN TC_F32 TC_N(silu_f32)(TC_F32 x) { return TC_N(silu_parts_f32)(x, x, TC_K_f
 TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(12.0f), v;
     TC_F64 d, g;
-    a = TC_COPY_f32(TC_SEL_f32(TC_GT_f32(a, high), high, a), x);
+    a = TC_COPY_f32(TC_MIN_f32(high, a), x);
     d = TC_CVT_f32_f64(a);
     g = d * (d * d * 0.0713548162726002 + 1.5957691216057308);
     v = TC_CVT_f64_f32(g);
     return TC_N(silu_parts_f32)(x, v, TC_CVT_f64_f32(g - TC_CVT_f32_f64(v)));
 }
 
-// fn: softplus_f32 log1p_f32 exp_f32
+// fn: softplus_f32 log1p_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {
-    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_f32)(-TC_ABS_f32(x)));
-    return TC_SEL_f32(TC_GT_f32(x, zero), x, zero) + y;
+    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_neg_f32)(-TC_ABS_f32(x)));
+    return TC_MAX_f32(x, zero) + y;
 }
 
 // fn: pow_f32 floor_f32
@@ -29561,8 +30071,8 @@ TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
 // fn: cast_f32_u8
 TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     TC_F32 low = TC_K_f32(0.0f), high = TC_K_f32(255.0f);
-    x = TC_SEL_f32(TC_GT_f32(x, low), x, low);
-    return TC_CVT_f32_i32(TC_SEL_f32(TC_LT_f32(x, high), x, high));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
 // fn: cast_f32_bool
@@ -31080,9 +31590,9 @@ TC__LOOP1(COSH_f32, f32, f32, TC_N(cosh_f32)(a))
 TC__LOOP1(TANH_f32, f32, f32, TC_N(tanh_f32)(a))
 TC__LOOP1(ERF_f32, f32, f32, TC_N(erf_f32)(a))
 TC__LOOP1(SIGMOID_f32, f32, f32, TC_N(sigmoid_f32)(a))
-TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32((a > TC_K_i32(0)) | (a != a), a, TC_K_i32(0))))
-TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32((a > TC_K_i32(0)) | (a != a), a, TC_K_i32(0)))
-TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32((a > TC_K_f32(0)) | (a != a), a, TC_K_f32(0)))
+TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a)))
+TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a))
+TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32(a <= TC_K_f32(0), TC_K_f32(0), a))
 TC__LOOP1(GELU_f32, f32, f32, TC_N(gelu_f32)(a))
 TC__LOOP1(GELU_TANH_f32, f32, f32, TC_N(gelu_tanh_f32)(a))
 TC__LOOP1(SILU_f32, f32, f32, TC_N(silu_f32)(a))
@@ -31240,8 +31750,8 @@ TC__LOOP1(COSH_f64, f64, f64, TC_N(cosh_f64)(a))
 TC__LOOP1(TANH_f64, f64, f64, TC_N(tanh_f64)(a))
 TC__LOOP1(ERF_f64, f64, f64, TC_N(erf_f64)(a))
 TC__LOOP1(SIGMOID_f64, f64, f64, TC_N(sigmoid_f64)(a))
-TC__LOOP1(RELU_i64, i64, i64, TC_SEL_i64((a > TC_K_i64(0)) | (a != a), a, TC_K_i64(0)))
-TC__LOOP1(RELU_f64, f64, f64, TC_SEL_f64((a > TC_K_f64(0)) | (a != a), a, TC_K_f64(0)))
+TC__LOOP1(RELU_i64, i64, i64, TC_SEL_i64(a <= TC_K_i64(0), TC_K_i64(0), a))
+TC__LOOP1(RELU_f64, f64, f64, TC_SEL_f64(a <= TC_K_f64(0), TC_K_f64(0), a))
 TC__LOOP1(GELU_f64, f64, f64, TC_N(gelu_f64)(a))
 TC__LOOP1(GELU_TANH_f64, f64, f64, TC_N(gelu_tanh_f64)(a))
 TC__LOOP1(SILU_f64, f64, f64, TC_N(silu_f64)(a))

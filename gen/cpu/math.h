@@ -103,14 +103,14 @@ TC_FN TC_F32 TC_N(sign_f32)(TC_F32 x) {
 // fn: maximum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(maximum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_GT_f32(a, b), a, b);
+    TC_F32 y = TC_MAX_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
 // fn: minimum_f32
 // NaN if either is.
 TC_FN TC_F32 TC_N(minimum_f32)(TC_F32 a, TC_F32 b) {
-    TC_F32 y = TC_SEL_f32(TC_LT_f32(a, b), a, b);
+    TC_F32 y = TC_MIN_f32(a, b);
     return TC_SEL_f32(TC_NE_f32(a, a), a, y);
 }
 
@@ -138,22 +138,35 @@ TC_FN TC_F32 TC_N(exp_poly_f32)(TC_F32 r) {
     return p;
 }
 
-// fn: exp_parts_f32
-// exp(x) = (p + tail) * s1 * s2 with p in [0.7, 1.42], the result; s1 and s2 are normal
-// powers of two; x is clamped.
-TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2) {
-    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), t, n, r, y;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
-    t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    n = t - 12582912.0f;
+// fn: scales_f32
+// 2^k as a product of two normal numbers for t = k + 12582912, -172 <= k <= 130.
+TC_FN TC_F32 TC_N(scales_f32)(TC_F32 t, TC_F32 *s2) {
+    TC_I32 k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000)), h = k >> 1;
+    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
+    return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
+}
+
+// fn: scale_f32 scales_f32
+// p * 2^k for t = k + 12582912 and p between 2^-30 and 2^30: exact but for the one rounding
+// of a denormal result, so the instruction gives the bits of the two products.
+TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, t - 12582912.0f);
+#else
+    TC_F32 s2, s1 = TC_N(scales_f32)(t, &s2);
+    return (p * s1) * s2;
+#endif
+}
+
+// fn: exp_base_f32
+// exp(x) = (p + tail) * 2^k with p in [0.7, 1.42], the result, and *t = k + 12582912, for
+// -120 <= x <= 90 or NaN.
+TC_FN TC_F32 TC_N(exp_base_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 n, r, y;
+    *t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
+    n = *t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    *s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    *s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -165,19 +178,33 @@ TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *s1, TC_F32 *s2)
     return y;
 }
 
-// fn: exp_f32 exp_parts_f32
+// fn: exp_parts_f32 exp_base_f32
+// The same for any x, clamped.
+TC_FN TC_F32 TC_N(exp_parts_f32)(TC_F32 x, TC_F32 *tail, TC_F32 *t) {
+    TC_F32 low = TC_K_f32(-120.0f), high = TC_K_f32(90.0f), v = TC_MAX_f32(low, x);
+    return TC_N(exp_base_f32)(TC_MIN_f32(high, v), tail, t);
+}
+
+// fn: exp_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(exp_f32)(TC_F32 x) {
-    TC_F32 tail, s1, s2, p = TC_N(exp_parts_f32)(x, &tail, &s1, &s2);
-    return (p * s1) * s2;
+    TC_F32 tail, t, p = TC_N(exp_parts_f32)(x, &tail, &t);
+    return TC_N(scale_f32)(p, t);
+}
+
+// fn: exp_neg_f32 exp_base_f32 scale_f32
+// exp_f32 for x <= 0 or NaN, the same bits.
+TC_FN TC_F32 TC_N(exp_neg_f32)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-120.0f), tail, t, p;
+    p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: exp_mid_f32
 // exp(x) for -87 <= x <= 88, or NaN.
 TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
-    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x), s;
+    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
     r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
-    s = TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -185,21 +212,21 @@ TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return p * s;
+#if TC_HW_SCALE
+    return TC_SCALE_f32(p, n);
+#else
+    return p *
+           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));
+#endif
 }
 
-// fn: exp2_f32
+// fn: exp2_f32 scale_f32
 TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
-    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r, s1, s2;
-    TC_I32 k, h;
-    x = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    x = TC_SEL_f32(TC_GT_f32(x, high), high, x);
+    TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;
+    x = TC_MAX_f32(low, x);
+    x = TC_MIN_f32(high, x);
     t = x + 12582912.0f;
     r = (x - (t - 12582912.0f)) * 0.693147182f;
-    k = TC_SUB_i32(TC_BITS_f32(t), TC_K_i32(0x4b400000));
-    h = k >> 1;
-    s1 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
-    s2 = TC_FROM_BITS_f32((TC_I32)((TC_U32)(k - h + 127) << 23));
     TC_F32 p = TC_K_f32(0.00138306443f);
     p = TC_FMAK_f32(p, r, 0.00836867653f);
     p = TC_FMAK_f32(p, r, 0.0416682027f);
@@ -207,15 +234,15 @@ TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, r, 0.49999994f);
     p = TC_FMAK_f32(p, r, 1.0f);
     p = TC_FMAK_f32(p, r, 1.0f);
-    return (p * s1) * s2;
+    return TC_N(scale_f32)(p, t);
 }
 
 // fn: expm1_f32 exp_poly_f32
 // 2 * (s * (exp(r) - 1) + (s - 1/2)) with s = 2^(k - 1).
 TC_FN TC_F32 TC_N(expm1_f32)(TC_F32 x) {
     TC_F32 low = TC_K_f32(-30.0f), high = TC_K_f32(89.0f), v, t, n, r, s, y;
-    v = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    v = TC_SEL_f32(TC_GT_f32(v, high), high, v);
+    v = TC_MAX_f32(low, x);
+    v = TC_MIN_f32(high, v);
     t = TC_FMA_f32(v, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
     n = t - 12582912.0f;
     r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), v);
@@ -268,6 +295,17 @@ TC_FN TC_F32 TC_N(log_ends_f32)(TC_F32 x, TC_F32 y) {
 TC_FN TC_F32 TC_N(log_f32)(TC_F32 x) {
     TC_F32 e, f = TC_N(log_split_f32)(x, &e);
     return TC_N(log_ends_f32)(x, TC_N(log_poly_f32)(f, e));
+}
+
+// fn: log_pos_f32 log_poly_f32
+// log_f32 for x >= 2^-126 or NaN, the same bits.
+TC_FN TC_F32 TC_N(log_pos_f32)(TC_F32 x) {
+    TC_U32 j = (TC_U32)TC_BITS_f32(x) + 0x4afb0du;
+    TC_I32 k = TC_SUB_i32((TC_I32)(j >> 23), TC_K_i32(127));
+    TC_F32 e = TC_CVT_i32_f32(k), y;
+    y = TC_FROM_BITS_f32((TC_I32)((j & 0x7fffffu) + 0x3f3504f3u)) - 1.0f;
+    y = TC_N(log_poly_f32)(y, e);
+    return TC_SEL_f32(TC_LT_f32(x, TC_INF_f32), y, x);
 }
 
 // fn: log2_f32 log_split_f32 log_poly_f32 log_ends_f32
@@ -383,23 +421,37 @@ TC_FN TC_F32 TC_N(cos_poly_f32)(TC_F32 r) {
     return TC_FMA_f32(z * z, p, TC_FMA_f32(z, TC_K_f32(-0.5f), TC_K_f32(1.0f)));
 }
 
-// fn: sin_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_of_f32 sin_poly_f32 cos_poly_f32
+// sin(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(sin_of_f32)(TC_F32 x, TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, TC_N(cos_poly_f32)(r), s);
     y = TC_FLIP_f32(y, (TC_I32)(((TC_U32)q & 2u) << 30));
     return TC_SEL_f32(TC_EQ_f32(x, TC_K_f32(0.0f)), x, y);
 }
 
-// fn: cos_f32 trig_reduce_f32 sin_poly_f32 cos_poly_f32
-TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
-    TC_F32 r, s, y;
-    TC_I32 q = TC_N(trig_reduce_f32)(x, &r), odd = TC_NE_i32(q & 1, TC_K_i32(0));
-    s = TC_N(sin_poly_f32)(r);
+// fn: sin_f32 trig_reduce_f32 sin_of_f32
+TC_FN TC_F32 TC_N(sin_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(sin_of_f32)(x, q, r);
+}
+
+// fn: cos_of_f32 sin_poly_f32 cos_poly_f32
+// cos(x) from what trig_reduce_f32 gave for x.
+TC_FN TC_F32 TC_N(cos_of_f32)(TC_I32 q, TC_F32 r) {
+    TC_F32 s = TC_N(sin_poly_f32)(r), y;
+    TC_I32 odd = TC_NE_i32(q & 1, TC_K_i32(0));
     y = TC_SEL_f32(odd, s, TC_N(cos_poly_f32)(r));
     return TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
+}
+
+// fn: cos_f32 trig_reduce_f32 cos_of_f32
+TC_FN TC_F32 TC_N(cos_f32)(TC_F32 x) {
+    TC_F32 r;
+    TC_I32 q = TC_N(trig_reduce_f32)(x, &r);
+    return TC_N(cos_of_f32)(q, r);
 }
 
 // fn: tan_f32 trig_big_lanes_f32
@@ -515,30 +567,30 @@ TC_FN TC_F32 TC_N(atan2_f32)(TC_F32 y, TC_F32 x) {
     return TC_COPY_f32(t, y);
 }
 
-// fn: sinh_f32 exp_parts_f32
+// fn: sinh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(sinh_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), z = a * a, t, s1, s2, y;
-    TC_F32 e = TC_N(exp_parts_f32)(a, &t, &s1, &s2);
+    TC_F32 a = TC_ABS_f32(x), z = a * a, tail, t, y;
+    TC_F32 e = TC_N(exp_parts_f32)(a, &tail, &t);
     TC_F32 p = TC_K_f32(2.78221182e-06f);
     p = TC_FMAK_f32(p, z, 0.000198428956f);
     p = TC_FMAK_f32(p, z, 0.00833331048f);
     p = TC_FMAK_f32(p, z, 0.166666672f);
-    e = (e * 0.5f * s1) * s2;
+    e = TC_N(scale_f32)(e * 0.5f, t);
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(1.0f)), TC_FMA_f32(a * z, p, a), e - 0.25f / e);
     return TC_COPY_f32(y, x);
 }
 
-// fn: cosh_f32 exp_parts_f32
+// fn: cosh_f32 exp_parts_f32 scale_f32
 TC_FN TC_F32 TC_N(cosh_f32)(TC_F32 x) {
-    TC_F32 t, s1, s2, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &t, &s1, &s2);
-    e = (e * 0.5f * s1) * s2;
+    TC_F32 tail, t, e = TC_N(exp_parts_f32)(TC_ABS_f32(x), &tail, &t);
+    e = TC_N(scale_f32)(e * 0.5f, t);
     return e + 0.25f / e;
 }
 
 // fn: tanh_f32 exp_mid_f32
 TC_FN TC_F32 TC_N(tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(10.0f), z = a * a, e, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     e = TC_N(exp_mid_f32)(a * -2.0f);
     TC_F32 p = TC_K_f32(-0.00551470648f);
     p = TC_FMAK_f32(p, z, 0.0204690211f);
@@ -561,7 +613,7 @@ TC_FN TC_F32 TC_N(erf_f32)(TC_F32 x) {
     p = TC_FMAK_f32(p, z, 0.112835787f);
     p = TC_FMAK_f32(p, z, -0.37612626f);
     p = TC_FMAK_f32(p, z, 0.128379166f);
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    a = TC_MIN_f32(high, a);
     TC_F32 q = TC_K_f32(-1.39705962e-05f);
     q = TC_FMAK_f32(q, a, 0.000329494564f);
     q = TC_FMAK_f32(q, a, -0.00352654257f);
@@ -590,64 +642,66 @@ TC_FN TC_F32 TC_N(erfcx_poly_f32)(TC_F32 t) {
     return p;
 }
 
-// fn: erfc_f32 exp_parts_f32 erfcx_poly_f32
+// fn: erfc_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // Below 1/2 from erf's polynomial; above from exp(-a^2), where 1 - erf would cancel.
 TC_FN TC_F32 TC_N(erfc_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(11.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.00471916003f);
     p = TC_FMAK_f32(p, h, -0.0267582592f);
     p = TC_FMAK_f32(p, h, 0.112828508f);
     p = TC_FMAK_f32(p, h, -0.376126111f);
     p = TC_FMAK_f32(p, h, 0.128379166f);
-    e = TC_N(exp_parts_f32)(-h, &t, &s1, &s2);
-    t = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), t);
+    e = TC_N(exp_parts_f32)(-h, &tail, &t);
+    tail = TC_FMA_f32(e, -TC_FMA_f32(a, a, -h), tail);
     q = TC_N(erfcx_poly_f32)((a - 2.8f) / (a + 2.8f));
-    q = TC_FMA_f32(e, q, t * q) / (a + a + 1.0f);
-    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a), (q * s1) * s2);
+    q = TC_FMA_f32(e, q, tail * q) / (a + a + 1.0f);
+    y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.5f)), 1.0f - TC_FMA_f32(a, p, a),
+                   TC_N(scale_f32)(q, t));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), 2.0f - y, y);
 }
 
-// fn: gelu_f32 exp_parts_f32 erfcx_poly_f32
+// fn: gelu_f32 exp_parts_f32 scale_f32 erfcx_poly_f32
 // x P(x) with P(x) = erfc(-x / sqrt(2)) / 2: near 0 from erf's polynomial, else from the
 // left tail, so nothing cancels.
 TC_FN TC_F32 TC_N(gelu_f32)(TC_F32 x) {
-    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, t, s1, s2, y;
-    a = TC_SEL_f32(TC_GT_f32(a, high), high, a);
+    TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(15.0f), h, e, q, tail, t, y;
+    a = TC_MIN_f32(high, a);
     h = a * a;
     TC_F32 p = TC_K_f32(0.000108542285f);
     p = TC_FMAK_f32(p, h, -0.0011876456f);
     p = TC_FMAK_f32(p, h, 0.00997474696f);
     p = TC_FMAK_f32(p, h, -0.0664906278f);
     p = TC_FMAK_f32(p, h, 0.398942292f);
-    e = TC_N(exp_parts_f32)(h * -0.5f, &t, &s1, &s2);
-    t = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, t);
+    e = TC_N(exp_parts_f32)(h * -0.5f, &tail, &t);
+    tail = TC_FMA_f32(e, TC_FMA_f32(a, a, -h) * -0.5f, tail);
     q = TC_N(erfcx_poly_f32)((a - 3.95979798f) / (a + 3.95979798f));
-    q = TC_FMA_f32(e, q, t * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
-    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -(a * q * s1) * s2,
-                   x * (1.0f - (q * s1) * s2));
+    q = TC_FMA_f32(e, q, tail * q) / TC_FMA_f32(a, TC_K_f32(2.82842712f), TC_K_f32(2.0f));
+    y = TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), -TC_N(scale_f32)(a * q, t),
+                   x * (1.0f - TC_N(scale_f32)(q, t)));
     y = TC_SEL_f32(TC_LT_f32(a, TC_K_f32(0.7f)), x * TC_FMA_f32(x, p, TC_K_f32(0.5f)), y);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
 
-// fn: sigmoid_f32 exp_f32
+// fn: sigmoid_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(sigmoid_f32)(TC_F32 x) {
-    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_f32)(-TC_ABS_f32(x));
+    TC_F32 one = TC_K_f32(1.0f), e = TC_N(exp_neg_f32)(-TC_ABS_f32(x));
     return TC_SEL_f32(TC_LT_f32(x, TC_K_f32(0.0f)), e, one) / (one + e);
 }
 
-// fn: silu_parts_f32 exp_parts_f32
+// fn: silu_parts_f32 exp_parts_f32 scale_f32 scales_f32
 // x / (1 + exp(-(v + w))) where v has the sign of x and |w| is far below |v|; right to the
 // smallest denormal because the last power of two comes last.
 TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
     TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
-    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), t, s1, s2, y;
-    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &t, &s1, &s2);
-    t = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), t);
-    y = TC_SEL_f32(TC_LT_f32(x, low), low, x);
-    y = TC_FMA_f32(y, p, y * t) * s1;
-    y = TC_SEL_f32(negative, y, x) / (one + (p * s1) * s2);
+    TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;
+    TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);
+    TC_F32 s1 = TC_N(scales_f32)(t, &s2);
+    tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);
+    y = TC_MAX_f32(low, x);
+    y = TC_FMA_f32(y, p, y * tail) * s1;
+    y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));
     y = y * TC_SEL_f32(negative, s2, one);
     return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 }
@@ -660,17 +714,17 @@ TC_FN TC_F32 TC_N(silu_f32)(TC_F32 x) { return TC_N(silu_parts_f32)(x, x, TC_K_f
 TC_FN TC_F32 TC_N(gelu_tanh_f32)(TC_F32 x) {
     TC_F32 a = TC_ABS_f32(x), high = TC_K_f32(12.0f), v;
     TC_F64 d, g;
-    a = TC_COPY_f32(TC_SEL_f32(TC_GT_f32(a, high), high, a), x);
+    a = TC_COPY_f32(TC_MIN_f32(high, a), x);
     d = TC_CVT_f32_f64(a);
     g = d * (d * d * 0.0713548162726002 + 1.5957691216057308);
     v = TC_CVT_f64_f32(g);
     return TC_N(silu_parts_f32)(x, v, TC_CVT_f64_f32(g - TC_CVT_f32_f64(v)));
 }
 
-// fn: softplus_f32 log1p_f32 exp_f32
+// fn: softplus_f32 log1p_f32 exp_neg_f32
 TC_FN TC_F32 TC_N(softplus_f32)(TC_F32 x) {
-    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_f32)(-TC_ABS_f32(x)));
-    return TC_SEL_f32(TC_GT_f32(x, zero), x, zero) + y;
+    TC_F32 zero = TC_K_f32(0.0f), y = TC_N(log1p_f32)(TC_N(exp_neg_f32)(-TC_ABS_f32(x)));
+    return TC_MAX_f32(x, zero) + y;
 }
 
 // fn: pow_f32 floor_f32
@@ -874,8 +928,8 @@ TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
 // fn: cast_f32_u8
 TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     TC_F32 low = TC_K_f32(0.0f), high = TC_K_f32(255.0f);
-    x = TC_SEL_f32(TC_GT_f32(x, low), x, low);
-    return TC_CVT_f32_i32(TC_SEL_f32(TC_LT_f32(x, high), x, high));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
 // fn: cast_f32_bool

@@ -86,6 +86,7 @@
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
+#undef TC_HW_SCALE
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
@@ -138,6 +139,7 @@
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
+#undef TC_SCALE_f32
 #undef TC_SEL_f32
 #undef TC_SEL_f64
 #undef TC_SEL_i32
@@ -195,6 +197,7 @@
 #define TC_HW_FMA 0
 #endif
 #define TC_HW_ROUND 0
+#define TC_HW_SCALE 0
 
 // Constants and lanes.
 #define TC_K_f32(c) ((float)(c))

@@ -5,8 +5,8 @@
 // The includer defines TC_FN (what stands before a function: storage, inlining, target) and
 // TC_N(x) (names of functions and types), and keeps contraction of a*b+c off. It may define
 //   TC_ISA_AVX2  1: the functions are compiled for AVX2 and FMA     (0: any target)
-//   TC_W         lanes of EVERY class: 8, 4, or 16, which wants AVX-512 with BW, DQ, VL
-//                and TC_ISA_AVX2 1                                   (8)
+//   TC_ISA_AVX512  1: for AVX-512 with BW, DQ and VL, on top of AVX2 (0)
+//   TC_W         lanes of EVERY class: 8, 4, or 16 with AVX-512      (8)
 //   TC_MATH_64   0 leaves out functions that take or return 64-bit lanes (1)
 // gcc cannot pass 64-byte vectors by value without a note on the ABI, so a file that must
 // be silent takes the 32-bit classes with TC_W 8 and TC_MATH_64 0, and the rest with
@@ -93,6 +93,7 @@
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
+#undef TC_HW_SCALE
 #undef TC_HW_SSE2
 #undef TC_I32
 #undef TC_I64
@@ -145,6 +146,7 @@
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
+#undef TC_SCALE_f32
 #undef TC_SEL_f32
 #undef TC_SEL_f64
 #undef TC_SEL_i32
@@ -170,6 +172,9 @@
 
 #ifndef TC_ISA_AVX2
 #define TC_ISA_AVX2 0
+#endif
+#ifndef TC_ISA_AVX512
+#define TC_ISA_AVX512 0
 #endif
 #ifndef TC_W
 #define TC_W 8
@@ -214,6 +219,7 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #endif
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
+#define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
@@ -538,6 +544,13 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
     })
 #define TC_SQRTF_PART(i) TC_SQRTF(tc_u.part[i])
 #define TC_SQRTD_PART(i) TC_SQRTD(tc_u.part[i])
+
+// a * 2^b for a whole number b, rounded once.
+#if TC_W == 16
+#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps512_mask(a, b, a, -1, 4)
+#elif TC_HW_SCALE
+#define TC_SCALE_f32(a, b) __builtin_ia32_scalefps256_mask(a, b, a, -1)
+#endif
 
 // fl(a * b + c) with one rounding.
 #define TC_FMAK_f32(a, b, k) TC_FMA_f32(a, b, TC_K_f32(k))

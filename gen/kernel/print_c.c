@@ -358,6 +358,54 @@ static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ");\n");
 }
 
+// exp and log in the form that the range of the operand allows.
+static void tc__c_ranged(tc__printer *p, const tc__node *n, int copy) {
+    const char *form = tc__ranged_form(p->g, n);
+    if (!form) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s_%s(", form, tc__suffix(n->dtype));
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ");\n");
+}
+
+// The first of the nodes sin(x) and cos(x) that stand in one loop with n, when both do.
+static const tc__node *tc__c_turn(const tc__printer *p, const tc__node *n) {
+    const tc__node *first = NULL, *other = NULL;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *o = p->g->body.node.at[i];
+        if ((o->op != TC_OP_SIN && o->op != TC_OP_COS) || o->in[0] != n->in[0]) continue;
+        if (o->level != n->level || o->phase != n->phase) continue;
+        if (o->op != n->op) other = o;
+        if (!first) first = o;
+    }
+    return other && n->dtype == TC_F32 ? first : NULL;
+}
+
+// sin(x) and cos(x) share the reduction of x to an eighth of a turn.
+static void tc__c_trig(tc__printer *p, const tc__node *n, int copy) {
+    const tc__node *first = tc__c_turn(p, n);
+    if (!first) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    if (n == first) {
+        tc__line(p);
+        tc__put(p->out, "tc_vf turn%u_%d;\n", n->id, copy);
+        tc__line(p);
+        tc__put(p->out, "const tc_vi quarter%u_%d = tc_trig_reduce_f32(", n->id, copy);
+        tc__put_value(p, n->in[0], copy);
+        tc__put(p->out, ", &turn%u_%d);\n", n->id, copy);
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, n->op == TC_OP_SIN ? "tc_sin_of_f32(" : "tc_cos_of_f32(");
+    if (n->op == TC_OP_SIN) tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, "%squarter%u_%d, turn%u_%d);\n", n->op == TC_OP_SIN ? ", " : "",
+            first->id, copy, first->id, copy);
+}
+
 // The product's value at (r, c): finished rows lie in the tile.
 static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
@@ -710,6 +758,10 @@ static const tc__print_row tc__c_rows[] = {
     {TC_OP_VALID, TC__PER_COPY, tc__c_valid},
     {TC_OP_RANDOM, TC__PER_COPY, tc__c_random},
     {TC_OP_CONTRACT, TC__PER_COPY, tc__c_contract},
+    {TC_OP_EXP, TC__PER_COPY, tc__c_ranged},
+    {TC_OP_LOG, TC__PER_COPY, tc__c_ranged},
+    {TC_OP_SIN, TC__PER_COPY, tc__c_trig},
+    {TC_OP_COS, TC__PER_COPY, tc__c_trig},
     {TC_OP_NEW, TC__ONCE, tc__c_new},
     {TC_OP_ACC, TC__ONCE, tc__c_acc}, // prints all copies itself
     {TC_OP_COMBINE, TC__ONCE, tc__c_combine},

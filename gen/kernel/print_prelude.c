@@ -264,8 +264,9 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
             "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
             "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
-            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n#define TC_W %d\n",
-            target >= TC__EMIT_AVX2, lanes);
+            "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n"
+            "#define TC_ISA_AVX512 %d\n#define TC_W %d\n",
+            target >= TC__EMIT_AVX2, target >= TC__EMIT_AVX512, lanes);
     tc__put(
         out,
         "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"

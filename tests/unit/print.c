@@ -38,6 +38,8 @@ enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
 
 #include "kernel/access.c"
 
+#include "kernel/range.c"
+
 #include "kernel/print.c"
 
 #include "kernel/print_matmul.c"
