@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x67fb3452085c1ef0u
+#define TC__BUILD_ID 0x1171db1c6509f752u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5033,14 +5033,14 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
     {"MAXIMUM", "maximum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
-     "", "TC_SEL((a > b) | (a != a), a, b)",
-     "TC_SEL((a > b) | (a != a), a, b)",
+     "", "TC_SEL(a != a, a, TC_MAX(a, b))",
+     "TC_SEL(a != a, a, TC_MAX(a, b))",
      "Larger of a and b; NaN wins."},
     {"MINIMUM", "minimum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
-     "", "TC_SEL((a < b) | (a != a), a, b)",
-     "TC_SEL((a < b) | (a != a), a, b)",
+     "", "TC_SEL(a != a, a, TC_MIN(a, b))",
+     "TC_SEL(a != a, a, TC_MIN(a, b))",
      "Smaller of a and b; NaN wins."},
     {"FMA", "fma", TC__KIND_TERNARY, 3, 1,
      tc__dtype_floating, tc__shape_bcast,
@@ -13043,47 +13043,6 @@ static int tc__pred_along(const tc__group *g, const tc__node *n, tc__axis axis,
     return kind;
 }
 
-// ---- the size of a vector ----
-
-// What kernels are compiled for.
-typedef enum tc__emit {
-    TC__EMIT_PLAIN,
-    TC__EMIT_AVX2,  // with FMA
-    TC__EMIT_AVX512 // F, BW, DQ and VL
-} tc__emit;
-
-// Elements of one vector of compiled code.
-static int tc__group_lanes(const tc__group *g) { return g->lanes ? g->lanes : (int)TC__VECTOR; }
-
-// Whether a loop of 16 lanes does for n all that one of 8 does: no register has more than
-// 64 bytes, and no access that steps in eights falls apart into single elements.
-static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
-    int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
-    if (!tc__lanes_differ(n, g->vector)) return 1;
-    if (tc__dtypes[n->dtype].bytes == 8 && n->op != TC_OP_FOR && n->op != TC_OP_END) return 0;
-    if (!memory || tc__is_lane_row(g, n, g->vector)) return 1;
-    for (uint32_t i = 1; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->vector, 16) !=
-                                        tc__access_along(g, n->attr[i], g->vector, 8))
-            return 0;
-    return 1;
-}
-
-// Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
-enum { TC__LANES_16_ROWS = 8 };
-
-// The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
-// of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
-TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
-    if (target < TC__EMIT_AVX512) return TC__VECTOR;
-    if (g->kind == TC__CONTRACTION &&
-        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <= TC__LANES_16_ROWS)
-        return TC__VECTOR;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (!tc__node_takes_16(g, g->body.node.at[i])) return TC__VECTOR;
-    return 2 * TC__VECTOR;
-}
-
 TC__UNUSED static int tc__pred_of(const tc__group *g, const tc__node *n, int64_t width) {
     return tc__pred_along(g, n, g->vector, width);
 }
@@ -13271,6 +13230,52 @@ static void tc__log_fusion(tc_ctx *c, tc__group *const *k, size_t n) {
     if (!t.failed) tc__log_text(c, TC__LOG_FUSION, t.at);
     tc__text_free(&t);
 }
+// ---- gen/kernel/lanes.c -------------------------------------------------
+// The size of a vector in compiled code: a property of the kernel and of what it is compiled
+// for. The results do not depend on it: a reduction has 32 logical lanes whatever holds them.
+
+// What kernels are compiled for.
+typedef enum tc__emit {
+    TC__EMIT_PLAIN,
+    TC__EMIT_AVX2,  // with FMA
+    TC__EMIT_AVX512 // F, BW, DQ and VL
+} tc__emit;
+
+// Elements of one vector of compiled code.
+static int tc__group_lanes(const tc__group *g) {
+    return g->lanes ? g->lanes : (int)TC__VECTOR;
+}
+
+// Whether a loop of 16 lanes does for n all that one of 8 does: no register has more than
+// 64 bytes, and no access that steps in eights falls apart into single elements.
+static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
+    int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+    if (!tc__lanes_differ(n, g->vector)) return 1;
+    if (tc__dtypes[n->dtype].bytes == 8 && n->op != TC_OP_FOR && n->op != TC_OP_END)
+        return 0;
+    if (!memory || tc__is_lane_row(g, n, g->vector)) return 1;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->vector, 16) !=
+                                        tc__access_along(g, n->attr[i], g->vector, 8))
+            return 0;
+    return 1;
+}
+
+// Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
+enum { TC__LANES_16_ROWS = 8 };
+
+// The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
+// of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
+TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
+    if (target < TC__EMIT_AVX512) return TC__VECTOR;
+    if (g->kind == TC__CONTRACTION &&
+        tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <=
+            TC__LANES_16_ROWS)
+        return TC__VECTOR;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (!tc__node_takes_16(g, g->body.node.at[i])) return TC__VECTOR;
+    return 2 * TC__VECTOR;
+}
 // ---- gen/kernel/range.c -------------------------------------------------
 // What is known of a value's range, so that a kernel may call the form of a function that
 // leaves out cases which cannot happen: exp for arguments <= 0, log for normal positive ones.
@@ -13283,7 +13288,9 @@ typedef struct tc__range {
     double low, high;
 } tc__range;
 
-enum { TC__RANGE_DEPTH = 7 }; // levels looked at; a value that two paths reach is seen twice
+enum {
+    TC__RANGE_DEPTH = 7
+}; // levels looked at; a value that two paths reach is seen twice
 
 static tc__range tc__range_of(const tc__group *g, uint32_t id, int depth);
 
@@ -13295,9 +13302,7 @@ static tc__range tc__range_make(double low, double high) {
     return r;
 }
 
-static tc__range tc__range_any(void) {
-    return tc__range_make(-tc__far, tc__far);
-}
+static tc__range tc__range_any(void) { return tc__range_make(-tc__far, tc__far); }
 
 // The STORE that fills scratch row b: what a later phase loads from it.
 static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
@@ -13440,8 +13445,7 @@ static tc__range tc__range_of_op(const tc__group *g, const tc__node *n, int dept
         return tc__range_make(0, tc__far);
     if (n->op == TC_OP_SUB && tc__is_extremum_of(g, n->in[1], TC_OP_MAXIMUM, n->in[0]))
         return tc__range_make(-tc__far, 0);
-    if (n->op == TC_OP_MUL && n->in[0] == n->in[1])
-        return tc__range_make(0, tc__far);
+    if (n->op == TC_OP_MUL && n->in[0] == n->in[1]) return tc__range_make(0, tc__far);
     for (size_t i = 0; i < TC__COUNT(tc__range_rows); i++) {
         if ((int)tc__range_rows[i].op != n->op) continue;
         for (uint32_t k = 0; k < n->n_in && k < 2; k++)
@@ -14175,9 +14179,9 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,       // rows of an item
-    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
+    TC__CONTRACT_GRAIN = 48,      // rows of an item
+    TC__CONTRACT_FLIP = 32,       // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,   // up to here the right operand is not packed
     TC__CONTRACT_PANELS = 1 << 18 // bytes of packed panels of an item, about half an L2
 };
 
@@ -14186,7 +14190,7 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
-    int lanes;                // of a vector
+    int lanes; // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
@@ -14251,8 +14255,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
     if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
         q->wide = q->g->cols;
-    q->wide_padded =
-        tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
+    q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
     q->col_blocks =
         q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
 }
@@ -14301,7 +14304,8 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth,
+    q.dtype = g->body.node.at[g->left]->dtype;
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
@@ -14389,8 +14393,7 @@ static void tc__print_contract_block(tc__printer *p, const char *symbol) {
     tc__block_open(p);
     for (int j = 0; j < q.width / q.lanes; j++) {
         tc__line(p);
-        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls,
-                j * p->unit);
+        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
     for (int i = 0; i < q.rows; i++) {
         tc__line(p);
@@ -14517,7 +14520,8 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
                                   const uint8_t *mark, int tail) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
-    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
+    if (tail)
+        tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
     tc__block_open(p);
     tc__line(p);
     if (tail)
@@ -15306,8 +15310,7 @@ static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     tc__c_pred(p, n);
     p->shift += p->unit - 1;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM)
-            continue;
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM) continue;
         tc__put(p->out, " && ");
         tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
     }
@@ -16122,7 +16125,13 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_LT_i32",
     "#undef TC_LT_i64",
     "#undef TC_MAX_f32",
+    "#undef TC_MAX_f64",
+    "#undef TC_MAX_i32",
+    "#undef TC_MAX_i64",
     "#undef TC_MIN_f32",
+    "#undef TC_MIN_f64",
+    "#undef TC_MIN_i32",
+    "#undef TC_MIN_i64",
     "#undef TC_MULHI_u32",
     "#undef TC_MUL_f32",
     "#undef TC_MUL_f64",
@@ -16391,6 +16400,12 @@ static const char *const tc__text_cpu_vector[] = {
     "#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)",
     "#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)",
     "#endif",
+    "#define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)",
+    "#define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)",
+    "#define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)",
+    "#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)",
+    "#define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)",
+    "#define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)",
     "",
     "// Bool register (TC_I32, 0 or -1) <-> mask of a class.",
     "#define TC_M_f32(b) (b)",
@@ -20529,6 +20544,8 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
     "#define TC_NEG_@(a) ((T)((U)0 - (U)(a)))",
     "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
+    "#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
+    "#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
     "#define TC_LT_@(a, b) ((a) < (b))",
     "#define TC_LE_@(a, b) ((a) <= (b))",
     "#define TC_GT_@(a, b) ((a) > (b))",
@@ -21113,7 +21130,13 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_LT_i32
 #undef TC_LT_i64
 #undef TC_MAX_f32
+#undef TC_MAX_f64
+#undef TC_MAX_i32
+#undef TC_MAX_i64
 #undef TC_MIN_f32
+#undef TC_MIN_f64
+#undef TC_MIN_i32
+#undef TC_MIN_i64
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -21250,7 +21273,13 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 
 // b where they are equal and where one is NaN.
 #define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MAX_f64(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MAX_i32(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MAX_i64(a, b) ((a) > (b) ? (a) : (b))
 #define TC_MIN_f32(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MIN_f64(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MIN_i32(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MIN_i64(a, b) ((a) < (b) ? (a) : (b))
 
 // Bool register <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -23819,18 +23848,18 @@ TC__LOOP2(POW_u8, i32, i32, TC__U8(TC_N(pow_i32)(a, b)))
 TC__LOOP2(POW_i32, i32, i32, TC_N(pow_i32)(a, b))
 TC__LOOP2(POW_f32, f32, f32, TC_N(pow_f32)(a, b))
 TC__LOOP2(ATAN2_f32, f32, f32, TC_N(atan2_f32)(a, b))
-TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32((a > b) | (a != a), a, b)))
-TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32((a > b) | (a != a), a, b)))
-TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32((a > b) | (a != a), a, b))
-TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32((a > b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32((a < b) | (a != a), a, b)))
-TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32((a < b) | (a != a), a, b)))
-TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32((a < b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_f32, f32, TC_SEL_f32((a < b) | (a != a), a, b))
+TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
+TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
+TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
+TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
+TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
+TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
+TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
+TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
+TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
+TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
+TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
+TC__FOLD(MINIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
 TC__LOOP3(FMA_f32, f32, f32, TC_FMA_f32(a, b, c))
 TC__LOOP_BOOL2(EQ_bool, i32, i32, TC_B_i32(a == b))
 TC__LOOP2(EQ_i32, i32, i32, TC_B_i32(a == b))
@@ -24009,14 +24038,14 @@ TC__LOOP2(FMOD_f64, f64, f64, TC_N(fmod_f64)(a, b))
 TC__LOOP2(POW_i64, i64, i64, TC_N(pow_i64)(a, b))
 TC__LOOP2(POW_f64, f64, f64, TC_N(pow_f64)(a, b))
 TC__LOOP2(ATAN2_f64, f64, f64, TC_N(atan2_f64)(a, b))
-TC__LOOP2(MAXIMUM_i64, i64, i64, TC_SEL_i64((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_i64, i64, TC_SEL_i64((a > b) | (a != a), a, b))
-TC__LOOP2(MAXIMUM_f64, f64, f64, TC_SEL_f64((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_f64, f64, TC_SEL_f64((a > b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_i64, i64, i64, TC_SEL_i64((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_i64, i64, TC_SEL_i64((a < b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_f64, f64, f64, TC_SEL_f64((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_f64, f64, TC_SEL_f64((a < b) | (a != a), a, b))
+TC__LOOP2(MAXIMUM_i64, i64, i64, TC_SEL_i64(a != a, a, TC_MAX_i64(a, b)))
+TC__FOLD(MAXIMUM_i64, i64, TC_SEL_i64(a != a, a, TC_MAX_i64(a, b)))
+TC__LOOP2(MAXIMUM_f64, f64, f64, TC_SEL_f64(a != a, a, TC_MAX_f64(a, b)))
+TC__FOLD(MAXIMUM_f64, f64, TC_SEL_f64(a != a, a, TC_MAX_f64(a, b)))
+TC__LOOP2(MINIMUM_i64, i64, i64, TC_SEL_i64(a != a, a, TC_MIN_i64(a, b)))
+TC__FOLD(MINIMUM_i64, i64, TC_SEL_i64(a != a, a, TC_MIN_i64(a, b)))
+TC__LOOP2(MINIMUM_f64, f64, f64, TC_SEL_f64(a != a, a, TC_MIN_f64(a, b)))
+TC__FOLD(MINIMUM_f64, f64, TC_SEL_f64(a != a, a, TC_MIN_f64(a, b)))
 TC__LOOP3(FMA_f64, f64, f64, TC_FMA_f64(a, b, c))
 TC__LOOP2(EQ_i64, i32, i64, TC_B_i64(a == b))
 TC__LOOP2(EQ_f64, i32, f64, TC_B_f64(a == b))
@@ -24528,7 +24557,13 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_LT_i32
 #undef TC_LT_i64
 #undef TC_MAX_f32
+#undef TC_MAX_f64
+#undef TC_MAX_i32
+#undef TC_MAX_i64
 #undef TC_MIN_f32
+#undef TC_MIN_f64
+#undef TC_MIN_i32
+#undef TC_MIN_i64
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -24797,6 +24832,12 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
 #define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
 #endif
+#define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)
+#define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)
+#define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)
+#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)
+#define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)
+#define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -27794,18 +27835,18 @@ TC__LOOP2(POW_u8, i32, i32, TC__U8(TC_N(pow_i32)(a, b)))
 TC__LOOP2(POW_i32, i32, i32, TC_N(pow_i32)(a, b))
 TC__LOOP2(POW_f32, f32, f32, TC_N(pow_f32)(a, b))
 TC__LOOP2(ATAN2_f32, f32, f32, TC_N(atan2_f32)(a, b))
-TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32((a > b) | (a != a), a, b)))
-TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32((a > b) | (a != a), a, b)))
-TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32((a > b) | (a != a), a, b))
-TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32((a > b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32((a < b) | (a != a), a, b)))
-TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32((a < b) | (a != a), a, b)))
-TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32((a < b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_f32, f32, TC_SEL_f32((a < b) | (a != a), a, b))
+TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
+TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
+TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
+TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
+TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
+TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
+TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
+TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
+TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
+TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
+TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
+TC__FOLD(MINIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
 TC__LOOP3(FMA_f32, f32, f32, TC_FMA_f32(a, b, c))
 TC__LOOP_BOOL2(EQ_bool, i32, i32, TC_B_i32(a == b))
 TC__LOOP2(EQ_i32, i32, i32, TC_B_i32(a == b))
@@ -27984,14 +28025,14 @@ TC__LOOP2(FMOD_f64, f64, f64, TC_N(fmod_f64)(a, b))
 TC__LOOP2(POW_i64, i64, i64, TC_N(pow_i64)(a, b))
 TC__LOOP2(POW_f64, f64, f64, TC_N(pow_f64)(a, b))
 TC__LOOP2(ATAN2_f64, f64, f64, TC_N(atan2_f64)(a, b))
-TC__LOOP2(MAXIMUM_i64, i64, i64, TC_SEL_i64((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_i64, i64, TC_SEL_i64((a > b) | (a != a), a, b))
-TC__LOOP2(MAXIMUM_f64, f64, f64, TC_SEL_f64((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_f64, f64, TC_SEL_f64((a > b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_i64, i64, i64, TC_SEL_i64((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_i64, i64, TC_SEL_i64((a < b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_f64, f64, f64, TC_SEL_f64((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_f64, f64, TC_SEL_f64((a < b) | (a != a), a, b))
+TC__LOOP2(MAXIMUM_i64, i64, i64, TC_SEL_i64(a != a, a, TC_MAX_i64(a, b)))
+TC__FOLD(MAXIMUM_i64, i64, TC_SEL_i64(a != a, a, TC_MAX_i64(a, b)))
+TC__LOOP2(MAXIMUM_f64, f64, f64, TC_SEL_f64(a != a, a, TC_MAX_f64(a, b)))
+TC__FOLD(MAXIMUM_f64, f64, TC_SEL_f64(a != a, a, TC_MAX_f64(a, b)))
+TC__LOOP2(MINIMUM_i64, i64, i64, TC_SEL_i64(a != a, a, TC_MIN_i64(a, b)))
+TC__FOLD(MINIMUM_i64, i64, TC_SEL_i64(a != a, a, TC_MIN_i64(a, b)))
+TC__LOOP2(MINIMUM_f64, f64, f64, TC_SEL_f64(a != a, a, TC_MIN_f64(a, b)))
+TC__FOLD(MINIMUM_f64, f64, TC_SEL_f64(a != a, a, TC_MIN_f64(a, b)))
 TC__LOOP3(FMA_f64, f64, f64, TC_FMA_f64(a, b, c))
 TC__LOOP2(EQ_i64, i32, i64, TC_B_i64(a == b))
 TC__LOOP2(EQ_f64, i32, f64, TC_B_f64(a == b))
@@ -28233,7 +28274,13 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_LT_i32
 #undef TC_LT_i64
 #undef TC_MAX_f32
+#undef TC_MAX_f64
+#undef TC_MAX_i32
+#undef TC_MAX_i64
 #undef TC_MIN_f32
+#undef TC_MIN_f64
+#undef TC_MIN_i32
+#undef TC_MIN_i64
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -28502,6 +28549,12 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
 #define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
 #endif
+#define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)
+#define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)
+#define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)
+#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)
+#define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)
+#define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)
@@ -31499,18 +31552,18 @@ TC__LOOP2(POW_u8, i32, i32, TC__U8(TC_N(pow_i32)(a, b)))
 TC__LOOP2(POW_i32, i32, i32, TC_N(pow_i32)(a, b))
 TC__LOOP2(POW_f32, f32, f32, TC_N(pow_f32)(a, b))
 TC__LOOP2(ATAN2_f32, f32, f32, TC_N(atan2_f32)(a, b))
-TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32((a > b) | (a != a), a, b)))
-TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32((a > b) | (a != a), a, b)))
-TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32((a > b) | (a != a), a, b))
-TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32((a > b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32((a < b) | (a != a), a, b)))
-TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32((a < b) | (a != a), a, b)))
-TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32((a < b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_f32, f32, TC_SEL_f32((a < b) | (a != a), a, b))
+TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
+TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
+TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
+TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
+TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
+TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
+TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
+TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
+TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
+TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
+TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
+TC__FOLD(MINIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
 TC__LOOP3(FMA_f32, f32, f32, TC_FMA_f32(a, b, c))
 TC__LOOP_BOOL2(EQ_bool, i32, i32, TC_B_i32(a == b))
 TC__LOOP2(EQ_i32, i32, i32, TC_B_i32(a == b))
@@ -31689,14 +31742,14 @@ TC__LOOP2(FMOD_f64, f64, f64, TC_N(fmod_f64)(a, b))
 TC__LOOP2(POW_i64, i64, i64, TC_N(pow_i64)(a, b))
 TC__LOOP2(POW_f64, f64, f64, TC_N(pow_f64)(a, b))
 TC__LOOP2(ATAN2_f64, f64, f64, TC_N(atan2_f64)(a, b))
-TC__LOOP2(MAXIMUM_i64, i64, i64, TC_SEL_i64((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_i64, i64, TC_SEL_i64((a > b) | (a != a), a, b))
-TC__LOOP2(MAXIMUM_f64, f64, f64, TC_SEL_f64((a > b) | (a != a), a, b))
-TC__FOLD(MAXIMUM_f64, f64, TC_SEL_f64((a > b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_i64, i64, i64, TC_SEL_i64((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_i64, i64, TC_SEL_i64((a < b) | (a != a), a, b))
-TC__LOOP2(MINIMUM_f64, f64, f64, TC_SEL_f64((a < b) | (a != a), a, b))
-TC__FOLD(MINIMUM_f64, f64, TC_SEL_f64((a < b) | (a != a), a, b))
+TC__LOOP2(MAXIMUM_i64, i64, i64, TC_SEL_i64(a != a, a, TC_MAX_i64(a, b)))
+TC__FOLD(MAXIMUM_i64, i64, TC_SEL_i64(a != a, a, TC_MAX_i64(a, b)))
+TC__LOOP2(MAXIMUM_f64, f64, f64, TC_SEL_f64(a != a, a, TC_MAX_f64(a, b)))
+TC__FOLD(MAXIMUM_f64, f64, TC_SEL_f64(a != a, a, TC_MAX_f64(a, b)))
+TC__LOOP2(MINIMUM_i64, i64, i64, TC_SEL_i64(a != a, a, TC_MIN_i64(a, b)))
+TC__FOLD(MINIMUM_i64, i64, TC_SEL_i64(a != a, a, TC_MIN_i64(a, b)))
+TC__LOOP2(MINIMUM_f64, f64, f64, TC_SEL_f64(a != a, a, TC_MIN_f64(a, b)))
+TC__FOLD(MINIMUM_f64, f64, TC_SEL_f64(a != a, a, TC_MIN_f64(a, b)))
 TC__LOOP3(FMA_f64, f64, f64, TC_FMA_f64(a, b, c))
 TC__LOOP2(EQ_i64, i32, i64, TC_B_i64(a == b))
 TC__LOOP2(EQ_f64, i32, f64, TC_B_f64(a == b))
@@ -35694,7 +35747,7 @@ struct tc_ctx {
     int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
-    tc__emit target;     //   and what it is compiled for
+    tc__emit target;       //   and what it is compiled for
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;

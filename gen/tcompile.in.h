@@ -104,6 +104,7 @@
 #include "kernel/access.c"
 #include "kernel/plan.c"
 #include "kernel/report.c"
+#include "kernel/lanes.c"
 #include "kernel/range.c"
 #include "kernel/print.c"
 #include "kernel/print_matmul.c"

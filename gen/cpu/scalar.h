@@ -109,7 +109,13 @@
 #undef TC_LT_i32
 #undef TC_LT_i64
 #undef TC_MAX_f32
+#undef TC_MAX_f64
+#undef TC_MAX_i32
+#undef TC_MAX_i64
 #undef TC_MIN_f32
+#undef TC_MIN_f64
+#undef TC_MIN_i32
+#undef TC_MIN_i64
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -246,7 +252,13 @@
 
 // b where they are equal and where one is NaN.
 #define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MAX_f64(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MAX_i32(a, b) ((a) > (b) ? (a) : (b))
+#define TC_MAX_i64(a, b) ((a) > (b) ? (a) : (b))
 #define TC_MIN_f32(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MIN_f64(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MIN_i32(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MIN_i64(a, b) ((a) < (b) ? (a) : (b))
 
 // Bool register <-> mask of a class.
 #define TC_M_f32(b) (b)

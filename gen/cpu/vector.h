@@ -116,7 +116,13 @@
 #undef TC_LT_i32
 #undef TC_LT_i64
 #undef TC_MAX_f32
+#undef TC_MAX_f64
+#undef TC_MAX_i32
+#undef TC_MAX_i64
 #undef TC_MIN_f32
+#undef TC_MIN_f64
+#undef TC_MIN_i32
+#undef TC_MIN_i64
 #undef TC_MULHI_u32
 #undef TC_MUL_f32
 #undef TC_MUL_f64
@@ -385,6 +391,12 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
 #define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
 #endif
+#define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)
+#define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)
+#define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)
+#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)
+#define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)
+#define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)

@@ -96,8 +96,7 @@ static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
     tc__c_pred(p, n);
     p->shift += p->unit - 1;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM)
-            continue;
+        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM) continue;
         tc__put(p->out, " && ");
         tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
     }

@@ -56,6 +56,8 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
     "#define TC_NEG_@(a) ((T)((U)0 - (U)(a)))",
     "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
+    "#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
+    "#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
     "#define TC_LT_@(a, b) ((a) < (b))",
     "#define TC_LE_@(a, b) ((a) <= (b))",
     "#define TC_GT_@(a, b) ((a) > (b))",

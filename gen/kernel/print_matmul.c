@@ -20,9 +20,9 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,       // rows of an item
-    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
+    TC__CONTRACT_GRAIN = 48,      // rows of an item
+    TC__CONTRACT_FLIP = 32,       // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,   // up to here the right operand is not packed
     TC__CONTRACT_PANELS = 1 << 18 // bytes of packed panels of an item, about half an L2
 };
 
@@ -31,7 +31,7 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
-    int lanes;                // of a vector
+    int lanes; // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
@@ -96,8 +96,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
     if (q->phases > 1 || tc__ix_hi(x, q->g->cols) <= tc__ix_value(q->wide))
         q->wide = q->g->cols;
-    q->wide_padded =
-        tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
+    q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
     q->col_blocks =
         q->wide == q->g->cols ? tc__ix_const(1) : tc__ix_ceil_div(x, q->g->cols, q->wide);
 }
@@ -146,7 +145,8 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth, q.dtype = g->body.node.at[g->left]->dtype;
+    q.g = g, q.lanes = tc__group_lanes(g), q.depth = g->depth,
+    q.dtype = g->body.node.at[g->left]->dtype;
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
@@ -234,8 +234,7 @@ static void tc__print_contract_block(tc__printer *p, const char *symbol) {
     tc__block_open(p);
     for (int j = 0; j < q.width / q.lanes; j++) {
         tc__line(p);
-        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls,
-                j * p->unit);
+        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
     for (int i = 0; i < q.rows; i++) {
         tc__line(p);
@@ -362,7 +361,8 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
                                   const uint8_t *mark, int tail) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
-    if (tail) tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
+    if (tail)
+        tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
     tc__block_open(p);
     tc__line(p);
     if (tail)

@@ -9,7 +9,9 @@ typedef struct tc__range {
     double low, high;
 } tc__range;
 
-enum { TC__RANGE_DEPTH = 7 }; // levels looked at; a value that two paths reach is seen twice
+enum {
+    TC__RANGE_DEPTH = 7
+}; // levels looked at; a value that two paths reach is seen twice
 
 static tc__range tc__range_of(const tc__group *g, uint32_t id, int depth);
 
@@ -21,9 +23,7 @@ static tc__range tc__range_make(double low, double high) {
     return r;
 }
 
-static tc__range tc__range_any(void) {
-    return tc__range_make(-tc__far, tc__far);
-}
+static tc__range tc__range_any(void) { return tc__range_make(-tc__far, tc__far); }
 
 // The STORE that fills scratch row b: what a later phase loads from it.
 static const tc__node *tc__row_stored(const tc__group *g, int64_t b) {
@@ -166,8 +166,7 @@ static tc__range tc__range_of_op(const tc__group *g, const tc__node *n, int dept
         return tc__range_make(0, tc__far);
     if (n->op == TC_OP_SUB && tc__is_extremum_of(g, n->in[1], TC_OP_MAXIMUM, n->in[0]))
         return tc__range_make(-tc__far, 0);
-    if (n->op == TC_OP_MUL && n->in[0] == n->in[1])
-        return tc__range_make(0, tc__far);
+    if (n->op == TC_OP_MUL && n->in[0] == n->in[1]) return tc__range_make(0, tc__far);
     for (size_t i = 0; i < TC__COUNT(tc__range_rows); i++) {
         if ((int)tc__range_rows[i].op != n->op) continue;
         for (uint32_t k = 0; k < n->n_in && k < 2; k++)

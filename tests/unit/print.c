@@ -38,6 +38,8 @@ enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
 
 #include "kernel/access.c"
 
+#include "kernel/lanes.c"
+
 #include "kernel/range.c"
 
 #include "kernel/print.c"
@@ -1011,15 +1013,17 @@ static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
 static const char *const compilers[] = {"gcc -O1 -fexpensive-optimizations -fgcse",
                                         "clang -O1 -fno-unroll-loops"};
 
-static void *build(const char *folder, const tc__text *text, int compiler, const form *with) {
+static void *build(const char *folder, const tc__text *text, int compiler,
+                   const form *with) {
     char path[300], command[1200];
     snprintf(path, sizeof path, "%s/k_%s.c", folder, with->name);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(text->at, 1, text->size, f) != text->size || fclose(f)) return NULL;
-    snprintf(command, sizeof command,
-             "%s %s -std=gnu11 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -fwrapv "
-             "-fno-math-errno -fno-trapping-math -fPIC -shared -nostdlib -o %s/k%d_%s.so %s",
-             compilers[compiler], with->flags, folder, compiler, with->name, path);
+    snprintf(
+        command, sizeof command,
+        "%s %s -std=gnu11 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -fwrapv "
+        "-fno-math-errno -fno-trapping-math -fPIC -shared -nostdlib -o %s/k%d_%s.so %s",
+        compilers[compiler], with->flags, folder, compiler, with->name, path);
     if (system(command)) {
         check(0, "build", command);
         return NULL;
@@ -1090,8 +1094,7 @@ int main(int count, char **args) {
             if (!have(compiler ? "clang" : "gcc")) continue;
             if ((tc__cpu_features() & with->cpu) != with->cpu) continue;
             void *so = build(keep, &text, compiler, with);
-            snprintf(line, sizeof line, "%s %s", compiler ? "clang" : "gcc",
-                     with->name);
+            snprintf(line, sizeof line, "%s %s", compiler ? "clang" : "gcc", with->name);
             if (so) run_all(so, kits, digests, line);
             if (so) dlclose(so);
         }
