@@ -63,6 +63,11 @@ static const char *const tc__text_kernel[] = {
     "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
     "}",
     "",
+};
+
+// Transposition by blocks of eight floats, for operands of products.
+static const char *const tc__text_transpose[] = {
+    "",
     "// fn: ld_oct",
     "TC_FN tc_oct TC_N(ld_oct)(const float *p) {",
     "#if TC_W == 8",
@@ -161,6 +166,7 @@ static const tc__prelude_text tc__prelude_texts[] = {
     {tc__text_cpu_vector, (uint32_t)TC__COUNT(tc__text_cpu_vector)},
     {tc__text_cpu_math, (uint32_t)TC__COUNT(tc__text_cpu_math)},
     {tc__text_kernel, (uint32_t)TC__COUNT(tc__text_kernel)},
+    {tc__text_transpose, (uint32_t)TC__COUNT(tc__text_transpose)},
 };
 
 typedef struct tc__prelude {
