@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1171db1c6509f752u
+#define TC__BUILD_ID 0x2997026d37b20eb7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19218,6 +19218,11 @@ static const char *const tc__text_kernel[] = {
     "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
     "}",
     "",
+};
+
+// Transposition by blocks of eight floats, for operands of products.
+static const char *const tc__text_transpose[] = {
+    "",
     "// fn: ld_oct",
     "TC_FN tc_oct TC_N(ld_oct)(const float *p) {",
     "#if TC_W == 8",
@@ -19316,6 +19321,7 @@ static const tc__prelude_text tc__prelude_texts[] = {
     {tc__text_cpu_vector, (uint32_t)TC__COUNT(tc__text_cpu_vector)},
     {tc__text_cpu_math, (uint32_t)TC__COUNT(tc__text_cpu_math)},
     {tc__text_kernel, (uint32_t)TC__COUNT(tc__text_kernel)},
+    {tc__text_transpose, (uint32_t)TC__COUNT(tc__text_transpose)},
 };
 
 typedef struct tc__prelude {
@@ -36397,8 +36403,8 @@ static void tc__string_free(tc_ctx *c, const char *s) {
     if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 
-static const unsigned tc__emit_cpu[] = {
-    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
+                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {
@@ -36539,8 +36545,7 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 // ---- compiler ----
 
-static int tc__unit_print(tc__text *out, tc__kernel_order *const *o,
-                          size_t n) {
+static int tc__unit_print(tc__text *out, tc__kernel_order *const *o, size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
     if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
@@ -36708,8 +36713,8 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 
 #else // TC__JIT
 
-static const unsigned tc__emit_cpu[] = {
-    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
+                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {

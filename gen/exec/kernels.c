@@ -48,8 +48,8 @@ static void tc__string_free(tc_ctx *c, const char *s) {
     if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 
-static const unsigned tc__emit_cpu[] = {
-    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
+                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {
@@ -190,8 +190,7 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 // ---- compiler ----
 
-static int tc__unit_print(tc__text *out, tc__kernel_order *const *o,
-                          size_t n) {
+static int tc__unit_print(tc__text *out, tc__kernel_order *const *o, size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
     if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
@@ -359,8 +358,8 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 
 #else // TC__JIT
 
-static const unsigned tc__emit_cpu[] = {
-    0, TC__CPU_AVX2 | TC__CPU_FMA, TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
+                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {
