@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2997026d37b20eb7u
+#define TC__BUILD_ID 0x0bc51e47e783de87u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -36712,16 +36712,6 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #else // TC__JIT
-
-static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
-                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
-
-// The most that a CPU with these features can run; the one place that decides it.
-static tc__emit tc__emit_of(unsigned cpu) {
-    int t = TC__EMIT_AVX512;
-    while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
-    return (tc__emit)t;
-}
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;

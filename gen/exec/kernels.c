@@ -358,16 +358,6 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 
 #else // TC__JIT
 
-static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
-                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
-
-// The most that a CPU with these features can run; the one place that decides it.
-static tc__emit tc__emit_of(unsigned cpu) {
-    int t = TC__EMIT_AVX512;
-    while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
-    return (tc__emit)t;
-}
-
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;
     return 1;

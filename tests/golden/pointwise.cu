@@ -24,8 +24,7 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_GT_f32(a, b) ((a) > (b))
-#define TC_NE_f32(a, b) ((a) != (b))
+#define TC_LE_f32(a, b) ((a) <= (b))
 
 // kernel0
 // rows 1, columns 768 * s0; vector along c
@@ -69,10 +68,10 @@ kernel0(const float *in0, const float *in1, const float *in2, float *out0, const
         const float t6_1 = TC_ADD_f32(t5_1, t1);
         const float t6_2 = TC_ADD_f32(t5_2, t1);
         const float t6_3 = TC_ADD_f32(t5_3, t1);
-        const float t7_0 = TC_SEL_f32((TC_GT_f32(t6_0, 0.0f)) | (TC_NE_f32(t6_0, t6_0)), t6_0, 0.0f);
-        const float t7_1 = TC_SEL_f32((TC_GT_f32(t6_1, 0.0f)) | (TC_NE_f32(t6_1, t6_1)), t6_1, 0.0f);
-        const float t7_2 = TC_SEL_f32((TC_GT_f32(t6_2, 0.0f)) | (TC_NE_f32(t6_2, t6_2)), t6_2, 0.0f);
-        const float t7_3 = TC_SEL_f32((TC_GT_f32(t6_3, 0.0f)) | (TC_NE_f32(t6_3, t6_3)), t6_3, 0.0f);
+        const float t7_0 = TC_SEL_f32(TC_LE_f32(t6_0, 0.0f), 0.0f, t6_0);
+        const float t7_1 = TC_SEL_f32(TC_LE_f32(t6_1, 0.0f), 0.0f, t6_1);
+        const float t7_2 = TC_SEL_f32(TC_LE_f32(t6_2, 0.0f), 0.0f, t6_2);
+        const float t7_3 = TC_SEL_f32(TC_LE_f32(t6_3, 0.0f), 0.0f, t6_3);
         *(tc_pack<float, 4> *)&out0[c] = {t7_0, t7_1, t7_2, t7_3};
     }
 }

@@ -24,7 +24,7 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_GT_f32(a, b) ((a) > (b))
+#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
 #define TC_NE_f32(a, b) ((a) != (b))
 
 TC_FN float tc_exp_f32(float x) {
@@ -34,7 +34,7 @@ TC_FN float tc_exp_f32(float x) {
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
-    return TC_SEL_f32((TC_GT_f32(a, b)) | (TC_NE_f32(a, a)), a, b);
+    return TC_SEL_f32(TC_NE_f32(a, a), a, TC_MAX_f32(a, b));
 }
 
 template <int W> TC_FN float tc_block_maximum_f32(float x) {

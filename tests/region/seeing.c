@@ -277,7 +277,9 @@ TEST(stats_of_a_first_visit_cold_and_from_disk) {
         GREW(arena_bytes), GREW(unplanned_bytes);
         CHECK_EQ(after.disk_hits - before.disk_hits, warm ? 2 : 0);
         CHECK_EQ(after.disk_misses - before.disk_misses, warm ? 0 : 2);
-        CHECK_EQ(after.compiles - before.compiles, !warm);
+        // One unit for each size of vectors, of which the kernels of AVX-512 have two.
+        CHECK_EQ(after.compiles > before.compiles, !warm);
+        CHECK(after.compiles - before.compiles <= 2);
         CHECK_EQ(after.cc_ns > before.cc_ns, !warm);
         STAYED(program_hits), STAYED(memory_hits), STAYED(eager_ops), STAYED(graph_breaks);
         tc_close(tc);
