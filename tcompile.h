@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0bc51e47e783de87u
+#define TC__BUILD_ID 0x9f382f8bf332eab4u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15639,7 +15639,7 @@ typedef struct tc__c_range {
 } tc__c_range;
 
 static int tc__c_vector_step(const tc__printer *p, const tc__node *n) {
-    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? TC__LANES : p->unit;
+    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
@@ -15663,7 +15663,7 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
     int worker = n->attr[1] == TC__BIND_WORKER;
-    long long grain = p->axis == TC__ROW ? TC__LANES : (long long)p->g->grain;
+    long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
     r.id = n->id, r.step = tc__c_vector_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
         tc__ix_is_const(n->attr[5])) {
