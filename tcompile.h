@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x9f382f8bf332eab4u
+#define TC__BUILD_ID 0x0e4ab879de16a684u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1868,7 +1868,8 @@ TC__INLINE tc_ctx *tc__ctx_at(unsigned slot) {
 // core->bytes is exact. A failure is reported here (TC_E_NOMEM or TC_E_TOO_BIG): callers
 // only test for NULL. Size 0 is served as 1 byte, so that NULL always means failure.
 
-#define TC__STORAGE_ALIGN 64 // cache line, and the widest vector
+#define TC__STORAGE_ALIGN 64                        // cache line, and the widest vector
+#define TC__HUGE_PAGE     ((size_t)2 * 1024 * 1024) // of the system, and the storage on it
 #define TC__ARENA_ALIGN   16
 #define TC__ARENA_FIRST   ((size_t)4096)        // first chunk; doubled for each next one
 #define TC__ARENA_LARGEST ((size_t)1024 * 1024) //   up to here
@@ -1934,26 +1935,35 @@ static void tc__free(tc_ctx *c, void *p, size_t size) {
 #define TC__NEW(c, T)          ((T *)tc__alloc(c, sizeof(T)))
 #define TC__NEW_ARRAY(c, T, n) ((T *)tc__alloc_array(c, (size_t)(n), sizeof(T)))
 
-// Tensor storage: 64-byte aligned, not zeroed. The byte below it holds the distance (1..64)
-// to the hook's block.
+// Large storage starts at a page of 2 MB, so that the system can back all of it with such
+// pages: a third of the time of a copy goes into misses of the page table otherwise.
+static size_t tc__storage_align(size_t size) {
+    return size < TC__HUGE_PAGE ? TC__STORAGE_ALIGN : TC__HUGE_PAGE;
+}
+
+// Tensor storage: 64-byte aligned, from 2 MB on 2 MB, not zeroed. The words below it hold the
+// distance to the hook's block, 64 bytes at least.
 TC__UNUSED static void *tc__alloc_aligned(tc_ctx *c, size_t size) {
     uint8_t *p;
-    size_t shift;
-    if (size > SIZE_MAX - TC__STORAGE_ALIGN) {
+    size_t align = tc__storage_align(size), shift;
+    if (size > SIZE_MAX - align - TC__STORAGE_ALIGN) {
         tc__fail(c, TC_E_TOO_BIG, "storage of %zu bytes does not fit size_t", size);
         return NULL;
     }
-    p = (uint8_t *)tc__realloc(c, NULL, 0, size + TC__STORAGE_ALIGN);
+    p = (uint8_t *)tc__realloc(c, NULL, 0, size + align + TC__STORAGE_ALIGN);
     if (!p) return NULL;
-    shift = TC__STORAGE_ALIGN - (size_t)((uintptr_t)p % TC__STORAGE_ALIGN);
+    shift = (size_t)(0 - (uintptr_t)(p + TC__STORAGE_ALIGN)) % align + TC__STORAGE_ALIGN;
     p += shift;
-    p[-1] = (uint8_t)shift;
+    memcpy(p - sizeof shift, &shift, sizeof shift);
     return p;
 }
 
 TC__UNUSED static void tc__free_aligned(tc_ctx *c, void *p, size_t size) {
     uint8_t *at = (uint8_t *)p;
-    if (at) tc__free(c, at - at[-1], size + TC__STORAGE_ALIGN);
+    size_t shift;
+    if (!at) return;
+    memcpy(&shift, at - sizeof shift, sizeof shift);
+    tc__free(c, at - shift, size + tc__storage_align(size) + TC__STORAGE_ALIGN);
 }
 
 // ---- arena: many small blocks, freed together
@@ -2693,6 +2703,19 @@ static unsigned tc__cpu_of(tc_ctx *c) {
     if (!core->cpu) core->cpu = tc__cpu_features() | TC__CPU_ASKED;
     return core->cpu & ~(unsigned)TC__CPU_ASKED;
 }
+
+// ---- pages
+
+// Asks for 2 MB pages behind the whole pages of [p, p + bytes); p is a multiple of 2 MB. A
+// system that has none, or gives none, changes nothing.
+#if TC__LINUX && defined(MADV_HUGEPAGE)
+TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) {
+    int before = errno;
+    if (madvise(p, bytes / TC__HUGE_PAGE * TC__HUGE_PAGE, MADV_HUGEPAGE)) errno = before;
+}
+#else
+TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) { (void)p, (void)bytes; }
+#endif
 
 #if TC__POSIX
 // CPUs this process may use, at least 1.
@@ -4209,9 +4232,16 @@ static tc__storage *tc__storage_wrap(tc_ctx *c, void *data, size_t bytes) {
     return s;
 }
 
+// Tensor memory, see tc__alloc_aligned, on large pages where the system has them.
+static void *tc__storage_memory(tc_ctx *c, size_t bytes) {
+    void *data = tc__alloc_aligned(c, bytes);
+    if (data && bytes >= TC__HUGE_PAGE) tc__advise_huge(data, bytes);
+    return data;
+}
+
 // New memory of `bytes`, 64-byte aligned, not zeroed.
 static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
-    void *data = tc__alloc_aligned(c, bytes ? bytes : 1);
+    void *data = tc__storage_memory(c, bytes ? bytes : 1);
     if (!data) return NULL;
     tc__storage *s = tc__storage_wrap(c, data, bytes);
     if (!s)
@@ -15629,6 +15659,10 @@ static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- loops ----
 
+// Columns of a row whose successor is asked for early: a few cache lines, and what stays in
+// half of an L2 beside the present one. Layer norm of 4096 columns: 5.5 -> 3.95 ms.
+enum { TC__PREFETCH_FROM = 256, TC__PREFETCH_TO = 1 << 15 };
+
 // Where a loop runs: numbers where they are known, else names made by tc__c_span.
 typedef struct tc__c_range {
     int known;
@@ -15784,12 +15818,66 @@ static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
     tc__block_close(p);
 }
 
+// ---- the next row ----
+
+// The FOR over columns that is first (or last) in the body; NULL = none.
+static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
+    const tc__node *found = NULL;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL && (last || !found)) found = n;
+    }
+    return found;
+}
+
+// Rows that several phases go over are in the caches but for the first phase, which waits
+// for memory while the last one leaves it idle: so that one asks for the next row.
+static int tc__c_wants_prefetch(const tc__printer *p, const tc__node *loop) {
+    const tc__node *first = tc__c_column_loop(p->g, 0);
+    int64_t columns = tc__ix_hi(p->g->body.ix, p->g->cols);
+    return p->g->kind == TC__REDUCTION && p->axis == TC__COL && p->outer == TC__ROW &&
+           loop == tc__c_column_loop(p->g, 1) && loop != first &&
+           columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
+}
+
+// The distance to the same column of the next row, 0 = n is no stream of whole rows.
+static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
+    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    if ((b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) || b->written) return 0;
+    if (n->n_attr > TC__LOAD_FIXED || tc__ix_has_val(p->g->body.ix, n->attr[1])) return 0;
+    if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
+    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
+    int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
+    return plain ? tc__ix_value(run.stride) : 0;
+}
+
+// `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.
+static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
+    uint32_t begin = tc__c_column_loop(p->g, 0)->id;
+    if (!tc__c_wants_prefetch(p, loop)) return;
+    for (uint32_t id = begin; id < tc__loop_end(p->g, begin); id++) {
+        const tc__node *n = tc__body(p, id);
+        int64_t stride = n->op == TC_OP_LOAD ? tc__c_row_stride(p, n) : 0;
+        if (!stride) continue;
+        int line = 64 / (int)tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].bytes;
+        for (int shift = 0; shift < p->copies * p->unit; shift += line) {
+            p->shift = shift;
+            tc__line(p);
+            tc__put(p->out, "__builtin_prefetch(");
+            tc__c_address(p, n, 0);
+            tc__put(p->out, " + %lld, 0, 2);\n", (long long)stride);
+        }
+        p->shift = 0;
+    }
+}
+
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
         p->copies = r.step / p->unit;
+        tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
         p->copies = 1;
         tc__block_close(p);
@@ -36094,7 +36182,7 @@ static int tc__program_memory(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++)
         p->launch.at[i].args.scratch = p->scratch_at;
     if (!p->plan.bytes) return 1;
-    p->memory = (uint8_t *)tc__alloc_aligned(p->ctx, p->plan.bytes);
+    p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
     return p->memory != NULL;
 }
 

@@ -152,6 +152,19 @@ static unsigned tc__cpu_of(tc_ctx *c) {
     return core->cpu & ~(unsigned)TC__CPU_ASKED;
 }
 
+// ---- pages
+
+// Asks for 2 MB pages behind the whole pages of [p, p + bytes); p is a multiple of 2 MB. A
+// system that has none, or gives none, changes nothing.
+#if TC__LINUX && defined(MADV_HUGEPAGE)
+TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) {
+    int before = errno;
+    if (madvise(p, bytes / TC__HUGE_PAGE * TC__HUGE_PAGE, MADV_HUGEPAGE)) errno = before;
+}
+#else
+TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) { (void)p, (void)bytes; }
+#endif
+
 #if TC__POSIX
 // CPUs this process may use, at least 1.
 TC__UNUSED static int tc__cpu_count(void) {

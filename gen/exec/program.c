@@ -311,7 +311,7 @@ static int tc__program_memory(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++)
         p->launch.at[i].args.scratch = p->scratch_at;
     if (!p->plan.bytes) return 1;
-    p->memory = (uint8_t *)tc__alloc_aligned(p->ctx, p->plan.bytes);
+    p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
     return p->memory != NULL;
 }
 

@@ -415,6 +415,10 @@ static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- loops ----
 
+// Columns of a row whose successor is asked for early: a few cache lines, and what stays in
+// half of an L2 beside the present one. Layer norm of 4096 columns: 5.5 -> 3.95 ms.
+enum { TC__PREFETCH_FROM = 256, TC__PREFETCH_TO = 1 << 15 };
+
 // Where a loop runs: numbers where they are known, else names made by tc__c_span.
 typedef struct tc__c_range {
     int known;
@@ -570,12 +574,66 @@ static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
     tc__block_close(p);
 }
 
+// ---- the next row ----
+
+// The FOR over columns that is first (or last) in the body; NULL = none.
+static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
+    const tc__node *found = NULL;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL && (last || !found)) found = n;
+    }
+    return found;
+}
+
+// Rows that several phases go over are in the caches but for the first phase, which waits
+// for memory while the last one leaves it idle: so that one asks for the next row.
+static int tc__c_wants_prefetch(const tc__printer *p, const tc__node *loop) {
+    const tc__node *first = tc__c_column_loop(p->g, 0);
+    int64_t columns = tc__ix_hi(p->g->body.ix, p->g->cols);
+    return p->g->kind == TC__REDUCTION && p->axis == TC__COL && p->outer == TC__ROW &&
+           loop == tc__c_column_loop(p->g, 1) && loop != first &&
+           columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
+}
+
+// The distance to the same column of the next row, 0 = n is no stream of whole rows.
+static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
+    const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
+    if ((b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) || b->written) return 0;
+    if (n->n_attr > TC__LOAD_FIXED || tc__ix_has_val(p->g->body.ix, n->attr[1])) return 0;
+    if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
+    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
+    int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
+    return plain ? tc__ix_value(run.stride) : 0;
+}
+
+// `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.
+static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
+    uint32_t begin = tc__c_column_loop(p->g, 0)->id;
+    if (!tc__c_wants_prefetch(p, loop)) return;
+    for (uint32_t id = begin; id < tc__loop_end(p->g, begin); id++) {
+        const tc__node *n = tc__body(p, id);
+        int64_t stride = n->op == TC_OP_LOAD ? tc__c_row_stride(p, n) : 0;
+        if (!stride) continue;
+        int line = 64 / (int)tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].bytes;
+        for (int shift = 0; shift < p->copies * p->unit; shift += line) {
+            p->shift = shift;
+            tc__line(p);
+            tc__put(p->out, "__builtin_prefetch(");
+            tc__c_address(p, n, 0);
+            tc__put(p->out, " + %lld, 0, 2);\n", (long long)stride);
+        }
+        p->shift = 0;
+    }
+}
+
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
     if (!r.known || r.full > r.begin) {
         tc__c_head(p, tc__axis_names[n->attr[0]], &r, 0, r.step);
         p->copies = r.step / p->unit;
+        tc__c_prefetch(p, n);
         tc__c_body(p, n, begin, end);
         p->copies = 1;
         tc__block_close(p);

@@ -151,9 +151,16 @@ static tc__storage *tc__storage_wrap(tc_ctx *c, void *data, size_t bytes) {
     return s;
 }
 
+// Tensor memory, see tc__alloc_aligned, on large pages where the system has them.
+static void *tc__storage_memory(tc_ctx *c, size_t bytes) {
+    void *data = tc__alloc_aligned(c, bytes);
+    if (data && bytes >= TC__HUGE_PAGE) tc__advise_huge(data, bytes);
+    return data;
+}
+
 // New memory of `bytes`, 64-byte aligned, not zeroed.
 static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
-    void *data = tc__alloc_aligned(c, bytes ? bytes : 1);
+    void *data = tc__storage_memory(c, bytes ? bytes : 1);
     if (!data) return NULL;
     tc__storage *s = tc__storage_wrap(c, data, bytes);
     if (!s)

@@ -293,6 +293,10 @@ static void test_blocks(void) {
         tc__free_aligned(&c, b, 1);
     }
     CHECK(ok);
+    uint8_t *large = (uint8_t *)tc__alloc_aligned(&c, TC__HUGE_PAGE + 5);
+    CHECK(large && (uintptr_t)large % TC__HUGE_PAGE == 0);
+    memset(large, 255, TC__HUGE_PAGE + 5);
+    tc__free_aligned(&c, large, TC__HUGE_PAGE + 5);
     tc__free_aligned(&c, NULL, 5);
     CHECK(!tc__alloc_aligned(&c, SIZE_MAX - 3) && c.core.error_item == TC_E_TOO_BIG);
     tc__error_clear(&c);
