@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0e4ab879de16a684u
+#define TC__BUILD_ID 0xb95d8ea5967818f0u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4042,12 +4042,17 @@ static tc__ixrun tc__ix_run_atom(tc__ixpool *p, tc__ix atom, tc__axis axis) {
     int64_t d = tc__ix_value(n.b), s = tc__ix_value(in.stride);
     if (s == 0) return in;
     if (s < 0 || d % s != 0) return none;
-    // Blocks that start at a multiple of g reach the next multiple of d only at their end.
-    int64_t g =
-        tc__ix_gcd(d, tc__ix_divisor(p, tc__ix_subst(p, n.a, tc__ix_find_var(p, n.a, axis),
-                                                     tc__ix_const(0))));
-    if (g % s != 0) return none;
-    r.run = tc__ix_gcd(in.run == INT64_MAX ? 0 : in.run, g / s);
+    r.run = tc__ix_gcd(in.run == INT64_MAX ? 0 : in.run, d / s);
+    // Where the run starts, at a multiple of it, x is a multiple of g; so it reaches the next
+    // multiple of d only at its end, if it is not longer than g / s.
+    tc__ix var = tc__ix_find_var(p, n.a, axis);
+    for (int64_t run = 0; run != r.run;) {
+        run = r.run;
+        tc__ix start = tc__ix_mul(p, tc__ix_const(run), var);
+        int64_t g = tc__ix_gcd(d, tc__ix_divisor(p, tc__ix_subst(p, n.a, var, start)));
+        if (g % s != 0) return none;
+        r.run = tc__ix_gcd(run, g / s);
+    }
     r.stride = tc__ix_const(n.kind == TC__IX_MOD ? s : 0);
     return r;
 }
