@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb95d8ea5967818f0u
+#define TC__BUILD_ID 0x58358a10ee34d1d2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -37908,6 +37908,7 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
     int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
     const char *s = (const char *)data + offset * bytes;
     char *d = (char *)dst;
+    if (!l->numel) return; // dst may be NULL
     if (l->contiguous) {
         memcpy(dst, s, (size_t)(l->numel * bytes));
         return;

@@ -270,6 +270,7 @@ static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t
     int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
     const char *s = (const char *)data + offset * bytes;
     char *d = (char *)dst;
+    if (!l->numel) return; // dst may be NULL
     if (l->contiguous) {
         memcpy(dst, s, (size_t)(l->numel * bytes));
         return;
