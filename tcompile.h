@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x58358a10ee34d1d2u
+#define TC__BUILD_ID 0x388dd14ff48faa5du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -34409,7 +34409,7 @@ typedef struct tc__cache_key {
     uint8_t digest[32];
 } tc__cache_key;
 
-static tc__cache_key tc__cache_key_of(const void *at, size_t size) {
+TC__UNUSED static tc__cache_key tc__cache_key_of(const void *at, size_t size) {
     tc__cache_key k;
     k.at = at, k.size = size;
     tc__blake2s(k.digest, NULL, 0, at, size);
@@ -35967,8 +35967,8 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
         if (!tc__cell_at(b, i)->version) continue;
-        const tc__node *n = tc__cell_at(b, i)->node;
-        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, n)) return 0;
+        const tc__node *last = tc__cell_at(b, i)->node;
+        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, last)) return 0;
     }
     return 1;
 }

@@ -43,7 +43,7 @@ typedef struct tc__cache_key {
     uint8_t digest[32];
 } tc__cache_key;
 
-static tc__cache_key tc__cache_key_of(const void *at, size_t size) {
+TC__UNUSED static tc__cache_key tc__cache_key_of(const void *at, size_t size) {
     tc__cache_key k;
     k.at = at, k.size = size;
     tc__blake2s(k.digest, NULL, 0, at, size);

@@ -91,8 +91,8 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
         if (!tc__cell_at(b, i)->version) continue;
-        const tc__node *n = tc__cell_at(b, i)->node;
-        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, n)) return 0;
+        const tc__node *last = tc__cell_at(b, i)->node;
+        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, last)) return 0;
     }
     return 1;
 }
