@@ -849,6 +849,8 @@ static int is_read(const graph *g, int i) {
     if (v->input >= 0 || !v->consumed || v->kept) return 1;
     if (v->n <= 16 && !v->source)
         return 1; // small results are always stored, sources are not
+    // Demanded after the end: refused where an input may have changed, which sources have not.
+    if (v->source) return v->read;
     return v->read && !g->external_written;
 }
 

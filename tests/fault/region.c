@@ -1,0 +1,264 @@
+// What a program sees when compiler or disk fail: regions still give the interpreter's bits,
+// with one line of log; entries that were damaged are built anew; many processes share a folder.
+// The parts alone are tested in cache.c and compiler.c.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <math.h>
+
+enum { N = 3000, COUNT = 4 * N };
+
+static char folder[64];
+static int lines;    // of log that are warnings
+static int troubles; // and those of channel "cache" that tell of something wrong
+
+static void count_line(void *user, int level, const char *channel, const char *text) {
+    (void)user;
+    lines += level > 0;
+    troubles += strstr(text, "; not used") || strstr(text, "; removed") ||
+                strstr(text, "not stored");
+    if (getenv("LOUD")) printf("%s: %s\n", channel, text);
+}
+
+static void make_folder(void) {
+    strcpy(folder, "/tmp/tc-fault-XXXXXX");
+    CHECK(mkdtemp(folder) != NULL);
+}
+
+static void remove_folder(void) {
+    char line[200];
+    snprintf(line, sizeof line, "chmod -R u+rwx '%s'; rm -rf '%s'", folder, folder);
+    CHECK(system(line) == 0);
+}
+
+static const char *in_folder(const char *name) {
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+// The region's result: 1 = it worked.
+static int run(tc_ctx *tc, float scale, float *out) {
+    static float x[COUNT];
+    for (int i = 0; i < COUNT; i++) x[i] = (float)(i % 97) * 0.125f - 6;
+    tc_scope_begin(tc);
+    tc_tensor t = tc_from_data(tc, x, TC_DIMS(4, N), TC_F32);
+    tc_trace_begin(tc, "fault");
+    tc_tensor y = tc_softmax(tc_mul_s(tc_exp(t), scale), -1);
+    int ok = tc_trace_end(tc) == TC_OK && tc_read(y, out, COUNT * sizeof *out) == TC_OK;
+    tc_scope_end(tc);
+    return ok;
+}
+
+static tc_ctx *open_with(const char *cc, const char *cache) {
+    tc_config config = tc_config_default();
+    config.backend = "cpu", config.cc = cc, config.cache_dir = cache, config.threads = 2;
+    config.logger.log = count_line, config.logs = "cache";
+    lines = troubles = 0;
+    return tc_open(&config);
+}
+
+static const float *expected(float scale) {
+    static float want[COUNT];
+    tc_config config = tc_config_default();
+    config.backend = "interp", config.threads = 1;
+    tc_ctx *tc = tc_open(&config);
+    CHECK(run(tc, scale, want));
+    tc_close(tc);
+    return want;
+}
+
+// Runs the region twice in a context of its own; its statistics.
+static tc_stats check_run(const char *cc, const char *cache) {
+    static float got[COUNT];
+    tc_ctx *tc = open_with(cc, cache);
+    for (int i = 0; i < 2; i++) {
+        memset(got, 0, sizeof got);
+        CHECK(run(tc, 0.5f, got));
+        CHECK_BYTES(got, expected(0.5f), sizeof got);
+    }
+    CHECK_STR(tc_error_text(tc), "");
+    tc_stats s = tc_stats_get(tc);
+    tc_close(tc);
+    return s;
+}
+
+static int have_cc(void) { return system("cc --version >/dev/null 2>&1") == 0; }
+
+// ---- the compiler ----
+
+static const char *script(const char *text) {
+    static char path[200];
+    snprintf(path, sizeof path, "%s/cc", folder);
+    FILE *f = fopen(path, "w");
+    if (CHECK(f != NULL)) fprintf(f, "#!/bin/sh\n%s\n", text), fclose(f);
+    chmod(path, 0700);
+    return path;
+}
+
+static void check_fallback(const char *cc) {
+    char cache[200];
+    strcpy(cache, in_folder("cache"));
+    tc_stats s = check_run(cc, cache);
+    CHECK(s.fallbacks > 0);
+    CHECK_EQ(s.disk_hits, 0);
+    CHECK(lines == 1 || FAIL("%d lines of log with cc = %s", lines, cc));
+}
+
+TEST(no_compiler) {
+    make_folder();
+    check_fallback("/nowhere/cc");
+    check_fallback("no-such-compiler");
+    remove_folder();
+}
+
+TEST(a_compiler_that_fails) {
+    make_folder();
+    check_fallback(script("echo broken >&2; exit 1"));
+    check_fallback(script("kill -SEGV $$"));
+    remove_folder();
+}
+
+// Answers as the real one does, and then writes something else than an object.
+#define OUTPUT "while [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; shift; done\n"
+
+TEST(a_compiler_that_writes_garbage) {
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    check_fallback(script("head -c 4000 /dev/urandom >&2; exit 0"));
+    check_fallback(script(OUTPUT "[ -n \"$out\" ] && echo garbage >\"$out\"; exit 0"));
+    remove_folder();
+}
+
+// ---- the folder of the cache ----
+
+TEST(a_folder_that_cannot_be_made) {
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    tc_stats s = check_run("cc", "/dev/null/cache");
+    CHECK_EQ(s.fallbacks, 0); // built all the same
+    CHECK(s.compiles > 0);
+    CHECK(lines == 0 && troubles == 1);
+    remove_folder();
+}
+
+TEST(a_folder_that_is_missing_is_made) {
+    char cache[200];
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    strcpy(cache, in_folder("a/b/c"));
+    tc_stats s = check_run("cc", cache);
+    CHECK(s.compiles > 0 && s.disk_hits == 0);
+    s = check_run("cc", cache);
+    CHECK(s.compiles == 0 && s.disk_hits > 0);
+    CHECK(lines == 0 && troubles == 0);
+    remove_folder();
+}
+
+TEST(a_read_only_folder_is_read) {
+    char line[300], cache[200];
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    strcpy(cache, in_folder("cache"));
+    if (!geteuid()) { // root becomes somebody else for the rest of this process
+        snprintf(line, sizeof line, "chown -R 12345 '%s'", folder);
+        if (system(line) || setgid(12345) || setuid(12345))
+            SKIP("cannot become another user");
+    }
+    check_run("cc", cache);
+    snprintf(line, sizeof line, "chmod -R a-w '%s'", cache);
+    CHECK(system(line) == 0);
+    tc_stats s = check_run("cc", cache);
+    CHECK(s.disk_hits > 0 && s.compiles == 0 && s.fallbacks == 0);
+    remove_folder();
+}
+
+// ---- damage ----
+
+// Damages every file below path, each in another way; how many there were.
+static int damage(const char *path, unsigned round) {
+    char below[500];
+    int n = 0;
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        struct stat s;
+        if (e->d_name[0] == '.') continue;
+        snprintf(below, sizeof below, "%s/%s", path, e->d_name);
+        if (lstat(below, &s)) continue;
+        if (S_ISDIR(s.st_mode)) {
+            n += damage(below, round);
+            continue;
+        }
+        FILE *f = fopen(below, "r+b");
+        if (!f) continue;
+        long at =
+            (long)((round * 7919u + (unsigned)n * 104729u) % (unsigned)(s.st_size + 1));
+        fseek(f, at, SEEK_SET);
+        int byte = fgetc(f);
+        fseek(f, at, SEEK_SET);
+        if (byte != EOF) fputc(byte ^ (1 << round % 8), f);
+        if (byte == EOF) fputs("more", f);
+        fclose(f);
+        if (round % 3 == 2 && truncate(below, at)) continue;
+        n++;
+    }
+    if (d) closedir(d);
+    return n;
+}
+
+TEST(damaged_entries_are_built_anew) {
+    char cache[200];
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    strcpy(cache, in_folder("cache"));
+    check_run("cc", cache);
+    for (unsigned round = 0; round < 8; round++) {
+        CHECK(damage(cache, round) >= 2);
+        tc_stats s = check_run("cc", cache);
+        CHECK_EQ(s.fallbacks, 0);
+        CHECK(s.compiles > 0 && troubles > 0);
+        s = check_run("cc", cache);
+        CHECK(s.compiles == 0 && s.disk_hits > 0 && lines == 0 && troubles == 0);
+    }
+    remove_folder();
+}
+
+// ---- many processes ----
+
+static int many_visits(const char *cache) {
+    static float got[COUNT];
+    int wrong = 0;
+    tc_ctx *tc = open_with("cc", cache);
+    for (int i = 0; i < 3; i++) {
+        float scale = 0.25f * (float)(1 + i);
+        wrong += !run(tc, scale, got);
+        wrong += memcmp(got, expected(scale), sizeof got) != 0;
+    }
+    wrong += tc_stats_get(tc).fallbacks != 0;
+    tc_close(tc);
+    return wrong;
+}
+
+TEST(sixteen_processes_on_one_folder) {
+    char cache[200];
+    pid_t child[16];
+    int status;
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    strcpy(cache, in_folder("cache"));
+    for (int i = 0; i < 16; i++) {
+        child[i] = fork();
+        if (!child[i]) _exit(many_visits(cache) != 0);
+    }
+    for (int i = 0; i < 16; i++)
+        CHECK(waitpid(child[i], &status, 0) == child[i] && status == 0);
+    tc_stats s = check_run("cc", cache);
+    CHECK(s.compiles == 0 && s.disk_hits > 0);
+    remove_folder();
+}
