@@ -1113,3 +1113,15 @@ BOTH(a_view_of_a_stepped_input_crosses_a_break) {
         CHECK_EQ(AT(z, 3), 8);
     }
 }
+
+BOTH(windows_over_a_reversed_reshape) {
+    // Runs of 4 that begin at multiples of 2 and cross multiples of 8.
+    tc_tensor x = tc_reshape(line(tc, 24, 0, 1), TC_DIMS(3, 2, 4)), y;
+    BEGIN("windows");
+    y = tc_unfold(tc_reshape(tc_flip(x, TC_DIMS(0)), TC_DIMS(24)), 0, 4, 2);
+    END();
+    for (int i = 0; i < 44; i++) {
+        int at = 2 * (i / 4) + i % 4;
+        CHECK_EQ(AT(y, i), (2 - at / 8) * 8 + at % 8);
+    }
+}
