@@ -88,6 +88,8 @@
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
+
+#include "base/once_begin.c"
 #include "graph/compose.c"
 #include "graph/product.c"
 #include "graph/build.c"
@@ -114,23 +116,31 @@
 #include "kernel/print_cuda_plan.c"
 #include "kernel/print_cuda.c"
 #include "kernel/print_cuda_prelude.c"
+#include "base/once_end.c"
 
 #include "exec/interp_block.c"
 #include "exec/interp_isa.c"
 #include "exec/interp.c"
 #include "exec/interp_contract.c"
-#include "exec/interp_plan.c"
 #include "exec/pool.c"
+
+#include "base/once_begin.c"
+#include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/cc.c"
+#include "base/once_end.c"
+
 #include "exec/state.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
 #include "exec/region.c"
 #include "io/show.c"
 #include "exec/context.c"
+
+#include "base/once_begin.c"
 #include "exec/explain.c"
 #include "io/npy.c"
+#include "base/once_end.c"
 
 #endif  // TCOMPILE_IMPLEMENTATION
 
