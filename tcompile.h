@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2b637eca84dab27fu
+#define TC__BUILD_ID 0xa53e182918677e06u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -35863,13 +35863,6 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 }
 
 #endif // TC__JIT
-// ---- gen/base/once_end.c ------------------------------------------------
-// include-many: ends what base/once_begin.c begins.
-#ifdef TC__ONCE_CODE
-#    undef TC__ONCE_CODE
-#    pragma GCC pop_options
-#endif
-
 // ---- gen/exec/state.c ---------------------------------------------------
 // The context: everything above the recorder that outlives a program.
 
@@ -35915,9 +35908,8 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
 }
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
-// Input: a visit and the positions to compute. Output: a tc__program, run as often as wanted.
-// A run binds base pointers and calls each kernel over its items; it allocates nothing but storage
-// for outputs whose old storage is still in use.
+// Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
+// as wanted.
 
 typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
 
@@ -36312,179 +36304,6 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__program_free(p);
     return NULL;
 }
-
-// ---- running ----
-
-static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
-    const tc__layout *l = tc__layout_at(c, o->layout);
-    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
-    for (int i = 0; i < 2; i++)
-        if (o->kept[i] && o->kept[i]->refs == 1) return o->storage = o->kept[i];
-    tc__storage *s = tc__storage_new(c, bytes);
-    if (!s) return NULL;
-    int i = o->kept[0] != NULL;
-    tc__storage_unref(c, o->kept[i]);
-    o->kept[i] = s;
-    return o->storage = s;
-}
-
-static void *tc__external_data(tc_ctx *c, const tc__external *e) {
-    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
-    return (char *)e->storage->data + e->offset * bytes;
-}
-
-static tc__output *tc__program_output_of(tc__program *p, uint32_t node) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].node == node && !p->output.at[i].alias) return &p->output.at[i];
-    return NULL;
-}
-
-static int tc__program_storages(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
-        tc__output *o = &p->output.at[i];
-        if (o->direct) continue;
-        if (o->alias) {
-            o->storage = v->external.at[o->external].storage;
-            continue;
-        }
-        tc__output *first = tc__program_output_of(p, o->node);
-        o->copy = first != o && !o->view && o->position != UINT32_MAX;
-        if (first != o && !o->copy && !first->direct)
-            o->storage = first->storage;
-        else if (!tc__output_storage(p->ctx, o))
-            return 0;
-    }
-    return 1;
-}
-
-static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source) {
-    if (source < p->externals) return tc__external_data(p->ctx, &v->external.at[source]);
-    const tc__tensor *t = &v->result.at[v->result_of.at[source - p->externals] - 1];
-    return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
-}
-
-static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
-    for (size_t i = 0; i < l->group->buffer.count; i++) {
-        const tc__kbuf *b = &l->group->buffer.at[i];
-        if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
-        if (b->place != TC__BUF_NODE) continue;
-        tc__output *o = tc__program_output_of(p, b->source);
-        if (o)
-            l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                                  : o->storage->data;
-        else
-            l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
-    }
-}
-
-static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    tc__launch *l = (tc__launch *)arg;
-    tc__fp_state host = tc__fp_enter();
-    if (l->run)
-        l->run(&l->args, lo, hi, worker);
-    else
-        tc__interp_run(l->interp, &l->args, lo, hi, worker);
-    tc__fp_leave(host);
-}
-
-// dst (strided by l) = src (dense), element by element in runs of the last dimension.
-static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)src;
-    if (l->contiguous) {
-        memcpy(dst, src, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, s += bytes) {
-        int64_t offset = 0;
-        for (int d = 0; d < l->rank; d++) offset += at[d] * l->strides[d];
-        memcpy((char *)dst + offset * bytes, s, (size_t)bytes);
-        for (int d = l->rank - 1; d >= 0 && ++at[d] == l->dims[d]; d--) at[d] = 0;
-    }
-}
-
-// Outputs that were the same node get memory of their own.
-static void tc__program_copies(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
-        const tc__output *o = &p->output.at[i];
-        if (!o->copy) continue;
-        const tc__output *from = tc__program_output_of(p, o->node);
-        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        const void *data = from->direct
-                               ? tc__external_data(p->ctx, &v->external.at[from->external])
-                               : from->storage->data;
-        memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
-    }
-}
-
-static void tc__program_write_back(tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
-        const tc__output *o = &p->output.at[i];
-        if (o->position != UINT32_MAX) continue;
-        const tc__external *e = &v->external.at[o->external];
-        e->storage->version++;
-        if (!o->direct)
-            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout),
-                                tc__external_data(p->ctx, e), o->storage->data);
-    }
-}
-
-static int tc__program_flagged(tc__program *p) {
-    if (!p->flag[0]) return 1;
-    const char *op = "index";
-    for (size_t i = 0; i < p->graph.node.count; i++) {
-        const tc__node *n = p->graph.node.at[i];
-        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1)
-            op = tc__op_name((tc__op)n->op);
-    }
-    return tc__fail(p->ctx, TC_E_INDEX,
-                    "%s: index %lld is out of range for size %lld; it was clamped "
-                    "and the results are not valid",
-                    op, (long long)p->flag[1], (long long)p->flag[2]);
-}
-
-// Memory that is written in place must not also be another storage's: two tc_wrap of the
-// same bytes know nothing of each other.
-static int tc__program_apart(const tc__program *p, const tc__visit *v) {
-    for (size_t i = 0; i < p->output.count; i++) {
-        if (p->output.at[i].position != UINT32_MAX) continue;
-        uint32_t written = p->output.at[i].external;
-        const tc__storage *a = v->external.at[written].storage;
-        for (uint32_t k = 0; k < v->external.count; k++) {
-            const tc__storage *b = v->external.at[k].storage;
-            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-            if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
-            return tc__fail(p->ctx, TC_E_ALIAS,
-                            "region \"%s\": external %u is written in place, and external "
-                            "%u wraps some of the same memory; wrap it once and use views",
-                            v->region ? v->region->name : "eager", (unsigned)written,
-                            (unsigned)k);
-        }
-    }
-    return 1;
-}
-
-// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
-static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
-    uint64_t start = tc__now_ns();
-    p->flag[0] = p->flag[1] = p->flag[2] = 0;
-    if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        tc__launch_bind(p, l, v);
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    }
-    uint64_t took = tc__now_ns() - start;
-    p->runs++, p->run_ns += took;
-    tc__note_run(p->ctx, p->launch.count, took);
-    if (!tc__program_flagged(p)) return 0;
-    tc__program_copies(p, v);
-    tc__program_write_back(p, v);
-    return 1;
-}
 // ---- gen/exec/kernels.c -------------------------------------------------
 // Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
 // compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
@@ -36861,6 +36680,187 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #endif
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+
+// ---- gen/exec/run.c -----------------------------------------------------
+// Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
+// allocated but storage for outputs whose old storage is still in use.
+
+static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
+    const tc__layout *l = tc__layout_at(c, o->layout);
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
+    for (int i = 0; i < 2; i++)
+        if (o->kept[i] && o->kept[i]->refs == 1) return o->storage = o->kept[i];
+    tc__storage *s = tc__storage_new(c, bytes);
+    if (!s) return NULL;
+    int i = o->kept[0] != NULL;
+    tc__storage_unref(c, o->kept[i]);
+    o->kept[i] = s;
+    return o->storage = s;
+}
+
+static void *tc__external_data(tc_ctx *c, const tc__external *e) {
+    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
+    return (char *)e->storage->data + e->offset * bytes;
+}
+
+static tc__output *tc__program_output_of(tc__program *p, uint32_t node) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].node == node && !p->output.at[i].alias) return &p->output.at[i];
+    return NULL;
+}
+
+static int tc__program_storages(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        tc__output *o = &p->output.at[i];
+        if (o->direct) continue;
+        if (o->alias) {
+            o->storage = v->external.at[o->external].storage;
+            continue;
+        }
+        tc__output *first = tc__program_output_of(p, o->node);
+        o->copy = first != o && !o->view && o->position != UINT32_MAX;
+        if (first != o && !o->copy && !first->direct)
+            o->storage = first->storage;
+        else if (!tc__output_storage(p->ctx, o))
+            return 0;
+    }
+    return 1;
+}
+
+static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source) {
+    if (source < p->externals) return tc__external_data(p->ctx, &v->external.at[source]);
+    const tc__tensor *t = &v->result.at[v->result_of.at[source - p->externals] - 1];
+    return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
+}
+
+static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        const tc__kbuf *b = &l->group->buffer.at[i];
+        if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
+        if (b->place != TC__BUF_NODE) continue;
+        tc__output *o = tc__program_output_of(p, b->source);
+        if (o)
+            l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
+                                  : o->storage->data;
+        else
+            l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+    }
+}
+
+static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    tc__launch *l = (tc__launch *)arg;
+    tc__fp_state host = tc__fp_enter();
+    if (l->run)
+        l->run(&l->args, lo, hi, worker);
+    else
+        tc__interp_run(l->interp, &l->args, lo, hi, worker);
+    tc__fp_leave(host);
+}
+
+// dst (strided by l) = src (dense), element by element in runs of the last dimension.
+static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)src;
+    if (l->contiguous) {
+        memcpy(dst, src, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, s += bytes) {
+        int64_t offset = 0;
+        for (int d = 0; d < l->rank; d++) offset += at[d] * l->strides[d];
+        memcpy((char *)dst + offset * bytes, s, (size_t)bytes);
+        for (int d = l->rank - 1; d >= 0 && ++at[d] == l->dims[d]; d--) at[d] = 0;
+    }
+}
+
+// Outputs that were the same node get memory of their own.
+static void tc__program_copies(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (!o->copy) continue;
+        const tc__output *from = tc__program_output_of(p, o->node);
+        const tc__layout *l = tc__layout_at(p->ctx, o->layout);
+        const void *data = from->direct
+                               ? tc__external_data(p->ctx, &v->external.at[from->external])
+                               : from->storage->data;
+        memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
+    }
+}
+
+static void tc__program_write_back(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (o->position != UINT32_MAX) continue;
+        const tc__external *e = &v->external.at[o->external];
+        e->storage->version++;
+        if (!o->direct)
+            tc__copy_to_strided(tc__layout_at(p->ctx, e->layout),
+                                tc__external_data(p->ctx, e), o->storage->data);
+    }
+}
+
+static int tc__program_flagged(tc__program *p) {
+    if (!p->flag[0]) return 1;
+    const char *op = "index";
+    for (size_t i = 0; i < p->graph.node.count; i++) {
+        const tc__node *n = p->graph.node.at[i];
+        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1)
+            op = tc__op_name((tc__op)n->op);
+    }
+    return tc__fail(p->ctx, TC_E_INDEX,
+                    "%s: index %lld is out of range for size %lld; it was clamped "
+                    "and the results are not valid",
+                    op, (long long)p->flag[1], (long long)p->flag[2]);
+}
+
+// Memory that is written in place must not also be another storage's: two tc_wrap of the
+// same bytes know nothing of each other.
+static int tc__program_apart(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        if (p->output.at[i].position != UINT32_MAX) continue;
+        uint32_t written = p->output.at[i].external;
+        const tc__storage *a = v->external.at[written].storage;
+        for (uint32_t k = 0; k < v->external.count; k++) {
+            const tc__storage *b = v->external.at[k].storage;
+            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+            if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
+            return tc__fail(p->ctx, TC_E_ALIAS,
+                            "region \"%s\": external %u is written in place, and external "
+                            "%u wraps some of the same memory; wrap it once and use views",
+                            v->region ? v->region->name : "eager", (unsigned)written,
+                            (unsigned)k);
+        }
+    }
+    return 1;
+}
+
+// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
+static int tc__program_run(tc__program *p, tc__visit *v) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t start = tc__now_ns();
+    p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        tc__launch_bind(p, l, v);
+        l->args.seed = r->seed, l->args.draw = v->draw;
+        if (l->items > 0)
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    }
+    uint64_t took = tc__now_ns() - start;
+    p->runs++, p->run_ns += took;
+    tc__note_run(p->ctx, p->launch.count, took);
+    if (!tc__program_flagged(p)) return 0;
+    tc__program_copies(p, v);
+    tc__program_write_back(p, v);
+    return 1;
+}
 // ---- gen/exec/region.c --------------------------------------------------
 // What happens at the ends of segments and regions: choose outputs, make or find the program, run it,
 // and hand results to handles. These are the recorder's hooks.

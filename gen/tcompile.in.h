@@ -128,11 +128,12 @@
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/cc.c"
-#include "base/once_end.c"
-
 #include "exec/state.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
+#include "base/once_end.c"
+
+#include "exec/run.c"
 #include "exec/region.c"
 #include "io/show.c"
 #include "exec/context.c"
