@@ -1,5 +1,7 @@
 #!/bin/sh
 # Every way to include the headers, with every warning an error. ./build.sh test compile
+#   run.sh             every compiler, JOBS of them (2) at a time
+#   run.sh COMPILER    one of gcc clang g++ clang++, or "mixed" for C++ on C
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -10,7 +12,8 @@ ONLY_CXX='-fno-exceptions -fno-rtti'
 OPTIONS='TC_NO_THREADS TC_NO_DISK_CACHE TC_NO_JIT TC_NO_SITES'
 LIBS='-lpthread -ldl'
 here=tests/compile
-out=build/compile
+all=build/compile
+out=$all/${1:-}
 log=$out/log
 passed=0 failed=0 skipped=0
 
@@ -130,24 +133,61 @@ if [ ! -f tcompile.h ]; then
     echo "0 passed, 1 failed"
     exit 1
 fi
-for c in gcc clang; do
-    have $c || { skip "$c is not installed"; continue; }
-    every_way $c 'c99 c11'
-    every_option $c c99
-    every_program $c c99
-    try "$c: libc first without _GNU_SOURCE" needs_gnu_source $c
-done
-for cxx in g++ clang++; do
-    have $cxx || { skip "$cxx is not installed"; continue; }
-    every_way $cxx 'c++11 c++17'
-    every_option $cxx c++11
-    every_program $cxx c++11
-done
-# C++ users of an implementation in C.
-if have gcc && have g++; then
-    object gcc c99 only.c only.o -O0 && object g++ c++11 declarations.c user.o -O0 &&
-        run "C++ on C" g++ $out/only.o $out/user.o
-fi
+
+# Workers claim compilers by making a folder, which only one of them can.
+worker() {
+    for claim in gcc g++ clang clang++ mixed; do
+        mkdir "$all/$claim.claim" 2>/dev/null || continue
+        sh $here/run.sh $claim >"$all/$claim.claim/text" 2>&1
+    done
+}
+
+every_compiler() {
+    number=0
+    while [ $number -lt "${JOBS:-2}" ]; do
+        worker &
+        number=$((number + 1))
+    done
+    wait
+    for claim in gcc g++ clang clang++ mixed; do
+        text=$all/$claim.claim/text
+        sed '$d' "$text"
+        # shellcheck disable=SC2046
+        set -- $(tail -n 1 "$text" | grep -E '^[0-9]+ passed, [0-9]+ failed' | tr -d , ||
+            echo 0 passed 1 failed)
+        passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + ${5:-0}))
+    done
+}
+
+case ${1:-} in
+'') every_compiler ;;
+mixed)
+    # C++ users of an implementation in C.
+    if have gcc && have g++; then
+        object gcc c99 only.c only.o -O0 && object g++ c++11 declarations.c user.o -O0 &&
+            run "C++ on C" g++ $out/only.o $out/user.o
+    fi
+    ;;
+*++)
+    if have "$1"; then
+        every_way "$1" 'c++11 c++17'
+        every_option "$1" c++11
+        every_program "$1" c++11
+    else
+        skip "$1 is not installed"
+    fi
+    ;;
+*)
+    if have "$1"; then
+        every_way "$1" 'c99 c11'
+        every_option "$1" c99
+        every_program "$1" c99
+        try "$1: libc first without _GNU_SOURCE" needs_gnu_source "$1"
+    else
+        skip "$1 is not installed"
+    fi
+    ;;
+esac
 
 printf '%d passed, %d failed' $passed $failed
 [ $skipped = 0 ] || printf ', %d skipped' $skipped
