@@ -97,6 +97,7 @@
 #include "graph/read.c"
 #include "graph/verify.c"
 
+#include "pass/split.c"
 #include "pass/rules.c"
 
 #include "kernel/group.c"

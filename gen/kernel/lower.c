@@ -8,10 +8,10 @@
 //  4. loops are placed around the column levels, and the axis of the vector is chosen
 
 enum {
-    TC__VALS = 1 << 20,   // offset of value ids while nodes are renumbered
-    TC__VECTOR = 8,       // elements of one vector, all ISAs and dtypes
-    TC__LANES = 32,       // logical lanes of a reduction
-    TC__CHUNK = 8192,     // elements of one chunk of a reduction
+    TC__VALS = 1 << 20,          // offset of value ids while nodes are renumbered
+    TC__VECTOR = 8,              // elements of one vector, all ISAs and dtypes
+    TC__LANES = 32,              // logical lanes of a reduction
+    TC__CHUNK = TC__SPLIT_CHUNK, // elements of one chunk of a reduction: 8192
     TC__UNROLL_COST = 30, // columns bodies up to this cost are unrolled over the lanes
     TC__LATENCY_COST =
         24, // from here on the chain of one vector is too long for the CPU to overlap with

@@ -479,6 +479,8 @@ static int tc__pass_widen(tc__rewrite *w) {
     return ok;
 }
 
+static int tc__pass_split(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_split); }
+
 // ---- dead code ----
 
 // What no output needs is not copied, by any pass; this one does nothing else.
@@ -496,6 +498,7 @@ static const tc__pass tc__passes[] = {
     {"fold", tc__pass_fold},   // arithmetic and casts of constants
     {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
     {"widen", tc__pass_widen}, // one padded image for several stencils
+    {"split", tc__pass_split}, // long reductions of few rows, for all threads
     {"dce", tc__pass_dce},     // what the passes before left behind
 };
 
