@@ -7,6 +7,8 @@
 
 #include "harness.h"
 
+#include <sys/mman.h>
+
 #include "ref.h"
 
 // ---- arrays on the host ----
@@ -179,6 +181,7 @@ struct op_case {
     array expected;
     double ulp; // tolerance in units of the last place of the result
     ld *allow;  // and by element, absolute; NULL = none
+    int *ran;   // by run: how often the case gave a result; NULL = not counted
 };
 
 typedef struct batch {
@@ -342,7 +345,10 @@ static void flush(void) {
         check_reference(&b->at[i], out[0][i]);
         check_same(&b->at[i], out[0][i], out[1][i], run_names[1]);
         if (b->compiled) check_same(&b->at[i], out[0][i], out[2][i], run_names[2]);
-        for (int run = 0; run < RUNS; run++) free(out[run][i]);
+        for (int run = 0; run < RUNS; run++) {
+            if (b->at[i].ran) b->at[i].ran[run] += out[run][i] != NULL;
+            free(out[run][i]);
+        }
         for (int k = 0; k < b->at[i].n_in; k++) free(b->at[i].in[k].at);
         free(b->at[i].expected.at), free(b->at[i].allow);
     }
@@ -469,6 +475,18 @@ static int far_out(const row *r, const op_case *c, int64_t i) {
     return 0;
 }
 
+// How often each elementwise op ran in each dtype, way and executor. The tests are processes
+// of their own, so the table is shared.
+typedef int counts[TC_DTYPE_COUNT][WAYS][RUNS];
+static counts *count_table;
+
+__attribute__((constructor)) static void make_count_table(void) {
+    void *at = mmap(NULL, ROWS * sizeof *count_table, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) abort();
+    count_table = (counts *)at;
+}
+
 static void elementwise(const row *r, const ref_op *o, const int *dtype, int way) {
     int t = compute_dtype(o, dtype);
     double low, high, ulp;
@@ -479,6 +497,7 @@ static void elementwise(const row *r, const ref_op *o, const int *dtype, int way
         snprintf(types + strlen(types), 8, " %s", tc_dtype_name((tc_dtype)dtype[k]));
     op_case *c = add_case(call_row, "%s%s, way %d", r->name, types, way);
     c->fn = r, c->n_in = o->arity;
+    c->ran = count_table[r - rows][dtype[o->arity - 1]][way];
     c->ulp = o->ulp < ulp || ulp == 0 ? o->ulp : ulp;
     if (o->ulp > c->ulp) c->ulp = o->ulp;
     for (int k = 0; k < o->arity; k++) {
@@ -525,10 +544,7 @@ static void all_rows(const int *dtype, int way, int compiled) {
 static void all_ways(int dtype) {
     int d[3] = {dtype, dtype, dtype};
     for (int way = 0; way < WAYS; way++) {
-        // Compiled: the plain one, and one more way per dtype.
-        int compiled =
-            way == PLAIN || way == 1 + dtype || (dtype == TC_F32 && way == WAY_PAIRS);
-        all_rows(d, way, compiled);
+        all_rows(d, way, 1);
     }
     finish();
 }
@@ -2019,6 +2035,44 @@ TEST(every_op_has_a_reference) {
         }
         if (!known) FAIL("%s is in ref.h but not in ops.def", refs[i].name);
     }
+}
+
+static int count_op(int op, const ref_op *o, int *least) {
+    int total = 0;
+    for (int dtype = 0; dtype < TC_DTYPE_COUNT; dtype++) {
+        int d[3] = {o->rule == CHOICE ? TC_BOOL : dtype, dtype, dtype};
+        if (compute_dtype(o, d) < 0) continue;
+        for (int way = 0; way < WAYS; way++)
+            for (int run = 0; run < RUNS; run++) {
+                int n = count_table[op][dtype][way][run];
+                total += n;
+                if (n < *least) *least = n;
+                if (!n)
+                    FAIL("%s of %s in way %d, %s: never run", rows[op].name,
+                         tc_dtype_name((tc_dtype)dtype), way, run_names[run]);
+            }
+    }
+    return total;
+}
+
+// Op x dtype x way to lay out x executor, of the tests above.
+TEST(every_op_ran_every_way) {
+    int ops = 0, total = 0, least = 1 << 30;
+    for (int i = 0; i < TC_DTYPE_COUNT; i++) {
+        static const char *const tests[] = {"elementwise_bool", "elementwise_u8",
+                                            "elementwise_i32",  "elementwise_i64",
+                                            "elementwise_f32",  "elementwise_f64"};
+        if (!test_selected(tests[i])) SKIP("only some of the elementwise tests ran");
+    }
+    for (int i = 0; i < ROWS; i++) {
+        const ref_op *o = ref_of(rows[i].name);
+        if (!o || (!rows[i].f1 && !rows[i].f2 && !rows[i].f3)) continue;
+        int n = count_op(i, o, &least);
+        if (test_option("--counts")) printf("%-20s %d\n", rows[i].name, n);
+        ops++, total += n;
+    }
+    printf("%d elementwise ops ran %d times, each dtype, layout and executor at least %d\n",
+           ops, total, least);
 }
 
 // Every tc_xxx_at(...) of the public header that makes a tensor is called in this file or ref.h.
