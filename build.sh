@@ -392,9 +392,13 @@ command_install() {
     [ $# = 1 ] || { say "usage: ./build.sh install PREFIX"; exit 2; }
     version=$(sed -n 's/^#define TC_VERSION "\(.*\)"/\1/p' gen/api/config.h)
     mkdir -p "$1/include" "$1/lib/pkgconfig" || exit 1
-    cp tcompile.h tcompile_cuda.h "$1/include/" || exit 1
-    cat >"$1/lib/pkgconfig/tcompile.pc" <<END
-prefix=$1
+    prefix=$(cd "$1" && pwd) || exit 1 # pkg-config wants a path from the root
+    for header in tcompile.h tcompile_cuda.h; do
+        [ -f $header ] || continue
+        cp $header "$prefix/include/" || exit 1
+    done
+    cat >"$prefix/lib/pkgconfig/tcompile.pc" <<END
+prefix=$prefix
 includedir=\${prefix}/include
 
 Name: tcompile
@@ -403,6 +407,7 @@ Version: $version
 Cflags: -I\${includedir}
 Libs: $LIBS
 END
+    say "installed in $prefix"
 }
 
 command=${1:-}

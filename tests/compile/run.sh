@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every way to include the headers, with every warning an error. ./build.sh test compile
 #   run.sh             every compiler, JOBS of them (2) at a time
-#   run.sh COMPILER    one of gcc clang g++ clang++, or "mixed" for C++ on C
+#   run.sh COMPILER    one of gcc clang g++ clang++, "mixed" for C++ on C, or "install"
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -136,7 +136,7 @@ fi
 
 # Workers claim compilers by making a folder, which only one of them can.
 worker() {
-    for claim in gcc g++ clang clang++ mixed; do
+    for claim in gcc g++ clang clang++ mixed install; do
         mkdir "$all/$claim.claim" 2>/dev/null || continue
         sh $here/run.sh $claim >"$all/$claim.claim/text" 2>&1
     done
@@ -149,7 +149,7 @@ every_compiler() {
         number=$((number + 1))
     done
     wait
-    for claim in gcc g++ clang clang++ mixed; do
+    for claim in gcc g++ clang clang++ mixed install; do
         text=$all/$claim.claim/text
         sed '$d' "$text"
         # shellcheck disable=SC2046
@@ -161,6 +161,21 @@ every_compiler() {
 
 case ${1:-} in
 '') every_compiler ;;
+install)
+    # As a user of an installed header does it, with pkg-config where there is one.
+    if have pkg-config && have gcc; then
+        PKG_CONFIG_PATH=$PWD/$out/prefix/lib/pkgconfig
+        export PKG_CONFIG_PATH
+        printf '#define TCOMPILE_IMPLEMENTATION\n#include <tcompile.h>\n%s\n' \
+            'int main(void) { return tc_version()[0] != 48; }' >$out/installed.c
+        ./build.sh install $out/prefix >$log 2>&1
+        # shellcheck disable=SC2046
+        try "compile against the installed header" gcc $out/installed.c -o $out/installed \
+            $(pkg-config --cflags --libs tcompile) && try "run it" $out/installed
+    else
+        skip "install: no pkg-config or no gcc"
+    fi
+    ;;
 mixed)
     # C++ users of an implementation in C.
     if have gcc && have g++; then
