@@ -1266,12 +1266,12 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
 // Runs what was recorded. TC_OK, or the region's error (the inputs are unmodified then).
 TCDEF tc_status tc_trace_end(tc_ctx *c);
 
-#define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, __FILE__, __LINE__)
-#define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, __FILE__, __LINE__)
+#define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
+#define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, TC__SITE)
 
 // Makes a result of the open region an output and the caller's, until tc_free.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
-#define tc_keep(t) tc_keep_at(t, __FILE__, __LINE__)
+#define tc_keep(t) tc_keep_at(t, TC__SITE)
 
 // ---- reading ----
 
@@ -1286,15 +1286,15 @@ TCDEF int64_t tc_item_i64_at(tc_tensor t, const char *file, int line);
 // Prints t with its dtype and sizes on stdout.
 TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line);
 
-#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, __FILE__, __LINE__)
-#define tc_item(t) tc_item_at(t, __FILE__, __LINE__)
-#define tc_item_i64(t) tc_item_i64_at(t, __FILE__, __LINE__)
-#define tc_print(t) tc_print_at(t, __FILE__, __LINE__)
+#define tc_read(t, dst, bytes) tc_read_at(t, dst, bytes, TC__SITE)
+#define tc_item(t) tc_item_at(t, TC__SITE)
+#define tc_item_i64(t) tc_item_i64_at(t, TC__SITE)
+#define tc_print(t) tc_print_at(t, TC__SITE)
 
 // Pointer to the row-major elements of t, computed first if need be; NULL on error. Borrowed: valid
 // while the tensor lives and no in-place op runs. A strided view is refused: tc_contiguous it.
 TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line);
-#define tc_data(t) tc_data_at(t, __FILE__, __LINE__)
+#define tc_data(t) tc_data_at(t, TC__SITE)
 
 // ---- errors ----
 
@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbf4a3c1d508e5226u
+#define TC__BUILD_ID 0x4e6c86836d53823eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.

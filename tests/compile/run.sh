@@ -110,6 +110,9 @@ every_option() {
 every_program() {
     object "$1" "$2" only.c only.o -O2 && object "$1" "$2" declarations.c user.o -O2 &&
         run "$1 $2 only.c declarations.c" "$1" $out/only.o $out/user.o
+    object "$1" "$2" no_sites.c quiet.o -O2 &&
+        run "$1 $2 only.c no_sites.c" "$1" $out/only.o $out/quiet.o
+    try "$1 $2 no_sites.c names no file" names_no_file "$1"
     if [ -f tcompile_cuda.h ]; then
         object "$1" "$2" cuda_only.c cuda.o -O2 &&
             run "$1 $2 with cuda_only.c" "$1" $out/only.o $out/user.o $out/cuda.o
@@ -119,6 +122,9 @@ every_program() {
     # shellcheck disable=SC2086
     object "$1" "$2" implementation.c all.o -O1 $all && run "$1 $2 $all" "$1" $out/all.o
 }
+
+# With TC_NO_SITES no macro leaves __FILE__ in the user's code.
+names_no_file() { ! "$1" -E -P -I. $here/no_sites.c | grep 'no_sites[.]c'; }
 
 # -std=c99 with libc first must say what to do.
 needs_gnu_source() {
