@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x4e6c86836d53823eu
+#define TC__BUILD_ID 0x1d02dde21cb599bbu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2729,6 +2729,15 @@ TC__UNUSED static int tc__cpu_count(void) {
     return n > 1 ? (int)n : 1;
 }
 #endif
+
+// A number of the calling thread; 0 where there are no threads to tell apart.
+static uint64_t tc__thread_self(void) {
+#if TC__THREADS
+    return (uint64_t)(uintptr_t)pthread_self();
+#else
+    return 0;
+#endif
+}
 
 #if TC__THREADS
 
@@ -5729,7 +5738,8 @@ typedef struct tc__visit {
     int writes;       // some step writes in place
     int broken;       // a value was read although the region asked for fullgraph
     tc__site begin;
-    uint64_t draw; // random stream position when it began
+    uint64_t thread; // that began it: no other may record or end it
+    uint64_t draw;   // random stream position when it began
 } tc__visit;
 
 typedef struct tc__region {
@@ -6054,6 +6064,18 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
     return s;
 }
 
+// Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
+// a thread that goes astray misses a step sooner or later.
+static int tc__visit_is_ours(tc_ctx *c, const char *who) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    if (!v || v->thread == tc__thread_self()) return 1;
+    return tc__fail(
+        c, TC_E_THREAD,
+        "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+        "by one thread at a time: open one for each",
+        who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
 // The entry of every primitive: records inside a region, runs at once outside.
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc__recorder *r = tc__recorder_of(c);
@@ -6062,8 +6084,9 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
+    tc_tensor t = tc__null();
+    if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
     tc__step *s = tc__visit_step(c, v, k);
-    tc_tensor t;
     t.id =
         s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
     return t;
@@ -6273,7 +6296,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->draw = rec->draw;
-    v->state = TC__VISIT_OPEN;
+    v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
     rec->visit = v;
     r->visits++;
     return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
@@ -37932,6 +37955,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     site.file = file, site.line = line;
     if (!name) name = "region";
     tc__site_set(c, site);
+    if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (r->visit || r->skipped || c->disabled || (options && options->disable)) {
@@ -37958,6 +37982,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
+    if (!tc__visit_is_ours(c, "tc_trace_end")) return TC_E_THREAD;
     if (r->depth) {
         r->depth--;
         return TC_OK;
@@ -38023,6 +38048,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc__unit unit;
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
+    if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
     tc__unit_begin(c, &unit);
     t = tc__written_external(c, t, site);
     tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;

@@ -178,6 +178,15 @@ TC__UNUSED static int tc__cpu_count(void) {
 }
 #endif
 
+// A number of the calling thread; 0 where there are no threads to tell apart.
+static uint64_t tc__thread_self(void) {
+#if TC__THREADS
+    return (uint64_t)(uintptr_t)pthread_self();
+#else
+    return 0;
+#endif
+}
+
 #if TC__THREADS
 
 // The CPU this thread runs on, or -1.

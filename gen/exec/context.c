@@ -156,6 +156,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     site.file = file, site.line = line;
     if (!name) name = "region";
     tc__site_set(c, site);
+    if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (r->visit || r->skipped || c->disabled || (options && options->disable)) {
@@ -182,6 +183,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
+    if (!tc__visit_is_ours(c, "tc_trace_end")) return TC_E_THREAD;
     if (r->depth) {
         r->depth--;
         return TC_OK;
@@ -247,6 +249,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc__unit unit;
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
+    if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
     tc__unit_begin(c, &unit);
     t = tc__written_external(c, t, site);
     tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;

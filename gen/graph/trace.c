@@ -74,7 +74,8 @@ typedef struct tc__visit {
     int writes;       // some step writes in place
     int broken;       // a value was read although the region asked for fullgraph
     tc__site begin;
-    uint64_t draw; // random stream position when it began
+    uint64_t thread; // that began it: no other may record or end it
+    uint64_t draw;   // random stream position when it began
 } tc__visit;
 
 typedef struct tc__region {
@@ -399,6 +400,18 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
     return s;
 }
 
+// Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
+// a thread that goes astray misses a step sooner or later.
+static int tc__visit_is_ours(tc_ctx *c, const char *who) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    if (!v || v->thread == tc__thread_self()) return 1;
+    return tc__fail(
+        c, TC_E_THREAD,
+        "%s: another thread has region \"%s\" open since %s:%d; a context is used "
+        "by one thread at a time: open one for each",
+        who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
 // The entry of every primitive: records inside a region, runs at once outside.
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc__recorder *r = tc__recorder_of(c);
@@ -407,8 +420,9 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
+    tc_tensor t = tc__null();
+    if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
     tc__step *s = tc__visit_step(c, v, k);
-    tc_tensor t;
     t.id =
         s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
     return t;
@@ -618,7 +632,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->draw = rec->draw;
-    v->state = TC__VISIT_OPEN;
+    v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
     rec->visit = v;
     r->visits++;
     return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);

@@ -6,6 +6,8 @@
 
 #include "harness.h"
 
+#include <pthread.h>
+
 #include <math.h>
 #include <sys/stat.h>
 
@@ -274,6 +276,27 @@ CASE(region_twice) {
     tc_trace_end(w->tc);
     return tc_null();
 }
+// Every entry refuses a thread that did not begin the open region, and the region goes on.
+static void *stray(void *arg) {
+    tc_tensor x = *(tc_tensor *)arg;
+    tc_ctx *tc = tc__ctx_of(x);
+    float out[64];
+    CHECK_EQ(tc_trace_begin(tc, "mine"), TC_E_THREAD);
+    CHECK_EQ(tc_trace_end(tc), TC_E_THREAD);
+    CHECK_EQ(tc_read(x, out, sizeof out), TC_E_THREAD);
+    CHECK_EQ(tc_tanh(x).id, 0);
+    return NULL;
+}
+CASE(thread_other) {
+    pthread_t other;
+    tc_trace_begin_at(w->tc, "owned", NULL, "errors.c", 8);
+    tc_tensor y = tc_add_s(w->a, 1);
+    CHECK_EQ(pthread_create(&other, NULL, stray, &w->a), 0);
+    CHECK_EQ(pthread_join(other, NULL), 0);
+    CHECK_EQ(tc_trace_end(w->tc), TC_OK);
+    CHECK(tc_sum_all(y).id != 0);
+    return tc_null();
+}
 CASE(fullgraph) {
     tc_options o = tc_options_default();
     o.fullgraph = 1;
@@ -406,6 +429,7 @@ static const struct {
     ROW(STATE, state_seed, "tc_manual_seed|region", EAGER_ONLY),
     ROW(REGION, region_end, "tc_trace_end|tc_trace_begin", EAGER_ONLY),
     ROW(REGION, region_twice, "twice|errors.c|6", EAGER_ONLY),
+    ROW(THREAD, thread_other, "tc_trace_begin|owned|errors.c|8|thread", EAGER_ONLY),
     ROW(FULLGRAPH, fullgraph, "item|whole|fullgraph", EAGER_ONLY),
     ROW(TOUCHED, touched, "touched|errors.c|tc_keep", EAGER_ONLY),
     ROW(ALIAS, alias_expanded, "add_s_|expanded|tc_clone", 0),
@@ -422,7 +446,6 @@ static const struct {
     tc_status item;
     const char *reason;
 } unreachable[] = {
-    {TC_E_THREAD, "no check of the calling thread yet"},
     {TC_E_COMPILER, "a failing compiler is a log line and the interpreter (tests/fault)"},
     {TC_E_CACHE, "an unusable cache is a log line and a rebuild (tests/fault)"},
     {TC_E_VERSION, "no file format of ours is read yet"},
