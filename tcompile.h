@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1d02dde21cb599bbu
+#define TC__BUILD_ID 0x44da638b7236396eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11426,7 +11426,6 @@ typedef struct tc__group {
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     const tc__layout *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
-    const char *why;          // one line for the head comment, owned by the session arena
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
@@ -13325,6 +13324,14 @@ static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
     tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
 }
 
+// Results in memory; rows and tiles are a worker's own.
+static size_t tc__count_results(const tc__group *k) {
+    size_t n = 0;
+    for (size_t i = 0; i < k->buffer.count; i++)
+        n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
+    return n;
+}
+
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
@@ -13337,7 +13344,7 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
         tc__report_count(t, k->phases, "phase");
     }
     tc__put(t, "%s, ", where[k->kind]);
-    tc__report_count(t, tc__count_op(k, TC_OP_STORE), "store");
+    tc__report_count(t, tc__count_results(k), "result");
 }
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
@@ -14226,76 +14233,113 @@ static int tc__find_accs(tc__printer *p) {
 
 // ---- head comment ----
 
-static void tc__put_ix_comment(tc__printer *p, tc__ix e) { tc__put_ix(p, e); }
+static void tc__put_dump_begin(tc__printer *p, int depth) {
+    tc__put(p->out, "//   ");
+    for (int i = 0; i < depth; i++) tc__put(p->out, "  ");
+}
 
-static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "//   %%%u = %s", n->id,
-            *tc__ops[n->op].name ? tc__ops[n->op].name : tc__ops[n->op].id);
-    if (n->op == TC_OP_CONST) {
-        tc__value v = tc__const_value(n);
-        tc__put(p->out, " ");
-        if (tc__is_float(n->dtype))
-            tc__put_double(p->out, v.f);
-        else
-            tc__put(p->out, "%lld", (long long)v.i);
+static void tc__put_dump_op(tc__printer *p, const tc__node *n) {
+    const char *id = tc__ops[n->op].id;
+    if (*tc__ops[n->op].name) {
+        tc__put(p->out, "%s", tc__ops[n->op].name);
+        return;
     }
-    if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
-        tc__put(p->out, " ");
-        tc__put_buffer(p, n->attr[0]);
-    }
-    for (uint32_t i = 0; i < n->n_in; i++) tc__put(p->out, " %%%u", n->in[i]);
+    for (; *id; id++)
+        tc__put(p->out, "%c", *id >= 'A' && *id <= 'Z' ? *id - 'A' + 'a' : *id);
+}
+
+static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
+    tc__value v = tc__const_value(n);
+    tc__put(p->out, " ");
+    if (tc__is_float(n->dtype))
+        tc__put_double(p->out, v.f);
+    else
+        tc__put(p->out, "%lld", (long long)v.i);
+}
+
+// acc0 = new add     acc0 add= %4     %7 = combine acc0
+static int tc__put_dump_acc(tc__printer *p, const tc__node *n) {
+    if (n->op == TC_OP_NEW)
+        tc__put(p->out, "acc%d = new %s", (int)n->attr[0], tc__op_name((tc__op)n->attr[1]));
+    else if (n->op == TC_OP_ACC)
+        tc__put(p->out, "acc%d %s= %%%u", (int)n->attr[1], tc__op_name((tc__op)n->attr[0]),
+                n->in[0]);
+    else if (n->op == TC_OP_COMBINE)
+        tc__put(p->out, "%%%u = combine acc%d", n->id, (int)n->attr[0]);
+    else
+        return 0;
+    return 1;
+}
+
+static void tc__put_dump_indices(tc__printer *p, const tc__node *n) {
     for (uint32_t i = 0; i < n->n_attr; i++) {
         if (!tc__attr_is_ix(n, i)) continue;
-        tc__put(p->out, " [");
-        tc__put_ix_comment(p, n->attr[i]);
+        tc__put(p->out, n->op == TC_OP_LOAD || n->op == TC_OP_STORE ? "[" : " [");
+        tc__put_ix(p, n->attr[i]);
         tc__put(p->out, "]");
+    }
+}
+
+static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
+    if (!tc__put_dump_acc(p, n)) {
+        if (n->op != TC_OP_STORE) tc__put(p->out, "%%%u = ", n->id);
+        tc__put_dump_op(p, n);
+        if (n->op == TC_OP_CONST) tc__put_dump_const(p, n);
+        if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
+            tc__put(p->out, " ");
+            tc__put_buffer(p, n->attr[0]);
+        }
+        tc__put_dump_indices(p, n);
+        for (uint32_t i = 0; i < n->n_in; i++) tc__put(p->out, " %%%u", n->in[i]);
     }
     tc__put(p->out, "  %s\n", tc__dtypes[n->dtype].name);
 }
 
 static void tc__put_dump_loop(tc__printer *p, const tc__node *n) {
     static const char *const binds[] = {"worker", "serial", "vector"};
-    tc__put(p->out, "//   for %s in ", tc__axis_names[n->attr[0]]);
-    tc__put_ix_comment(p, n->attr[4]);
+    tc__put(p->out, "for %s in ", tc__axis_names[n->attr[0]]);
+    tc__put_ix(p, n->attr[4]);
     tc__put(p->out, "..");
-    tc__put_ix_comment(p, n->attr[5]);
+    tc__put_ix(p, n->attr[5]);
     tc__put(p->out, " %s\n", binds[n->attr[1]]);
 }
 
+// Not from where: equal kernels of two programs have equal text, and are compiled once.
 static void tc__put_dump_buffers(tc__printer *p) {
-    static const char *const places[] = {"external", "node", "scratch row", "scratch tile"};
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        tc__put(p->out, "//   ");
+        tc__put_dump_begin(p, 0);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "  %s[", tc__dtypes[b->dtype].name);
-        tc__put_ix_comment(p, b->numel);
-        tc__put(p->out, "]  %s", places[b->place]);
-        if (b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE)
-            tc__put(p->out, " %u", b->source);
-        tc__put(p->out, "\n");
+        tc__put_ix(p, b->numel);
+        tc__put(p->out, "]\n");
     }
 }
 
 static void tc__put_head(tc__printer *p, const char *symbol) {
     const tc__group *g = p->g;
-    tc__put(p->out, "\n// %s%s%s\n// rows ", symbol, g->why ? ": " : "",
-            g->why ? g->why : "");
-    tc__put_ix_comment(p, g->rows);
+    int depth = 0;
+    tc__put(p->out, "\n// %s: ", symbol);
+    tc__report_why(p->out, g);
+    tc__put(p->out, "\n// rows ");
+    tc__put_ix(p, g->rows);
     tc__put(p->out, ", columns ");
-    tc__put_ix_comment(p, g->cols);
+    tc__put_ix(p, g->cols);
     if (g->kind == TC__CONTRACTION) {
         tc__put(p->out, ", depth ");
-        tc__put_ix_comment(p, g->depth);
+        tc__put_ix(p, g->depth);
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
+        depth -= n->op == TC_OP_END;
+        tc__put_dump_begin(p, depth);
+        depth += n->op == TC_OP_FOR;
         if (n->op == TC_OP_FOR)
             tc__put_dump_loop(p, n);
         else if (n->op == TC_OP_END)
-            tc__put(p->out, "//   end\n");
+            tc__put(p->out, "end\n");
         else
             tc__put_dump_node(p, n);
     }

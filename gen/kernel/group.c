@@ -41,7 +41,6 @@ typedef struct tc__group {
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     const tc__layout *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
-    const char *why;          // one line for the head comment, owned by the session arena
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 

@@ -20,6 +20,14 @@ static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
     tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
 }
 
+// Results in memory; rows and tiles are a worker's own.
+static size_t tc__count_results(const tc__group *k) {
+    size_t n = 0;
+    for (size_t i = 0; i < k->buffer.count; i++)
+        n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
+    return n;
+}
+
 // One line: the reason why these nodes share a kernel.
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
@@ -32,7 +40,7 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
         tc__report_count(t, k->phases, "phase");
     }
     tc__put(t, "%s, ", where[k->kind]);
-    tc__report_count(t, tc__count_op(k, TC_OP_STORE), "store");
+    tc__report_count(t, tc__count_results(k), "result");
 }
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {

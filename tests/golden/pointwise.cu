@@ -26,22 +26,22 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
 #define TC_LE_f32(a, b) ((a) <= (b))
 
-// kernel0
+// kernel0: 3 element-wise ops over one space, 1 result
 // rows 1, columns 768 * s0; vector along c
-//   in0  f32[768 * s0]  external 0
-//   in1  f32[768]  external 1
-//   in2  f32[1]  external 2
-//   out0  f32[768 * s0]  node 7
+//   in0  f32[768 * s0]
+//   in1  f32[768]
+//   in2  f32[1]
+//   out0  f32[768 * s0]
 //   for r in 0..1 serial
-//   %1 = LOAD in2 [0]  f32
-//   for c in 0..768 * s0 worker
-//   %3 = LOAD in0 [c]  f32
-//   %4 = LOAD in1 [c % 768]  f32
-//   %5 = mul %3 %4  f32
-//   %6 = add %5 %1  f32
-//   %7 = relu %6  f32
-//   %8 = STORE out0 %7 [c]  f32
-//   end
+//     %1 = load in2[0]  f32
+//     for c in 0..768 * s0 worker
+//       %3 = load in0[c]  f32
+//       %4 = load in1[c % 768]  f32
+//       %5 = mul %3 %4  f32
+//       %6 = add %5 %1  f32
+//       %7 = relu %6  f32
+//       store out0[c] %7  f32
+//     end
 //   end
 // 256 threads in a block, (192 * s0 + 255) / 256 blocks have work
 extern "C" __global__ void __launch_bounds__(256)

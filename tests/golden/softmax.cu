@@ -66,33 +66,33 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
     return x;
 }
 
-// kernel0
+// kernel0: 4 element-wise ops, 2 reductions in 3 phases over the same rows, 1 result
 // rows 64, columns 768; vector along c
-//   in0  f32[49152]  external 0
-//   out0  f32[49152]  node 8
-//   row0  f32[768]  scratch row
+//   in0  f32[49152]
+//   out0  f32[49152]
+//   row0  f32[768]
 //   for r in 0..64 worker
-//   %1 = NEW  f32
-//   for c in 0..768 vector
-//   %3 = LOAD in0 [768 * r + c]  f32
-//   %4 = ACC %3  f32
-//   end
-//   %6 = COMBINE  f32
-//   %7 = NEW  f32
-//   for c in 0..768 vector
-//   %9 = LOAD in0 [768 * r + c]  f32
-//   %10 = sub %9 %6  f32
-//   %11 = exp %10  f32
-//   %12 = STORE row0 %11 [c]  f32
-//   %13 = ACC %11  f32
-//   end
-//   %15 = COMBINE  f32
-//   %16 = reciprocal %15  f32
-//   for c in 0..768 vector
-//   %18 = LOAD row0 [c]  f32
-//   %19 = mul %18 %16  f32
-//   %20 = STORE out0 %19 [768 * r + c]  f32
-//   end
+//     acc0 = new maximum  f32
+//     for c in 0..768 vector
+//       %3 = load in0[768 * r + c]  f32
+//       acc0 maximum= %3  f32
+//     end
+//     %6 = combine acc0  f32
+//     acc1 = new add  f32
+//     for c in 0..768 vector
+//       %9 = load in0[768 * r + c]  f32
+//       %10 = sub %9 %6  f32
+//       %11 = exp %10  f32
+//       store row0[c] %11  f32
+//       acc1 add= %11  f32
+//     end
+//     %15 = combine acc1  f32
+//     %16 = reciprocal %15  f32
+//     for c in 0..768 vector
+//       %18 = load row0[c]  f32
+//       %19 = mul %18 %16  f32
+//       store out0[768 * r + c] %19  f32
+//     end
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)

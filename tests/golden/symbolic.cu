@@ -65,32 +65,32 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
     return x;
 }
 
-// kernel0
+// kernel0: 3 element-wise ops, 2 reductions in 3 phases over the same rows, 1 result
 // rows 8, columns s0; vector along c
-//   in0  f32[8 * s0]  external 0
-//   out0  f32[8 * s0]  node 7
-//   row0  f32[s0]  scratch row
+//   in0  f32[8 * s0]
+//   out0  f32[8 * s0]
+//   row0  f32[s0]
 //   for r in 0..8 worker
-//   %1 = NEW  f32
-//   for c in 0..s0 vector
-//   %3 = LOAD in0 [s0 * r + c]  f32
-//   %4 = ACC %3  f32
-//   end
-//   %6 = COMBINE  f32
-//   %7 = NEW  f32
-//   for c in 0..s0 vector
-//   %9 = LOAD in0 [s0 * r + c]  f32
-//   %10 = sub %9 %6  f32
-//   %11 = exp %10  f32
-//   %12 = STORE row0 %11 [c]  f32
-//   %13 = ACC %11  f32
-//   end
-//   %15 = COMBINE  f32
-//   for c in 0..s0 vector
-//   %17 = LOAD row0 [c]  f32
-//   %18 = div %17 %15  f32
-//   %19 = STORE out0 %18 [s0 * r + c]  f32
-//   end
+//     acc0 = new maximum  f32
+//     for c in 0..s0 vector
+//       %3 = load in0[s0 * r + c]  f32
+//       acc0 maximum= %3  f32
+//     end
+//     %6 = combine acc0  f32
+//     acc1 = new add  f32
+//     for c in 0..s0 vector
+//       %9 = load in0[s0 * r + c]  f32
+//       %10 = sub %9 %6  f32
+//       %11 = exp %10  f32
+//       store row0[c] %11  f32
+//       acc1 add= %11  f32
+//     end
+//     %15 = combine acc1  f32
+//     for c in 0..s0 vector
+//       %17 = load row0[c]  f32
+//       %18 = div %17 %15  f32
+//       store out0[s0 * r + c] %18  f32
+//     end
 //   end
 // 256 threads in a block, 8 blocks have work
 extern "C" __global__ void __launch_bounds__(256)

@@ -23,18 +23,18 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
-// kernel0
+// kernel0: 1 element-wise op over one space, 1 result
 // rows 1000, columns 768; vector along c
-//   in0  f32[768000]  external 0
-//   in1  f32[768000]  external 1
-//   out0  f32[768000]  node 3
+//   in0  f32[768000]
+//   in1  f32[768000]
+//   out0  f32[768000]
 //   for r in 0..1000 worker
-//   for c in 0..768 vector
-//   %2 = LOAD in0 [r + 1000 * c]  f32
-//   %3 = LOAD in1 [768 * r + c]  f32
-//   %4 = add %2 %3  f32
-//   %5 = STORE out0 %4 [768 * r + c]  f32
-//   end
+//     for c in 0..768 vector
+//       %2 = load in0[r + 1000 * c]  f32
+//       %3 = load in1[768 * r + c]  f32
+//       %4 = add %2 %3  f32
+//       store out0[768 * r + c] %4  f32
+//     end
 //   end
 // 256 threads in a block, 768 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
