@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x44da638b7236396eu
+#define TC__BUILD_ID 0xdb8a8e4c47110750u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11442,6 +11442,49 @@ typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
+
+// ---- what a kernel is, in words ----
+
+static uint32_t tc__count_op(const tc__group *k, tc__op op) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->body.node.count; i++)
+        n += k->body.node.at[i]->op == (uint16_t)op;
+    return n;
+}
+
+static uint32_t tc__count_alu(const tc__group *k) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->body.node.count; i++)
+        n += (uint32_t)tc__is_alu(k->body.node.at[i]);
+    return n;
+}
+
+static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
+    tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
+}
+
+// Results in memory; rows and tiles are a worker's own.
+static size_t tc__count_results(const tc__group *k) {
+    size_t n = 0;
+    for (size_t i = 0; i < k->buffer.count; i++)
+        n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
+    return n;
+}
+
+// One line: the reason why these nodes share a kernel.
+static void tc__report_why(tc__text *t, const tc__group *k) {
+    static const char *const where[] = {" over one space", " over the same rows",
+                                        " around one product"};
+    tc__report_count(t, tc__count_alu(k), "element-wise op");
+    if (k->kind == TC__REDUCTION) {
+        tc__put(t, ", ");
+        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+        tc__put(t, " in ");
+        tc__report_count(t, k->phases, "phase");
+    }
+    tc__put(t, "%s, ", where[k->kind]);
+    tc__report_count(t, tc__count_results(k), "result");
+}
 // ---- gen/kernel/space.c -------------------------------------------------
 // Iteration spaces and the lowering of TENSOR nodes into a group's body.
 // Input: a TENSOR node and an index tuple. Output: the GROUP node of its value at that index.
@@ -13305,47 +13348,6 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
 // Kernels as text for people: what a kernel computes, why its parts are together, what it
 // moves. Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in
 // graph/dump.c.
-
-static uint32_t tc__count_op(const tc__group *k, tc__op op) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++)
-        n += k->body.node.at[i]->op == (uint16_t)op;
-    return n;
-}
-
-static uint32_t tc__count_alu(const tc__group *k) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++)
-        n += (uint32_t)tc__is_alu(k->body.node.at[i]);
-    return n;
-}
-
-static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
-    tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
-}
-
-// Results in memory; rows and tiles are a worker's own.
-static size_t tc__count_results(const tc__group *k) {
-    size_t n = 0;
-    for (size_t i = 0; i < k->buffer.count; i++)
-        n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
-    return n;
-}
-
-// One line: the reason why these nodes share a kernel.
-static void tc__report_why(tc__text *t, const tc__group *k) {
-    static const char *const where[] = {" over one space", " over the same rows",
-                                        " around one product"};
-    tc__report_count(t, tc__count_alu(k), "element-wise op");
-    if (k->kind == TC__REDUCTION) {
-        tc__put(t, ", ");
-        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
-        tc__put(t, " in ");
-        tc__report_count(t, k->phases, "phase");
-    }
-    tc__put(t, "%s, ", where[k->kind]);
-    tc__report_count(t, tc__count_results(k), "result");
-}
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     static const char *const names[] = {"a row", "a tile", "x", "%"};

@@ -2,47 +2,6 @@
 // moves. Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in
 // graph/dump.c.
 
-static uint32_t tc__count_op(const tc__group *k, tc__op op) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++)
-        n += k->body.node.at[i]->op == (uint16_t)op;
-    return n;
-}
-
-static uint32_t tc__count_alu(const tc__group *k) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < k->body.node.count; i++)
-        n += (uint32_t)tc__is_alu(k->body.node.at[i]);
-    return n;
-}
-
-static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
-    tc__put(t, "%u %s%s", (unsigned)n, what, n == 1 ? "" : "s");
-}
-
-// Results in memory; rows and tiles are a worker's own.
-static size_t tc__count_results(const tc__group *k) {
-    size_t n = 0;
-    for (size_t i = 0; i < k->buffer.count; i++)
-        n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
-    return n;
-}
-
-// One line: the reason why these nodes share a kernel.
-static void tc__report_why(tc__text *t, const tc__group *k) {
-    static const char *const where[] = {" over one space", " over the same rows",
-                                        " around one product"};
-    tc__report_count(t, tc__count_alu(k), "element-wise op");
-    if (k->kind == TC__REDUCTION) {
-        tc__put(t, ", ");
-        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
-        tc__put(t, " in ");
-        tc__report_count(t, k->phases, "phase");
-    }
-    tc__put(t, "%s, ", where[k->kind]);
-    tc__report_count(t, tc__count_results(k), "result");
-}
-
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     static const char *const names[] = {"a row", "a tile", "x", "%"};
     const tc__kbuf *b = &k->buffer.at[i];

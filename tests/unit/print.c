@@ -107,8 +107,9 @@ typedef struct kit {
 #define DIV(a, b) tc__ix_div(t->ix, a, b)
 #define MOD(a, b) tc__ix_mod(t->ix, a, b)
 
-static void start(kit *t, tc__group_kind kind, tc__ix rows, tc__ix cols, const char *why) {
-    t->g.kind = kind, t->g.rows = rows, t->g.cols = cols, t->g.why = why;
+static void start(kit *t, tc__group_kind kind, tc__ix rows, tc__ix cols, const char *what) {
+    t->g.kind = kind, t->g.rows = rows, t->g.cols = cols;
+    (void)what; // read it in the call
     t->g.vector = TC__COL, t->g.items = rows, t->g.grain = 1, t->g.batch = I(1);
     t->r = tc__ix_var(t->ix, TC__ROW, rows);
     t->c = tc__ix_var(t->ix, TC__COL, cols);
