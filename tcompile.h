@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xdb8a8e4c47110750u
+#define TC__BUILD_ID 0xc351111435f556e1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5645,6 +5645,13 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "",
      "The end of a region's path; owns its program."},
 };
+
+// Arithmetic on each element alone.
+static int tc__is_alu(const tc__node *n) {
+    tc__kind k = tc__ops[n->op].kind;
+    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
+           k == TC__KIND_CAST;
+}
 
 static const char *tc__op_name(tc__op op) {
     const tc__op_info *o = &tc__ops[op];
@@ -12521,12 +12528,6 @@ typedef struct tc__schedule {
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
     int fuse;                    // 0 = one kernel per root
 } tc__schedule;
-
-static int tc__is_alu(const tc__node *n) {
-    tc__kind k = tc__ops[n->op].kind;
-    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
-           k == TC__KIND_CAST;
-}
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
 

@@ -400,6 +400,13 @@ static int tc__shape_matmul(tc__infer *q) {
 
 #include "out/op_info.inc"
 
+// Arithmetic on each element alone.
+static int tc__is_alu(const tc__node *n) {
+    tc__kind k = tc__ops[n->op].kind;
+    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
+           k == TC__KIND_CAST;
+}
+
 static const char *tc__op_name(tc__op op) {
     const tc__op_info *o = &tc__ops[op];
     static const char *const own[][2] = {

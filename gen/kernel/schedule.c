@@ -50,12 +50,6 @@ typedef struct tc__schedule {
     int fuse;                    // 0 = one kernel per root
 } tc__schedule;
 
-static int tc__is_alu(const tc__node *n) {
-    tc__kind k = tc__ops[n->op].kind;
-    return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
-           k == TC__KIND_CAST;
-}
-
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
 
 // ---- roots ----
