@@ -1125,3 +1125,25 @@ BOTH(windows_over_a_reversed_reshape) {
         CHECK_EQ(AT(y, i), (2 - at / 8) * 8 + at % 8);
     }
 }
+
+// Rows that exist over columns that do not: nothing is loaded or stored for them.
+BOTH(nothing_is_touched_for_empty_results) {
+    float one = 1;
+    tc_tensor x = tc_from_data(tc, &one, TC_DIMS(0, 3, 16, 2), TC_F32);
+    tc_tensor y = line(tc, 32, 0, 1), i = tc_from_data(tc, &one, TC_DIMS(0, 3), TC_I64);
+    for (int k = 0; k < 2; k++) {
+        BEGIN("empty");
+        tc_tensor v = tc_clamp(x, 0.7, 1.3), p = tc_prod_dims(v, TC_DIMS(0, 1), 1);
+        tc_tensor s =
+            tc_sum_dims(tc_mul(v, tc_reshape(y, TC_DIMS(16, 2))), TC_DIMS(0, 1), 0);
+        tc_tensor z = tc_add(tc_reshape(y, TC_DIMS(16, 2)), s), t = tc_take(y, i, 0);
+        tc_add_s_(v, 1);
+        END();
+        CHECK_EQ(tc_numel(v), 0);
+        CHECK_EQ(tc_numel(t), 0);
+        for (int at = 0; at < 32; at++) {
+            CHECK_EQ(AT(tc_reshape(p, TC_DIMS(32)), at), 1);
+            CHECK_EQ(AT(tc_reshape(z, TC_DIMS(32)), at), at);
+        }
+    }
+}
