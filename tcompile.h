@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x583c0020e74aa262u
+#define TC__BUILD_ID 0xb5e0b99380c36534u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12553,6 +12553,10 @@ typedef struct tc__schedule {
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
     TC__VEC(tc__use) use;
+    size_t words;                // of a row in the three bit matrices, by cluster; owned
+    uint64_t *reach;             //   clusters that need it, at once or through others
+    uint64_t *into;              //   clusters that it needs
+    uint64_t *reads;             //   roots that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
     int fuse;                    // 0 = one kernel per root
 } tc__schedule;
@@ -12599,6 +12603,42 @@ static void tc__force_sources(tc__schedule *s) {
             tc__force_source(s, n->in[1]);
         }
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+    }
+}
+
+// Does a reshape do more than add or drop dimensions of size 1?
+static int tc__regroups(const tc__graph *g, const tc__node *n) {
+    const tc__node *a = n->op == TC_OP_RESHAPE ? tc__operand(g, n, 0) : NULL;
+    int i = 0, k = 0;
+    while (a) {
+        while (i < n->rank && tc__ix_equals(n->dims[i], 1)) i++;
+        while (k < a->rank && tc__ix_equals(a->dims[k], 1)) k++;
+        if (i == n->rank || k == a->rank) return i < n->rank || k < a->rank;
+        if (n->dims[i++] != a->dims[k++]) return 1;
+    }
+    return 0;
+}
+
+// What a movement op adds to the index: a reshape of a moved view nests it one level deeper
+// and doubles it, a pad or cat puts one more predicate on every load below.
+static uint32_t tc__twist(const tc__graph *g, const tc__node *n) {
+    if (n->op == TC_OP_PAD || n->op == TC_OP_CAT) return 1;
+    return tc__regroups(g, n) ? 2 : 0;
+}
+
+enum { TC__TWIST_MOST = 8 };
+
+// Past TC__TWIST_MOST the value is put in memory. Counts in s->cost, which is made later.
+static void tc__force_twisted(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        uint32_t most = 0;
+        if (s->forced[i]) continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (s->cost[n->in[k]] > most) most = s->cost[n->in[k]];
+        s->cost[i] = most + tc__twist(s->g, n);
+        if (s->cost[i] <= TC__TWIST_MOST) continue;
+        s->forced[i] = 1, s->cost[i] = 0;
     }
 }
 
@@ -12896,31 +12936,94 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b,
     return 1;
 }
 
-// Can `to` be reached from `from` through at least one other cluster?
-static int tc__reaches(const tc__schedule *s, uint32_t from, uint32_t to, uint8_t *seen,
-                       int direct_ok) {
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t reader = s->root.at[s->use.at[i].reader].group;
-        if (s->root.at[s->use.at[i].root].group != from || reader == from || seen[reader])
-            continue;
-        if (reader == to) {
-            if (!direct_ok) return 1;
-            continue;
-        }
-        seen[reader] = 1;
-        if (tc__reaches(s, reader, to, seen, 0)) return 1;
-    }
+// ---- who needs whom ----
+
+static uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
+    return matrix + row * s->words;
+}
+
+static int tc__bit_get(const uint64_t *row, size_t i) {
+    return (int)(row[i / 64] >> i % 64 & 1);
+}
+
+static void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
+
+static void tc__bit_clear(uint64_t *row, size_t i) {
+    row[i / 64] &= ~((uint64_t)1 << i % 64);
+}
+
+static void tc__bits_add(const tc__schedule *s, uint64_t *to, const uint64_t *from) {
+    for (size_t i = 0; i < s->words; i++) to[i] |= from[i];
+}
+
+static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_t *b) {
+    for (size_t i = 0; i < s->words; i++)
+        if (a[i] & b[i]) return 1;
     return 0;
 }
 
+// One cluster per root so far. Uses are in order of their readers, and a root is loaded only
+// by later ones, so its own row is complete when it is added to another.
+static int tc__relate(tc__schedule *s) {
+    size_t n = s->cluster.count;
+    s->words = n / 64 + 1;
+    s->reach = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
+    s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
+    s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
+    if (!s->reach || !s->into || !s->reads) return 0;
+    for (size_t i = 0; i < s->use.count; i++) {
+        uint32_t reader = s->use.at[i].reader, root = s->use.at[i].root;
+        tc__bit_set(tc__bit_row(s, s->reads, reader), root);
+        tc__bit_set(tc__bit_row(s, s->into, reader), root);
+        tc__bits_add(s, tc__bit_row(s, s->into, reader), tc__bit_row(s, s->into, root));
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (tc__bit_get(tc__bit_row(s, s->into, i), k))
+                tc__bit_set(tc__bit_row(s, s->reach, k), i);
+    return 1;
+}
+
+static void tc__relate_close(tc__schedule *s) {
+    size_t n = s->cluster.count * s->words;
+    n = (n ? n : 1) * sizeof(uint64_t);
+    tc__free(s->ctx, s->reach, n);
+    tc__free(s->ctx, s->into, n);
+    tc__free(s->ctx, s->reads, n);
+}
+
+// Is a value of one loaded by the other, maybe through others?
+static int tc__related(const tc__schedule *s, uint32_t a, uint32_t b) {
+    return tc__bit_get(tc__bit_row(s, s->reach, a), b) ||
+           tc__bit_get(tc__bit_row(s, s->reach, b), a);
+}
+
+// Does a third cluster stand between the two?
 static int tc__would_cycle(const tc__schedule *s, uint32_t a, uint32_t b) {
-    uint8_t *seen = TC__NEW_ARRAY(s->ctx, uint8_t, s->cluster.count);
-    if (!seen) return 1;
-    int cycle = tc__reaches(s, a, b, seen, 1);
-    memset(seen, 0, s->cluster.count);
-    cycle = cycle || tc__reaches(s, b, a, seen, 1);
-    tc__free(s->ctx, seen, s->cluster.count);
-    return cycle;
+    return tc__related(s, a, b) &&
+           (tc__bits_meet(s, tc__bit_row(s, s->reach, a), tc__bit_row(s, s->into, b)) ||
+            tc__bits_meet(s, tc__bit_row(s, s->reach, b), tc__bit_row(s, s->into, a)));
+}
+
+// In `matrix`, the row of a takes over b's; everyone who knew b knows a.
+static void tc__relate_merge(const tc__schedule *s, uint64_t *matrix, uint32_t a,
+                             uint32_t b) {
+    uint64_t *row = tc__bit_row(s, matrix, a);
+    tc__bits_add(s, row, tc__bit_row(s, matrix, b));
+    tc__bit_clear(row, a);
+    tc__bit_clear(row, b);
+}
+
+static void tc__relate_both(tc__schedule *s, uint64_t *matrix, const uint64_t *back,
+                            uint32_t a, uint32_t b) {
+    const uint64_t *row = tc__bit_row(s, matrix, a);
+    for (size_t i = 0; i < s->cluster.count; i++) {
+        if (!tc__bit_get(back, i)) continue;
+        uint64_t *other = tc__bit_row(s, matrix, i);
+        tc__bits_add(s, other, row);
+        tc__bit_set(other, a);
+        tc__bit_clear(other, b);
+    }
 }
 
 // With few long rows, a reduction and what follows it along the row would run on one thread.
@@ -12941,6 +13044,11 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
     x->size += y->size, x->buffers += y->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
     y->alive = 0;
+    tc__bits_add(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
+    tc__relate_merge(s, s->reach, a, b);
+    tc__relate_merge(s, s->into, a, b);
+    tc__relate_both(s, s->reach, tc__bit_row(s, s->into, a), a, b);
+    tc__relate_both(s, s->into, tc__bit_row(s, s->reach, a), a, b);
 }
 
 // Why consumer b stays apart from producer a (or a sibling), for people; NULL = nothing is against
@@ -12951,11 +13059,11 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
     if (!s->fuse) return "fusion is off";
     if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
+    if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
-    if (!tc__loads_agree(s, a, b, joint))
+    if (tc__related(s, a, b) && !tc__loads_agree(s, a, b, joint))
         return "a value is read at another point than where it is made";
     if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
-    if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     return NULL;
 }
 
@@ -12995,14 +13103,7 @@ static int tc__merge_chains(tc__schedule *s) {
 }
 
 static int tc__share_input(const tc__schedule *s, uint32_t a, uint32_t b) {
-    for (size_t i = 0; i < s->use.count; i++) {
-        if (s->root.at[s->use.at[i].reader].group != a) continue;
-        for (size_t k = 0; k < s->use.count; k++)
-            if (s->root.at[s->use.at[k].reader].group == b &&
-                s->use.at[k].root == s->use.at[i].root)
-                return 1;
-    }
-    return 0;
+    return tc__bits_meet(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
 }
 
 // Kernels side by side over one space: equal sizes, and either small or reading the same values.
@@ -13169,6 +13270,7 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
+    tc__relate_close(s);
     TC__VEC_FREE(s->ctx, s->root);
     TC__VEC_FREE(s->ctx, s->cluster);
     TC__VEC_FREE(s->ctx, s->use);
@@ -13190,7 +13292,8 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);
-    if (!tc__analyse_all(s, output)) return 0;
+    tc__force_twisted(s);
+    if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
     while (fuse && tc__merge_chains(s)) {
     }
     while (fuse && (tc__merge_siblings(s) || tc__merge_chains(s))) {

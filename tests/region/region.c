@@ -1147,3 +1147,26 @@ BOTH(nothing_is_touched_for_empty_results) {
         }
     }
 }
+
+// Indices of long chains of movement would grow without end: some values go to memory.
+BOTH(long_chains_of_movement) {
+    float want[32], turned[32];
+    tc_tensor x = line(tc, 32, 0, 1), h = tc_reshape(x, TC_DIMS(4, 8)), p = h, q = h;
+    for (int i = 0; i < 32; i++) want[i] = (float)i;
+    BEGIN("movement");
+    for (int k = 0; k < 30; k++) {
+        h = tc_permute(tc_reshape(h, TC_DIMS(8, 4)), TC_DIMS(1, 0));
+        for (int i = 0; i < 32; i++) turned[i] = want[i % 8 * 4 + i / 8];
+        memcpy(want, turned, sizeof want);
+        tc_tensor two[2];
+        two[0] = p, two[1] = q;
+        p = tc_narrow(tc_cat(two, 2, 0), 0, 1, 4);
+        q = tc_narrow(tc_pad(q, TC_DIMS(0, 1), TC_DIMS(0, 2), 0.5), 1, 1, 8);
+    }
+    END();
+    for (int i = 0; i < 32; i++) {
+        CHECK_EQ(AT(tc_reshape(h, TC_DIMS(32)), i), want[i]);
+        CHECK_EQ(AT(tc_reshape(q, TC_DIMS(32)), i), i);
+        CHECK_EQ(AT(tc_reshape(p, TC_DIMS(32)), i), i % 8);
+    }
+}
