@@ -120,6 +120,21 @@ check_prefixes() {
     return $bad
 }
 
+STRICT='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wundef
+    -Wvla -Wwrite-strings -Wdouble-promotion -Wno-unused-function -Werror'
+
+# The first of what tests/compile asks in every combination.
+check_warnings() {
+    printf '#define TCOMPILE_IMPLEMENTATION\n#include "tcompile.h"\n' >build/warnings.c
+    for compiler in "$CC" $(first_of clang); do
+        # shellcheck disable=SC2086
+        "$compiler" -std=c99 $STRICT -Ibuild/fresh -fsyntax-only build/warnings.c || return 1
+    done
+    [ -n "$CXX" ] || return 0
+    # shellcheck disable=SC2086
+    "$CXX" -std=c++11 $STRICT -Ibuild/fresh -fsyntax-only -x c++ build/warnings.c
+}
+
 CONTEXT_TABLE=tc__live_contexts  # in gen/base/error.c
 
 # Only tc_ symbols leave the object, and the context table is the only writable data.
@@ -153,6 +168,7 @@ command_check() {
         step "cuda: packed and unpacked agree" check_same gen/tcompile_cuda.in.h \
             build/fresh/tcompile_cuda.h
         step "prefix builds" check_prefixes
+        step "warnings" check_warnings
         step "symbols" check_symbols
     else
         say "skip  prefix builds, symbols: no packed header yet"

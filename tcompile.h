@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb5e0b99380c36534u
+#define TC__BUILD_ID 0xb2db79d40cd35b12u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11499,8 +11499,8 @@ static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
 }
 
 // Results in memory; rows and tiles are a worker's own.
-static size_t tc__count_results(const tc__group *k) {
-    size_t n = 0;
+static uint32_t tc__count_results(const tc__group *k) {
+    uint32_t n = 0;
     for (size_t i = 0; i < k->buffer.count; i++)
         n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
     return n;
@@ -24828,6 +24828,9 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #if TC__GNUC && !defined(__clang__)
 #    pragma GCC pop_options
 #    pragma GCC push_options
+#    pragma GCC diagnostic push
+// Calls between functions of one target do not cross an ABI; gcc 13 thinks they do.
+#    pragma GCC diagnostic ignored "-Wpsabi"
 #    pragma GCC optimize("O1", "fp-contract=off", "no-tree-ccp", "no-tree-dominator-opts")
 #    pragma GCC optimize("no-tree-pta", "no-tree-ter")
 #endif
@@ -32527,6 +32530,7 @@ static const tc__isa tc__isa_vector =
 #endif
 
 #if TC__GNUC && !defined(__clang__)
+#    pragma GCC diagnostic pop
 #    pragma GCC pop_options
 #endif
 

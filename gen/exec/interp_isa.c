@@ -47,6 +47,9 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #if TC__GNUC && !defined(__clang__)
 #    pragma GCC pop_options
 #    pragma GCC push_options
+#    pragma GCC diagnostic push
+// Calls between functions of one target do not cross an ABI; gcc 13 thinks they do.
+#    pragma GCC diagnostic ignored "-Wpsabi"
 #    pragma GCC optimize("O1", "fp-contract=off", "no-tree-ccp", "no-tree-dominator-opts")
 #    pragma GCC optimize("no-tree-pta", "no-tree-ter")
 #endif
@@ -113,6 +116,7 @@ static const tc__isa tc__isa_vector =
 #endif
 
 #if TC__GNUC && !defined(__clang__)
+#    pragma GCC diagnostic pop
 #    pragma GCC pop_options
 #endif
 

@@ -79,8 +79,8 @@ static void tc__report_count(tc__text *t, uint32_t n, const char *what) {
 }
 
 // Results in memory; rows and tiles are a worker's own.
-static size_t tc__count_results(const tc__group *k) {
-    size_t n = 0;
+static uint32_t tc__count_results(const tc__group *k) {
+    uint32_t n = 0;
     for (size_t i = 0; i < k->buffer.count; i++)
         n += k->buffer.at[i].written && k->buffer.at[i].place == TC__BUF_NODE;
     return n;
