@@ -88,12 +88,13 @@ static void tc__reach_close(tc__reach *r, tc_ctx *c) {
     if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
 }
 
-// A write in place is a part of the value when what it writes to, or a part of that, is.
-static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t position) {
+// A write in place is a part of the value when what it writes to, or a part of that, is;
+// also one that comes later, before step `count`.
+static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t count) {
     int more = r->v->writes;
     while (more) {
         more = 0;
-        for (uint32_t i = position; i-- > 0;) {
+        for (uint32_t i = count; i-- > 0;) {
             const tc__step *s = r->v->path.at[i];
             if (s->op != TC_OP_COPY_ || r->used[i]) continue;
             memset(target->used, 0, target->size);
@@ -102,12 +103,14 @@ static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t position)
             if (!tc__reach_meets(r, target)) continue;
             r->used[i] = 1, more = 1;
         }
-        tc__reach_down(r, position);
+        tc__reach_down(r, count - 1);
     }
 }
 
-// All that `position` is computed from, itself included. 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position) {
+// All that the value of `position` before step `count` is computed from, itself included.
+// 0 = out of memory.
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position,
+                        uint32_t count) {
     tc__reach target;
     if (!tc__reach_open(r, c, v)) return 0;
     if (!tc__reach_open(&target, c, v)) {
@@ -116,20 +119,29 @@ static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t po
     }
     r->used[position] = 1;
     tc__reach_down(r, position);
-    tc__reach_writes(r, &target, position);
+    tc__reach_writes(r, &target, count);
     tc__reach_close(&target, c);
     return 1;
 }
 
-// used[p] = 1: an output. Not consumed by another step, kept, wanted before, or small.
+// The result that a write to `code` changes: what it is a view of. TC__EXTERNAL: none.
+static uint32_t tc__written_root(const tc__visit *v, uint32_t code) {
+    while (!(code & TC__EXTERNAL) && tc__ops[v->path.at[code]->op].kind == TC__KIND_MOVE)
+        code = v->path.at[code]->in[0];
+    return code;
+}
+
+// used[p] = 1: an output. Not consumed by another step since it was last written, kept,
+// wanted before, or small.
 static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
     for (uint32_t i = 0; i < count; i++) used[i] = 1;
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
-        for (uint32_t k = 0; k < s->n_in; k++) {
-            int target = s->op == TC_OP_COPY_ && k == 0;
-            if (!(s->in[k] & TC__EXTERNAL) && !target) used[s->in[k]] = 0;
-        }
+        int writes = s->op == TC_OP_COPY_;
+        for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
+            if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
+        uint32_t root = writes ? tc__written_root(v, s->in[0]) : TC__EXTERNAL;
+        if (!(root & TC__EXTERNAL)) used[root] = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
@@ -274,7 +286,7 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     tc__reach r;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
-    if (!tc__reach_of(&r, c, v, s->in[0])) {
+    if (!tc__reach_of(&r, c, v, s->in[0], s->position)) {
         tc__free(c, at, s->position * sizeof *at);
         return NULL;
     }
@@ -340,7 +352,7 @@ static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
-    if (!tc__reach_of(&r, c, v, position)) return NULL;
+    if (!tc__reach_of(&r, c, v, position, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
         touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&

@@ -1170,3 +1170,21 @@ BOTH(long_chains_of_movement) {
         CHECK_EQ(AT(tc_reshape(p, TC_DIMS(32)), i), i % 8);
     }
 }
+
+// A result that is written in place is what the last write made of it, and is stored.
+BOTH(a_result_written_in_place_is_stored) {
+    for (int k = 0; k < 2; k++) {
+        tc_tensor x = line(tc, N, k, 1);
+        BEGIN("written result");
+        tc_tensor ones = tc_ones(tc, TC_DIMS(N), TC_F32);
+        tc_tensor used = tc_add(ones, x);
+        tc_add_(x, x);
+        tc_mul_(ones, x);
+        tc_fill_(tc_narrow(used, 0, 0, 2), 7);
+        END();
+        CHECK_EQ(AT(x, 3), 2 * (k + 3));
+        CHECK_EQ(AT(ones, 3), 2 * (k + 3));
+        CHECK_EQ(AT(used, 1), 7);
+        CHECK_EQ(AT(used, 3), k + 4);
+    }
+}
