@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb54cac1701c8c845u
+#define TC__BUILD_ID 0xa92fe8f1d8dc8345u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -21428,6 +21428,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static
+#define TC__LOOP_WHOLE   static // a loop with no calls left: vectors cross none
 #define TC__LN(x)        tc__s_loop_##x
 #define TC__LOOPS_32     1
 #define TC__LOOPS_64     1
@@ -24176,8 +24177,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_FN void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,            \
-                                      uint64_t seed, uint64_t draw) {                      \
+        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
+                                         uint64_t seed, uint64_t draw) {                   \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -24829,7 +24830,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #    pragma GCC pop_options
 #    pragma GCC push_options
 #    pragma GCC diagnostic push
-// Calls between functions of one target do not cross an ABI; gcc 13 thinks they do.
+// Calls between functions of one target cross no ABI; gcc 13 thinks they do.
 #    pragma GCC diagnostic ignored "-Wpsabi"
 #    pragma GCC optimize("O1", "fp-contract=off", "no-tree-ccp", "no-tree-dominator-opts")
 #    pragma GCC optimize("no-tree-pta", "no-tree-ter")
@@ -24848,6 +24849,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
 #        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
+#        undef TC__LOOP_WHOLE
+#        define TC__LOOP_WHOLE __attribute__((target("avx2,fma"), flatten)) static
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline)) static
@@ -28173,8 +28176,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_FN void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,            \
-                                      uint64_t seed, uint64_t draw) {                      \
+        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
+                                         uint64_t seed, uint64_t draw) {                   \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -31890,8 +31893,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_FN void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,            \
-                                      uint64_t seed, uint64_t draw) {                      \
+        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
+                                         uint64_t seed, uint64_t draw) {                   \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \

@@ -17,6 +17,7 @@
 #define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static
+#define TC__LOOP_WHOLE   static // a loop with no calls left: vectors cross none
 #define TC__LN(x)        tc__s_loop_##x
 #define TC__LOOPS_32     1
 #define TC__LOOPS_64     1
@@ -48,7 +49,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #    pragma GCC pop_options
 #    pragma GCC push_options
 #    pragma GCC diagnostic push
-// Calls between functions of one target do not cross an ABI; gcc 13 thinks they do.
+// Calls between functions of one target cross no ABI; gcc 13 thinks they do.
 #    pragma GCC diagnostic ignored "-Wpsabi"
 #    pragma GCC optimize("O1", "fp-contract=off", "no-tree-ccp", "no-tree-dominator-opts")
 #    pragma GCC optimize("no-tree-pta", "no-tree-ter")
@@ -67,6 +68,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
 #        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
+#        undef TC__LOOP_WHOLE
+#        define TC__LOOP_WHOLE __attribute__((target("avx2,fma"), flatten)) static
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline)) static
