@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa92fe8f1d8dc8345u
+#define TC__BUILD_ID 0x60794dacd505599fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5701,6 +5701,7 @@ typedef struct tc__step {
         *next; // first continuation; owned by the region's arena, like all below
     struct tc__step *sibling; // alternative at the same position
     struct tc__step *parent;  // NULL = the root
+    uint64_t form;            // op and counts in one word; 0 = the long way always
     uint16_t op, flags;
     uint16_t n_in, n_attr;
     uint32_t *in; // operand codes
@@ -5736,6 +5737,7 @@ typedef struct tc__visit {
     uint32_t epoch;
     tc__visit_state state;
     uint64_t key;             // handle id >> 24 of its results
+    uint64_t first;           // id of the result of its step 0
     tc__step *at;             // last step matched
     TC__VEC(tc__step *) path; // by position
     TC__VEC(tc__external) external;
@@ -6015,6 +6017,11 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     return 1;
 }
 
+// What tc__follows compares at once. A write in place has more to do than to be followed.
+TC__ALWAYS_INLINE uint64_t tc__form_of(tc__op op, uint32_t n_in, uint32_t n_attr) {
+    return (uint64_t)op << 32 | n_in << 16 | n_attr;
+}
+
 static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
                               const tc__meta *meta) {
     tc__arena *a = &v->region->arena;
@@ -6024,6 +6031,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     int64_t *attr = TC__ANEW_ARRAY(a, int64_t, k->n_attr + 1);
     if (!s || !in || !attr || !tc__call_codes(c, v, k, in)) return NULL;
     if (k->n_attr) memcpy(attr, k->attr, k->n_attr * sizeof *attr);
+    s->form = k->op == TC_OP_COPY_ ? 0 : tc__form_of(k->op, k->n_in, k->n_attr);
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->in = in, s->attr = attr, s->meta = *meta, s->site = k->site, s->parent = v->at;
     s->position = (uint32_t)v->path.count;
@@ -6094,8 +6102,7 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc_tensor t = tc__null();
     if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
     tc__step *s = tc__visit_step(c, v, k);
-    t.id =
-        s ? (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)(v->path.count - 1) : 0;
+    t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
     return t;
 }
 
@@ -6120,13 +6127,11 @@ static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int6
 TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op op,
                                   const tc_tensor *in, uint32_t n, const int64_t *attr,
                                   uint32_t n_attr) {
-    uint64_t base = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
-    if (!s || s->op != op || s->n_in != n || s->n_attr != n_attr || op == TC_OP_COPY_)
-        return 0;
+    if (!s || s->form != tc__form_of(op, n, n_attr)) return 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = s->in[i], e = code & ~TC__EXTERNAL;
         if (!(code & TC__EXTERNAL)) {
-            if (in[i].id != (base | code)) return 0;
+            if (in[i].id != (v->first | code)) return 0;
         } else if (e >= v->external.count || v->external.at[e].handle.id != in[i].id) {
             return 0;
         }
@@ -6146,7 +6151,7 @@ TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t
     if (!v || !tc__follows(v, v->at->next, op, in, n, attr, n_attr))
         return tc__op_n(op, in, n, attr, n_attr, file, line);
     v->at = v->at->next;
-    t.id = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | (uint32_t)v->path.count;
+    t.id = v->first | (uint32_t)v->path.count;
     v->path.at[v->path.count++] = v->at;
     return t;
 }
@@ -6202,7 +6207,7 @@ static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
         uint32_t p = s->n_in ? s->in[0] : 0;
         if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
-        uint64_t id = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT | p;
+        uint64_t id = v->first | p;
         tc__tensor *t = TC__NEW(c, tc__tensor);
         if (!t || tc__map_get(&r->kept, id, NULL)) {
             tc__free(c, t, sizeof *t);
@@ -6301,6 +6306,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
+    v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
