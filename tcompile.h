@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x60794dacd505599fu
+#define TC__BUILD_ID 0x09a38ecf0346c834u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2162,12 +2162,73 @@ TC__UNUSED static void tc__put_raw(tc__text *t, const void *p, size_t n) {
     t->at[t->size] = 0;
 }
 
+static void tc__put_unsigned(tc__text *t, uint64_t v, int minus) {
+    char digits[24];
+    size_t n = sizeof digits;
+    do digits[--n] = (char)('0' + v % 10);
+    while (v /= 10);
+    if (minus) digits[--n] = '-';
+    tc__put_raw(t, digits + n, sizeof digits - n);
+}
+
+// One directive behind its '%', of those that emitted text is made of: %s %c %d %u %lld
+// %llu. 0 = another.
+static int tc__put_directive(tc__text *t, const char *s, va_list *args) {
+    const char *word;
+    char c;
+    int wide = s[0] == 'l' && s[1] == 'l';
+    int64_t v;
+    switch (s[wide ? 2 : 0]) {
+    case 's':
+        if (wide) return 0;
+        word = va_arg(*args, const char *);
+        if (!word) word = "(null)";
+        tc__put_raw(t, word, strlen(word));
+        return 1;
+    case 'c':
+        if (wide) return 0;
+        c = (char)va_arg(*args, int);
+        tc__put_raw(t, &c, 1);
+        return 1;
+    case 'd':
+        v = wide ? (int64_t)va_arg(*args, long long) : va_arg(*args, int);
+        tc__put_unsigned(t, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0);
+        return 1;
+    case 'u':
+        tc__put_unsigned(
+            t, wide ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned), 0);
+        return 1;
+    default: return 0;
+    }
+}
+
+// A warm start spends its time printing kernels, so the usual directives are done here;
+// 0 = there is another one, and nothing was put.
+static int tc__put_usual(tc__text *t, const char *fmt, va_list *args) {
+    size_t before = t->size;
+    for (;;) {
+        size_t n = strcspn(fmt, "%");
+        tc__put_raw(t, fmt, n);
+        fmt += n;
+        if (!*fmt) return 1;
+        if (!tc__put_directive(t, ++fmt, args)) break;
+        fmt += *fmt == 'l' ? 3 : 1;
+    }
+    t->size = before;
+    if (t->capacity) t->at[before] = 0;
+    return 0;
+}
+
 // Appends as printf does. Integers and strings only; arguments must not lie in t itself.
 TC__PRINTF(2, 3)
 static void tc__put(tc__text *t, const char *fmt, ...) {
     va_list args;
     int n;
     if (t->failed) return;
+    va_start(args, fmt);
+    n = tc__put_usual(t, fmt, &args);
+    va_end(args);
+    if (n) return;
     va_start(args, fmt);
     n = vsnprintf(t->at + t->size, t->capacity - t->size, fmt, args);
     va_end(args);
@@ -36622,7 +36683,8 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
 // ---- gen/exec/kernels.c -------------------------------------------------
 // Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
 // compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
-// is another kernel. Kernels that are nowhere are compiled together, one translation unit per dozen.
+// is another kernel. Kernels that are nowhere are compiled together, one translation unit per half dozen,
+// and units at the same time: more of them cost a dlopen each at a warm start.
 // Whatever fails, the kernel runs in the interpreter and one line is logged.
 
 #if TC__JIT
@@ -36646,7 +36708,7 @@ struct tc__kernels {
 };
 
 enum {
-    TC__UNIT_KERNELS = 12, // kernels of one translation unit
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit
     TC__SYMBOL_DIGITS = 16
 };
 
@@ -36858,7 +36920,7 @@ static int tc__order_lanes(const tc__kernel_order *o) {
     return tc__group_lanes(o->launch->group);
 }
 
-// Kernels of the unit that begins at o: a dozen, with vectors of one size.
+// Kernels of the unit that begins at o: half a dozen, with vectors of one size.
 static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
     size_t count = 1;
     while (count < n && count < TC__UNIT_KERNELS &&

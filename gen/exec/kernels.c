@@ -1,6 +1,7 @@
 // Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
 // compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
-// is another kernel. Kernels that are nowhere are compiled together, one translation unit per dozen.
+// is another kernel. Kernels that are nowhere are compiled together, one translation unit per half dozen,
+// and units at the same time: more of them cost a dlopen each at a warm start.
 // Whatever fails, the kernel runs in the interpreter and one line is logged.
 
 #if TC__JIT
@@ -24,7 +25,7 @@ struct tc__kernels {
 };
 
 enum {
-    TC__UNIT_KERNELS = 12, // kernels of one translation unit
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit
     TC__SYMBOL_DIGITS = 16
 };
 
@@ -236,7 +237,7 @@ static int tc__order_lanes(const tc__kernel_order *o) {
     return tc__group_lanes(o->launch->group);
 }
 
-// Kernels of the unit that begins at o: a dozen, with vectors of one size.
+// Kernels of the unit that begins at o: half a dozen, with vectors of one size.
 static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
     size_t count = 1;
     while (count < n && count < TC__UNIT_KERNELS &&

@@ -124,7 +124,7 @@ every_program() {
 }
 
 # With TC_NO_SITES no macro leaves __FILE__ in the user's code.
-names_no_file() { ! "$1" -E -P -I. $here/no_sites.c | grep 'no_sites[.]c'; }
+names_no_file() { ! "$1" -w -E -P -I. $here/no_sites.c | grep 'no_sites[.]c'; }
 
 # -std=c99 with libc first must say what to do.
 needs_gnu_source() {
