@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x09a38ecf0346c834u
+#define TC__BUILD_ID 0xf127963ae03cf1f6u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -37313,12 +37313,6 @@ static void tc__reach_down(const tc__reach *r, uint32_t from) {
     }
 }
 
-static int tc__reach_meets(const tc__reach *a, const tc__reach *b) {
-    for (size_t i = 0; i < a->size; i++)
-        if (a->used[i] && b->used[i]) return 1;
-    return 0;
-}
-
 static int tc__reach_open(tc__reach *r, tc_ctx *c, const tc__visit *v) {
     r->v = v, r->size = v->path.count + v->external.count;
     r->used = TC__NEW_ARRAY(c, uint8_t, r->size);
@@ -37329,19 +37323,23 @@ static void tc__reach_close(tc__reach *r, tc_ctx *c) {
     if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
 }
 
-// A write in place is a part of the value when what it writes to, or a part of that, is;
-// also one that comes later, before step `count`.
-static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t count) {
+// The result that a write to `code` changes: what it is a view of. TC__EXTERNAL: none.
+static uint32_t tc__written_root(const tc__visit *v, uint32_t code) {
+    while (!(code & TC__EXTERNAL) && tc__ops[v->path.at[code]->op].kind == TC__KIND_MOVE)
+        code = v->path.at[code]->in[0];
+    return code;
+}
+
+// A write in place is a part of the value when what it writes to is; also one that comes
+// later, before step `count`.
+static void tc__reach_writes(tc__reach *r, uint32_t count) {
     int more = r->v->writes;
     while (more) {
         more = 0;
         for (uint32_t i = count; i-- > 0;) {
             const tc__step *s = r->v->path.at[i];
             if (s->op != TC_OP_COPY_ || r->used[i]) continue;
-            memset(target->used, 0, target->size);
-            *tc__reach_at(target, s->in[0]) = 1;
-            tc__reach_down(target, i);
-            if (!tc__reach_meets(r, target)) continue;
+            if (!*tc__reach_at(r, tc__written_root(r->v, s->in[0]))) continue;
             r->used[i] = 1, more = 1;
         }
         tc__reach_down(r, count - 1);
@@ -37352,28 +37350,22 @@ static void tc__reach_writes(tc__reach *r, tc__reach *target, uint32_t count) {
 // 0 = out of memory.
 static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position,
                         uint32_t count) {
-    tc__reach target;
     if (!tc__reach_open(r, c, v)) return 0;
-    if (!tc__reach_open(&target, c, v)) {
-        tc__reach_close(r, c);
-        return 0;
-    }
     r->used[position] = 1;
     tc__reach_down(r, position);
-    tc__reach_writes(r, &target, count);
-    tc__reach_close(&target, c);
+    tc__reach_writes(r, count);
     return 1;
 }
 
-// The result that a write to `code` changes: what it is a view of. TC__EXTERNAL: none.
-static uint32_t tc__written_root(const tc__visit *v, uint32_t code) {
-    while (!(code & TC__EXTERNAL) && tc__ops[v->path.at[code]->op].kind == TC__KIND_MOVE)
-        code = v->path.at[code]->in[0];
-    return code;
+// A zeros or rand that is written in place is a buffer somebody holds.
+static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
+    uint32_t root = tc__written_root(v, copy->in[0]);
+    if (root & TC__EXTERNAL) return;
+    if (tc__ops[v->path.at[root]->op].kind == TC__KIND_SOURCE) used[root] = 1;
 }
 
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,
-// wanted before, or small.
+// wanted before, small, or a buffer.
 static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
     for (uint32_t i = 0; i < count; i++) used[i] = 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -37389,6 +37381,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
         if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
             used[i] = 0;
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
+            if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
             continue;
         }
         if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))

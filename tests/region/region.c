@@ -1188,3 +1188,22 @@ BOTH(a_result_written_in_place_is_stored) {
         CHECK_EQ(AT(used, 3), k + 4);
     }
 }
+
+// A write to one result says nothing about what that result was made of.
+BOTH(a_later_write_elsewhere_leaves_sources_readable) {
+    for (int k = 0; k < 2; k++) {
+        tc_tensor x = line(tc, N, k, 1);
+        BEGIN("write elsewhere");
+        tc_mul_s_(x, -3);
+        tc_tensor ones = tc_ones(tc, TC_DIMS(N), TC_F32), y = tc_add(ones, x);
+        tc_copy_(y, x);
+        tc_tensor zeros = tc_zeros(tc, TC_DIMS(N), TC_F32);
+        tc_sub_(zeros, x);
+        tc_tensor z = tc_add(zeros, ones);
+        END();
+        CHECK_EQ(AT(ones, 3), 1);
+        CHECK_EQ(AT(y, 3), -3 * (k + 3));
+        CHECK_EQ(AT(zeros, 3), 3 * (k + 3));
+        CHECK_EQ(AT(z, 3), 3 * (k + 3) + 1);
+    }
+}
