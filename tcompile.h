@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf127963ae03cf1f6u
+#define TC__BUILD_ID 0x9d3ff2ca90421627u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -8962,9 +8962,9 @@ typedef struct tc__builder {
 
 // ---- node constructors; each gives NULL when memory is out, and NULL for NULL operands ----
 
-static tc__node *tc__make_node(tc__graph *g, tc__op op, int dtype, int rank,
-                               const tc__ix *dims, const uint32_t *in, uint32_t n_in,
-                               const int64_t *attr, uint32_t n_attr) {
+static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
+                          const uint32_t *in, uint32_t n_in, const int64_t *attr,
+                          uint32_t n_attr) {
     tc__node n;
     memset(&n, 0, sizeof n);
     n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype,
@@ -8977,34 +8977,6 @@ static tc__node *tc__make_node(tc__graph *g, tc__op op, int dtype, int rank,
     n.in = ids, n.attr = words;
     if (rank) memcpy(n.dims, dims, (size_t)rank * sizeof *dims);
     return tc__node_cons(g, &n);
-}
-
-static int tc__has_no_elements(int rank, const tc__ix *dims) {
-    for (int i = 0; i < rank; i++)
-        if (tc__ix_equals(dims[i], 0)) return 1;
-    return 0;
-}
-
-// What has no elements is a constant: nothing may be loaded for it, not even once per row.
-static tc__node *tc__make_nothing(tc__graph *g, int dtype, int rank, const tc__ix *dims) {
-    tc__ix ones[TC_MAX_RANK];
-    int64_t zero = 0;
-    for (int i = 0; i < rank; i++) ones[i] = tc__ix_const(1);
-    tc__node *n = tc__make_node(g, TC_OP_CONST, dtype, 0, NULL, NULL, 0, &zero, 1);
-    if (n)
-        n = tc__make_node(g, TC_OP_RESHAPE, dtype, rank, ones, &n->id, 1, ones,
-                          (uint32_t)rank);
-    return n ? tc__make_node(g, TC_OP_EXPAND, dtype, rank, dims, &n->id, 1, dims,
-                             (uint32_t)rank)
-             : NULL;
-}
-
-static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
-                          const uint32_t *in, uint32_t n_in, const int64_t *attr,
-                          uint32_t n_attr) {
-    if (op != TC_OP_INPUT && tc__has_no_elements(rank, dims))
-        return tc__make_nothing(g, dtype, rank, dims);
-    return tc__make_node(g, op, dtype, rank, dims, in, n_in, attr, n_attr);
 }
 
 static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank,
@@ -11684,6 +11656,12 @@ static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t colum
     return e;
 }
 
+static int tc__has_no_elements(const tc__node *n) {
+    for (int i = 0; i < n->rank; i++)
+        if (tc__ix_equals(n->dims[i], 0)) return 1;
+    return 0;
+}
+
 static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
     tc__ix n = tc__ix_const(1);
     for (int i = 0; i < rank; i++) n = tc__ix_mul(p, n, dims[i]);
@@ -11969,7 +11947,6 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
-    if (!found) return tc__weave_const(w, n->dtype, 0); // of empty parts alone: never read
     return value;
 }
 
@@ -12082,6 +12059,8 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
     int root = w->root_of[n->id];
+    // Nothing may be loaded for what has no elements, not even once per row.
+    if (tc__has_no_elements(n)) return tc__weave_const(w, n->dtype, 0);
     if (root != TC__NONE && w->roots[root].group != w->group)
         return tc__lower_root(w, n, index);
     switch (tc__ops[n->op].kind) {
@@ -12632,9 +12611,11 @@ static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].ki
 
 // ---- roots ----
 
+// Nodes without elements are not computed, whoever wants them.
 static void tc__mark_live(tc__schedule *s) {
     for (size_t i = s->g->node.count; i-- > 0;) {
         const tc__node *n = s->g->node.at[i];
+        if (tc__has_no_elements(n)) s->live[i] = 0;
         if (!s->live[i]) continue;
         for (uint32_t k = 0; k < n->n_in; k++) {
             s->live[n->in[k]] = 1;
@@ -36602,11 +36583,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
     memset(&env, 0, sizeof env);
     if (!output) return 0;
-    for (size_t i = 0; i < p->output.count; i++) {
-        const tc__node *n = p->graph.node.at[p->output.at[i].node];
-        if (!p->output.at[i].alias && !tc__has_no_elements(n->rank, n->dims))
-            output[n->id] = 1;
-    }
+    for (size_t i = 0; i < p->output.count; i++)
+        if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int ok =
         tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
     ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);

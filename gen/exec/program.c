@@ -320,11 +320,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
     memset(&env, 0, sizeof env);
     if (!output) return 0;
-    for (size_t i = 0; i < p->output.count; i++) {
-        const tc__node *n = p->graph.node.at[p->output.at[i].node];
-        if (!p->output.at[i].alias && !tc__has_no_elements(n->rank, n->dims))
-            output[n->id] = 1;
-    }
+    for (size_t i = 0; i < p->output.count; i++)
+        if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int ok =
         tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
     ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);

@@ -29,9 +29,9 @@ typedef struct tc__builder {
 
 // ---- node constructors; each gives NULL when memory is out, and NULL for NULL operands ----
 
-static tc__node *tc__make_node(tc__graph *g, tc__op op, int dtype, int rank,
-                               const tc__ix *dims, const uint32_t *in, uint32_t n_in,
-                               const int64_t *attr, uint32_t n_attr) {
+static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
+                          const uint32_t *in, uint32_t n_in, const int64_t *attr,
+                          uint32_t n_attr) {
     tc__node n;
     memset(&n, 0, sizeof n);
     n.op = (uint16_t)op, n.stage = TC__TENSOR, n.dtype = (uint8_t)dtype,
@@ -44,34 +44,6 @@ static tc__node *tc__make_node(tc__graph *g, tc__op op, int dtype, int rank,
     n.in = ids, n.attr = words;
     if (rank) memcpy(n.dims, dims, (size_t)rank * sizeof *dims);
     return tc__node_cons(g, &n);
-}
-
-static int tc__has_no_elements(int rank, const tc__ix *dims) {
-    for (int i = 0; i < rank; i++)
-        if (tc__ix_equals(dims[i], 0)) return 1;
-    return 0;
-}
-
-// What has no elements is a constant: nothing may be loaded for it, not even once per row.
-static tc__node *tc__make_nothing(tc__graph *g, int dtype, int rank, const tc__ix *dims) {
-    tc__ix ones[TC_MAX_RANK];
-    int64_t zero = 0;
-    for (int i = 0; i < rank; i++) ones[i] = tc__ix_const(1);
-    tc__node *n = tc__make_node(g, TC_OP_CONST, dtype, 0, NULL, NULL, 0, &zero, 1);
-    if (n)
-        n = tc__make_node(g, TC_OP_RESHAPE, dtype, rank, ones, &n->id, 1, ones,
-                          (uint32_t)rank);
-    return n ? tc__make_node(g, TC_OP_EXPAND, dtype, rank, dims, &n->id, 1, dims,
-                             (uint32_t)rank)
-             : NULL;
-}
-
-static tc__node *tc__make(tc__graph *g, tc__op op, int dtype, int rank, const tc__ix *dims,
-                          const uint32_t *in, uint32_t n_in, const int64_t *attr,
-                          uint32_t n_attr) {
-    if (op != TC_OP_INPUT && tc__has_no_elements(rank, dims))
-        return tc__make_nothing(g, dtype, rank, dims);
-    return tc__make_node(g, op, dtype, rank, dims, in, n_in, attr, n_attr);
 }
 
 static tc__node *tc__make1(tc__graph *g, tc__op op, const tc__node *a, int rank,

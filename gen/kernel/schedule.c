@@ -58,9 +58,11 @@ static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].ki
 
 // ---- roots ----
 
+// Nodes without elements are not computed, whoever wants them.
 static void tc__mark_live(tc__schedule *s) {
     for (size_t i = s->g->node.count; i-- > 0;) {
         const tc__node *n = s->g->node.at[i];
+        if (tc__has_no_elements(n)) s->live[i] = 0;
         if (!s->live[i]) continue;
         for (uint32_t k = 0; k < n->n_in; k++) {
             s->live[n->in[k]] = 1;

@@ -94,6 +94,12 @@ static tc__ix tc__to_rows_cols(tc__ixpool *p, const tc__space *s, uint32_t colum
     return e;
 }
 
+static int tc__has_no_elements(const tc__node *n) {
+    for (int i = 0; i < n->rank; i++)
+        if (tc__ix_equals(n->dims[i], 0)) return 1;
+    return 0;
+}
+
 static tc__ix tc__dims_size(tc__ixpool *p, int rank, const tc__ix *dims) {
     tc__ix n = tc__ix_const(1);
     for (int i = 0; i < rank; i++) n = tc__ix_mul(p, n, dims[i]);
@@ -379,7 +385,6 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
-    if (!found) return tc__weave_const(w, n->dtype, 0); // of empty parts alone: never read
     return value;
 }
 
@@ -492,6 +497,8 @@ static uint32_t tc__lower_reduce(tc__weave *w, const tc__node *n) {
 
 static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *index) {
     int root = w->root_of[n->id];
+    // Nothing may be loaded for what has no elements, not even once per row.
+    if (tc__has_no_elements(n)) return tc__weave_const(w, n->dtype, 0);
     if (root != TC__NONE && w->roots[root].group != w->group)
         return tc__lower_root(w, n, index);
     switch (tc__ops[n->op].kind) {

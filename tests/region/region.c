@@ -6,6 +6,7 @@
 #include "harness.h"
 
 #include <math.h>
+#include <sys/mman.h>
 
 // ---- help ----
 static tc_ctx *open_backend(const char *backend) {
@@ -1146,6 +1147,39 @@ BOTH(nothing_is_touched_for_empty_results) {
             CHECK_EQ(AT(tc_reshape(z, TC_DIMS(32)), at), at);
         }
     }
+}
+
+// Nor is the memory behind an empty input, which here may not even be read.
+BOTH(empty_inputs_are_not_read) {
+    enum { ROWS = 1024 };
+    size_t bytes = ROWS * sizeof(float);
+    void *closed = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(closed != MAP_FAILED);
+    tc_tensor x = tc_wrap(tc, closed, TC_DIMS(0, ROWS), TC_F32);
+    tc_tensor a = tc_wrap(tc, closed, TC_DIMS(8, 0), TC_F32);
+    for (int k = 0; k < 2; k++) {
+        tc_tensor two[2];
+        BEGIN("empty inputs");
+        tc_tensor s = tc_sum(x, 0), p = tc_prod(tc_permute(x, TC_DIMS(1, 0)), 1);
+        two[0] = x, two[1] = tc_reshape(tc_add_s(s, 3), TC_DIMS(1, ROWS));
+        tc_tensor t = tc_reshape(tc_cat(two, 2, 0), TC_DIMS(ROWS));
+        tc_tensor q = tc_pad(x, TC_DIMS(0, 0), TC_DIMS(1, 0), 7);
+        tc_tensor m = tc_reshape(tc_matmul(a, x), TC_DIMS(8 * ROWS));
+        tc_tensor n = tc_matmul(x, tc_ones(tc, TC_DIMS(ROWS, 4), TC_F32));
+        tc_tensor every = tc_all_dims(tc_gt_s(x, 0), TC_DIMS(0, 1), 0);
+        END();
+        q = tc_reshape(q, TC_DIMS(ROWS));
+        for (int at = 0; at < ROWS; at++) {
+            CHECK_EQ(AT(s, at), 0);
+            CHECK_EQ(AT(p, at), 1);
+            CHECK_EQ(AT(t, at), 3);
+            CHECK_EQ(AT(q, at), 7);
+            CHECK_EQ(AT(m, at * 8), 0);
+        }
+        CHECK_EQ(tc_numel(n), 0);
+        CHECK_EQ(tc_item(every), 1);
+    }
+    munmap(closed, bytes);
 }
 
 // Indices of long chains of movement would grow without end: some values go to memory.
