@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x9d3ff2ca90421627u
+#define TC__BUILD_ID 0xf521402be1343253u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -36281,13 +36281,23 @@ typedef struct tc__output {
     uint32_t external; // write-back: which external
     uint32_t node;
     uint32_t layout;
+    uint32_t first;       // the output in whose memory the node is computed: this one, or
+                          // an earlier one of the same node
     int view;             // made by a movement op: may share storage
     int alias;            // 1 = a view of external `external` itself, unchanged
-    int copy;             // 1 = same node as an earlier output, but memory of its own
-    int direct;           // write-back: the kernel writes the external's memory itself
+    int copy;             // 1 = not first, but memory of its own
+    int direct;           // write-back of a node that is no other output: the kernel writes
+                          // the external's memory itself
     tc__storage *kept[2]; // storage of earlier runs, reused when nobody else holds it
     tc__storage *storage; // of this run
 } tc__output;
+
+// An address that is looked up anew for every run: an input's, or an output's.
+typedef struct tc__address {
+    void **at;       // in some launch's `buf`
+    int output;      // 1 = `source` is an output, 0 = an external or an earlier result
+    uint32_t source; // index
+} tc__address;
 
 typedef struct tc__program {
     tc_ctx *ctx;
@@ -36300,6 +36310,7 @@ typedef struct tc__program {
     size_t input_count;
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
+    TC__VEC(tc__address) address;
     uint8_t *memory;      // the arena of intermediates, plan.bytes
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
@@ -36335,6 +36346,13 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
         o.external = root;
     }
     return o.layout && TC__PUSH(p->ctx, p->output, o);
+}
+
+// The output in whose memory `node` is computed, UINT32_MAX = none.
+static uint32_t tc__output_of(const tc__program *p, uint32_t node) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].node == node && !p->output.at[i].alias) return (uint32_t)i;
+    return UINT32_MAX;
 }
 
 // The external whose memory cell `cell` shows, UINT32_MAX if it has memory of its own.
@@ -36477,6 +36495,7 @@ static void tc__program_free(tc__program *p) {
     }
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
+    TC__VEC_FREE(c, p->address);
     TC__VEC_FREE(c, p->plan.slab);
     if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
     if (p->scratch)
@@ -36577,6 +36596,26 @@ static int tc__program_memory(tc__program *p) {
     return p->memory != NULL;
 }
 
+// The address of one buffer: in the arena now, else looked up at each run.
+static int tc__program_address(tc__program *p, const tc__kbuf *b, void **at) {
+    tc__address a;
+    a.at = at, a.output = b->place == TC__BUF_NODE;
+    a.source = a.output ? tc__output_of(p, b->source) : b->source;
+    if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
+        return TC__PUSH(p->ctx, p->address, a);
+    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+    return 1;
+}
+
+static int tc__program_addresses(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        for (size_t k = 0; k < l->group->buffer.count; k++)
+            if (!tc__program_address(p, &l->group->buffer.at[k], &l->buf[k])) return 0;
+    }
+    return 1;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     tc__ixenv env;
@@ -36608,6 +36647,7 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
+    for (size_t i = 0; i < n; i++) p->output.at[i].first = tc__output_of(p, node[i]);
     if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
     return ok;
@@ -36631,7 +36671,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
-    return ok && !p->ix.failed && tc__program_memory(p);
+    return ok && !p->ix.failed && tc__program_memory(p) && tc__program_addresses(p);
 }
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
@@ -37064,12 +37104,6 @@ static void *tc__external_data(tc_ctx *c, const tc__external *e) {
     return (char *)e->storage->data + e->offset * bytes;
 }
 
-static tc__output *tc__program_output_of(tc__program *p, uint32_t node) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].node == node && !p->output.at[i].alias) return &p->output.at[i];
-    return NULL;
-}
-
 static int tc__program_storages(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         tc__output *o = &p->output.at[i];
@@ -37078,9 +37112,9 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
             o->storage = v->external.at[o->external].storage;
             continue;
         }
-        tc__output *first = tc__program_output_of(p, o->node);
+        const tc__output *first = &p->output.at[o->first];
         o->copy = first != o && !o->view && o->position != UINT32_MAX;
-        if (first != o && !o->copy && !first->direct)
+        if (first != o && !o->copy)
             o->storage = first->storage;
         else if (!tc__output_storage(p->ctx, o))
             return 0;
@@ -37094,17 +37128,17 @@ static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source)
     return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
 }
 
-static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
-    for (size_t i = 0; i < l->group->buffer.count; i++) {
-        const tc__kbuf *b = &l->group->buffer.at[i];
-        if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
-        if (b->place != TC__BUF_NODE) continue;
-        tc__output *o = tc__program_output_of(p, b->source);
-        if (o)
-            l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                                  : o->storage->data;
-        else
-            l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t i) {
+    const tc__output *o = &p->output.at[i];
+    return o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
+                     : o->storage->data;
+}
+
+static void tc__program_look_up(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        *a->at =
+            a->output ? tc__output_data(p, v, a->source) : tc__input_data(p, v, a->source);
     }
 }
 
@@ -37139,12 +37173,9 @@ static void tc__program_copies(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         if (!o->copy) continue;
-        const tc__output *from = tc__program_output_of(p, o->node);
         const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        const void *data = from->direct
-                               ? tc__external_data(p->ctx, &v->external.at[from->external])
-                               : from->storage->data;
-        memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
+        memcpy(o->storage->data, tc__output_data(p, v, o->first),
+               (size_t)l->numel * tc__dtype(l->dtype)->bytes);
     }
 }
 
@@ -37201,9 +37232,9 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
+    tc__program_look_up(p, v);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        tc__launch_bind(p, l, v);
         l->args.seed = r->seed, l->args.draw = v->draw;
         if (l->items > 0)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
@@ -37241,15 +37272,9 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         const tc__external *e = o->alias ? &v->external.at[o->external] : NULL;
-        tc__storage *s = o->direct ? v->external.at[o->external].storage : o->storage;
         if (o->position == UINT32_MAX) continue;
         if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
-        if (!e) {
-            const tc__output *first =
-                tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
-            if (first->direct) s = v->external.at[first->external].storage;
-        }
-        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s,
+        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, o->storage,
                               e ? e->offset : 0))
             return 0;
     }

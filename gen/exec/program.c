@@ -18,13 +18,23 @@ typedef struct tc__output {
     uint32_t external; // write-back: which external
     uint32_t node;
     uint32_t layout;
+    uint32_t first;       // the output in whose memory the node is computed: this one, or
+                          // an earlier one of the same node
     int view;             // made by a movement op: may share storage
     int alias;            // 1 = a view of external `external` itself, unchanged
-    int copy;             // 1 = same node as an earlier output, but memory of its own
-    int direct;           // write-back: the kernel writes the external's memory itself
+    int copy;             // 1 = not first, but memory of its own
+    int direct;           // write-back of a node that is no other output: the kernel writes
+                          // the external's memory itself
     tc__storage *kept[2]; // storage of earlier runs, reused when nobody else holds it
     tc__storage *storage; // of this run
 } tc__output;
+
+// An address that is looked up anew for every run: an input's, or an output's.
+typedef struct tc__address {
+    void **at;       // in some launch's `buf`
+    int output;      // 1 = `source` is an output, 0 = an external or an earlier result
+    uint32_t source; // index
+} tc__address;
 
 typedef struct tc__program {
     tc_ctx *ctx;
@@ -37,6 +47,7 @@ typedef struct tc__program {
     size_t input_count;
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
+    TC__VEC(tc__address) address;
     uint8_t *memory;      // the arena of intermediates, plan.bytes
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
@@ -72,6 +83,13 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
         o.external = root;
     }
     return o.layout && TC__PUSH(p->ctx, p->output, o);
+}
+
+// The output in whose memory `node` is computed, UINT32_MAX = none.
+static uint32_t tc__output_of(const tc__program *p, uint32_t node) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].node == node && !p->output.at[i].alias) return (uint32_t)i;
+    return UINT32_MAX;
 }
 
 // The external whose memory cell `cell` shows, UINT32_MAX if it has memory of its own.
@@ -214,6 +232,7 @@ static void tc__program_free(tc__program *p) {
     }
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
+    TC__VEC_FREE(c, p->address);
     TC__VEC_FREE(c, p->plan.slab);
     if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
     if (p->scratch)
@@ -314,6 +333,26 @@ static int tc__program_memory(tc__program *p) {
     return p->memory != NULL;
 }
 
+// The address of one buffer: in the arena now, else looked up at each run.
+static int tc__program_address(tc__program *p, const tc__kbuf *b, void **at) {
+    tc__address a;
+    a.at = at, a.output = b->place == TC__BUF_NODE;
+    a.source = a.output ? tc__output_of(p, b->source) : b->source;
+    if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
+        return TC__PUSH(p->ctx, p->address, a);
+    if (a.output) *at = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+    return 1;
+}
+
+static int tc__program_addresses(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        for (size_t k = 0; k < l->group->buffer.count; k++)
+            if (!tc__program_address(p, &l->group->buffer.at[k], &l->buf[k])) return 0;
+    }
+    return 1;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     tc__ixenv env;
@@ -345,6 +384,7 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
+    for (size_t i = 0; i < n; i++) p->output.at[i].first = tc__output_of(p, node[i]);
     if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
     return ok;
@@ -368,7 +408,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
-    return ok && !p->ix.failed && tc__program_memory(p);
+    return ok && !p->ix.failed && tc__program_memory(p) && tc__program_addresses(p);
 }
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back

@@ -22,15 +22,9 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         const tc__external *e = o->alias ? &v->external.at[o->external] : NULL;
-        tc__storage *s = o->direct ? v->external.at[o->external].storage : o->storage;
         if (o->position == UINT32_MAX) continue;
         if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
-        if (!e) {
-            const tc__output *first =
-                tc__program_output_of((tc__program *)(uintptr_t)p, o->node);
-            if (first->direct) s = v->external.at[first->external].storage;
-        }
-        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, s,
+        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, o->storage,
                               e ? e->offset : 0))
             return 0;
     }

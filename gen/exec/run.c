@@ -19,12 +19,6 @@ static void *tc__external_data(tc_ctx *c, const tc__external *e) {
     return (char *)e->storage->data + e->offset * bytes;
 }
 
-static tc__output *tc__program_output_of(tc__program *p, uint32_t node) {
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].node == node && !p->output.at[i].alias) return &p->output.at[i];
-    return NULL;
-}
-
 static int tc__program_storages(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         tc__output *o = &p->output.at[i];
@@ -33,9 +27,9 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
             o->storage = v->external.at[o->external].storage;
             continue;
         }
-        tc__output *first = tc__program_output_of(p, o->node);
+        const tc__output *first = &p->output.at[o->first];
         o->copy = first != o && !o->view && o->position != UINT32_MAX;
-        if (first != o && !o->copy && !first->direct)
+        if (first != o && !o->copy)
             o->storage = first->storage;
         else if (!tc__output_storage(p->ctx, o))
             return 0;
@@ -49,17 +43,17 @@ static void *tc__input_data(tc__program *p, const tc__visit *v, uint32_t source)
     return tc__tensor_data(t, tc__layout_at(p->ctx, t->layout)->dtype);
 }
 
-static void tc__launch_bind(tc__program *p, tc__launch *l, const tc__visit *v) {
-    for (size_t i = 0; i < l->group->buffer.count; i++) {
-        const tc__kbuf *b = &l->group->buffer.at[i];
-        if (b->place == TC__BUF_INPUT) l->buf[i] = tc__input_data(p, v, b->source);
-        if (b->place != TC__BUF_NODE) continue;
-        tc__output *o = tc__program_output_of(p, b->source);
-        if (o)
-            l->buf[i] = o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
-                                  : o->storage->data;
-        else
-            l->buf[i] = p->memory + tc__plan_find(&p->plan, b->source)->offset;
+static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t i) {
+    const tc__output *o = &p->output.at[i];
+    return o->direct ? tc__external_data(p->ctx, &v->external.at[o->external])
+                     : o->storage->data;
+}
+
+static void tc__program_look_up(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        *a->at =
+            a->output ? tc__output_data(p, v, a->source) : tc__input_data(p, v, a->source);
     }
 }
 
@@ -94,12 +88,9 @@ static void tc__program_copies(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         if (!o->copy) continue;
-        const tc__output *from = tc__program_output_of(p, o->node);
         const tc__layout *l = tc__layout_at(p->ctx, o->layout);
-        const void *data = from->direct
-                               ? tc__external_data(p->ctx, &v->external.at[from->external])
-                               : from->storage->data;
-        memcpy(o->storage->data, data, (size_t)l->numel * tc__dtype(l->dtype)->bytes);
+        memcpy(o->storage->data, tc__output_data(p, v, o->first),
+               (size_t)l->numel * tc__dtype(l->dtype)->bytes);
     }
 }
 
@@ -156,9 +147,9 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
+    tc__program_look_up(p, v);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        tc__launch_bind(p, l, v);
         l->args.seed = r->seed, l->args.draw = v->draw;
         if (l->items > 0)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
