@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf521402be1343253u
+#define TC__BUILD_ID 0x77314ed950949aedu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5729,6 +5729,73 @@ static const char *tc__op_name(tc__op op) {
         if (!strcmp(o->id, own[i][0])) return own[i][1];
     return o->id;
 }
+// ---- gen/graph/view.c ---------------------------------------------------
+// Which movement results are views: other sizes, strides and offset over the operand's memory. The
+// same answer eagerly and in a region, so that writes in place reach the same elements.
+
+// Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
+static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,
+                               int64_t *out) {
+    int i = l->rank - 1;
+    int64_t stride = 1, left = 0;
+    if (l->contiguous) {
+        tc__row_major(rank, dims, out);
+        return 1;
+    }
+    for (int d = rank - 1; d >= 0; d--) {
+        if (dims[d] == 1) {
+            out[d] = 0;
+            continue;
+        }
+        while (left <= 1 && i >= 0) {
+            if (l->dims[i] != 1) stride = l->strides[i], left = l->dims[i];
+            i--;
+        }
+        // Join following dimensions that continue this run.
+        while (left < dims[d] && i >= 0 &&
+               (l->dims[i] == 1 || l->strides[i] == stride * left)) {
+            left *= l->dims[i];
+            i--;
+        }
+        if (left % dims[d]) return 0;
+        out[d] = stride;
+        stride *= dims[d];
+        left /= dims[d];
+    }
+    return left <= 1;
+}
+
+// The result `m` of a movement op over layout `from`: *layout and the offset of its first element.
+// 0 = not a view. *layout == 0: out of memory, reported.
+static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
+                       const tc__meta *m, uint32_t *layout, int64_t *offset) {
+    const tc__layout *l = tc__layout_at(c, from);
+    int64_t dims[TC_MAX_RANK], strides[TC_MAX_RANK];
+    for (int i = 0; i < m->rank; i++) dims[i] = tc__ix_value(m->dims[i]);
+    *offset = 0;
+    switch (op) {
+    case TC_OP_RESHAPE:
+        if (!l->numel || !tc__reshape_strides(l, m->rank, dims, strides)) return 0;
+        break;
+    case TC_OP_PERMUTE:
+        for (int i = 0; i < m->rank; i++) strides[i] = l->strides[attr[i]];
+        break;
+    case TC_OP_EXPAND:
+        for (int i = 0; i < m->rank; i++) {
+            int d = i - (m->rank - l->rank);
+            strides[i] = d < 0 || l->dims[d] == 1 ? 0 : l->strides[d];
+        }
+        break;
+    case TC_OP_SLICE:
+        memcpy(strides, l->strides, (size_t)m->rank * sizeof *strides);
+        *offset = l->numel && m->rank ? tc__ix_value(attr[1]) * strides[attr[0]] : 0;
+        strides[attr[0]] *= tc__ix_value(attr[3]);
+        break;
+    default: return 0;
+    }
+    *layout = tc__layout_intern(c, m->dtype, m->rank, dims, strides);
+    return 1;
+}
 // ---- gen/graph/trace.c --------------------------------------------------
 // Recording: regions, their tries of steps, and visits that follow or fork them.
 // Input: primitive calls from user code and composites. Output: a path of steps per visit.
@@ -5770,6 +5837,7 @@ typedef struct tc__step {
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
     tc__meta meta; // of the result
+    uint32_t view; // layout of a result that is a view of operand 0; 0 = memory of its own
     tc__site site; // where it was first recorded
     uint32_t position;
     void *program;       // FINISH, BREAK: owned and understood by exec/
@@ -6107,13 +6175,32 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     return s;
 }
 
+static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
+    int64_t dims[TC_MAX_RANK];
+    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
+    const tc__step *s = v->path.at[code];
+    if (s->view) return s->view;
+    for (int i = 0; i < s->meta.rank; i++) dims[i] = tc__ix_value(s->meta.dims[i]);
+    return tc__layout_intern(c, s->meta.dtype, s->meta.rank, dims, NULL);
+}
+
+// Sets s->view; 0 = out of memory.
+static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
+    int64_t offset;
+    if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
+    uint32_t from = tc__code_layout(c, v, s->in[0]);
+    if (!from) return 0;
+    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &offset) ||
+           s->view;
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
     memset(&meta, 0, sizeof meta);
     if (!tc__call_infer(c, k, &meta)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &meta);
-    if (!s || v->path.count >= TC__VISIT_BIT - 1) {
+    if (!s || !tc__step_view(c, v, s) || v->path.count >= TC__VISIT_BIT - 1) {
         tc__unbind_to(c, v, bound);
         return NULL;
     }
@@ -9292,31 +9379,6 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
                     s->n_in, s->attr, s->n_attr);
 }
 
-// Sizes that differ only in dimensions of size 1.
-static int tc__same_but_ones(const tc__node *a, const tc__meta *m) {
-    int i = 0;
-    if (!a) return 0;
-    for (int k = 0; k < m->rank; k++) {
-        if (tc__ix_equals(m->dims[k], 1)) continue;
-        while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
-        if (i == a->rank || a->dims[i++] != m->dims[k]) return 0;
-    }
-    while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
-    return i == a->rank;
-}
-
-// A reshape shares memory when it only drops or adds ones, and else only when nothing but reshapes stands between it and a dense root.
-static int tc__is_view(tc__builder *b, const tc__step *s) {
-    if (s->op == TC_OP_PERMUTE || s->op == TC_OP_EXPAND || s->op == TC_OP_SLICE) return 1;
-    if (s->op != TC_OP_RESHAPE) return 0;
-    if (tc__same_but_ones(tc__step_operand(b, s, 0), &s->meta)) return 1;
-    uint32_t i = tc__code_cell(b, s->in[0]);
-    for (; tc__cell_at(b, i)->via; i = tc__cell_at(b, i)->parent)
-        if (tc__cell_at(b, i)->via->op != TC_OP_RESHAPE) return 0;
-    if (i >= b->externals) return 1;
-    return tc__layout_at(b->ctx, b->visit->external.at[i].layout)->contiguous;
-}
-
 static int tc__build_step(tc__builder *b, const tc__step *s) {
     tc__cell v;
     memset(&v, 0, sizeof v);
@@ -9328,7 +9390,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
         v.node = NULL;
-    } else if (tc__is_view(b, s)) {
+    } else if (s->view) {
         v.via = s, v.parent = tc__code_cell(b, s->in[0]);
     } else {
         v.node = tc__step_node(b, s);
@@ -36283,7 +36345,7 @@ typedef struct tc__output {
     uint32_t layout;
     uint32_t first;       // the output in whose memory the node is computed: this one, or
                           // an earlier one of the same node
-    int view;             // made by a movement op: may share storage
+    int view;             // shows memory of another result or external: may share storage
     int alias;            // 1 = a view of external `external` itself, unchanged
     int copy;             // 1 = not first, but memory of its own
     int direct;           // write-back of a node that is no other output: the kernel writes
@@ -36340,7 +36402,7 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
     o.position = position, o.external = external, o.node = n->id;
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
     o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    o.view = step && tc__ops[step->op].kind == TC__KIND_MOVE;
+    o.view = step && step->view;
     if (o.view && n->op == TC_OP_INPUT && n->attr[0] == (int64_t)root) {
         o.alias = 1;
         o.external = root;
@@ -37326,10 +37388,9 @@ static void tc__reach_close(tc__reach *r, tc_ctx *c) {
     if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
 }
 
-// The result that a write to `code` changes: what it is a view of. TC__EXTERNAL: none.
-static uint32_t tc__written_root(const tc__visit *v, uint32_t code) {
-    while (!(code & TC__EXTERNAL) && tc__ops[v->path.at[code]->op].kind == TC__KIND_MOVE)
-        code = v->path.at[code]->in[0];
+// The result or external whose memory `code` shows: itself, or what it is a view of.
+static uint32_t tc__memory_of(const tc__visit *v, uint32_t code) {
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
     return code;
 }
 
@@ -37342,7 +37403,7 @@ static void tc__reach_writes(tc__reach *r, uint32_t count) {
         for (uint32_t i = count; i-- > 0;) {
             const tc__step *s = r->v->path.at[i];
             if (s->op != TC_OP_COPY_ || r->used[i]) continue;
-            if (!*tc__reach_at(r, tc__written_root(r->v, s->in[0]))) continue;
+            if (!*tc__reach_at(r, tc__memory_of(r->v, s->in[0]))) continue;
             r->used[i] = 1, more = 1;
         }
         tc__reach_down(r, count - 1);
@@ -37362,7 +37423,7 @@ static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t po
 
 // A zeros or rand that is written in place is a buffer somebody holds.
 static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
-    uint32_t root = tc__written_root(v, copy->in[0]);
+    uint32_t root = tc__memory_of(v, copy->in[0]);
     if (root & TC__EXTERNAL) return;
     if (tc__ops[v->path.at[root]->op].kind == TC__KIND_SOURCE) used[root] = 1;
 }
@@ -37376,7 +37437,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
         int writes = s->op == TC_OP_COPY_;
         for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
             if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
-        uint32_t root = writes ? tc__written_root(v, s->in[0]) : TC__EXTERNAL;
+        uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
         if (!(root & TC__EXTERNAL)) used[root] = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -37492,10 +37553,10 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     for (uint32_t i = at + 1; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         for (uint32_t k = 0; k < s->n_in; k++) {
-            if (s->in[k] & TC__EXTERNAL || s->in[k] >= at) continue;
-            tc__step *from = v->path.at[s->in[k]];
-            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE)
-                continue;
+            uint32_t code = tc__memory_of(v, s->in[k]);
+            if (code & TC__EXTERNAL || code >= at) continue;
+            tc__step *from = v->path.at[code];
+            if (from->flags & TC__STEP_CROSSES) continue;
             from->flags |= TC__STEP_CROSSES;
             v->region->generation++;
         }
@@ -37775,75 +37836,17 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
 
 // ---- views ----
 
-// Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
-static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,
-                               int64_t *out) {
-    int i = l->rank - 1;
-    int64_t stride = 1, left = 0;
-    if (l->contiguous) {
-        tc__row_major(rank, dims, out);
-        return 1;
-    }
-    for (int d = rank - 1; d >= 0; d--) {
-        if (dims[d] == 1) {
-            out[d] = 0;
-            continue;
-        }
-        while (left <= 1 && i >= 0) {
-            if (l->dims[i] != 1) stride = l->strides[i], left = l->dims[i];
-            i--;
-        }
-        // Join following dimensions that continue this run.
-        while (left < dims[d] && i >= 0 &&
-               (l->dims[i] == 1 || l->strides[i] == stride * left)) {
-            left *= l->dims[i];
-            i--;
-        }
-        if (left % dims[d]) return 0;
-        out[d] = stride;
-        stride *= dims[d];
-        left /= dims[d];
-    }
-    return left <= 1;
-}
-
-// The call as a view of its operand's layout: new sizes, strides, offset. 0 = not a view.
-static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m,
-                       int64_t *dims, int64_t *strides, int64_t *offset) {
-    for (int i = 0; i < m->rank; i++) dims[i] = tc__ix_value(m->dims[i]);
-    *offset = 0;
-    switch (k->op) {
-    case TC_OP_RESHAPE:
-        return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
-    case TC_OP_PERMUTE:
-        for (int i = 0; i < m->rank; i++) strides[i] = l->strides[k->attr[i]];
-        return 1;
-    case TC_OP_EXPAND:
-        for (int i = 0; i < m->rank; i++) {
-            int d = i - (m->rank - l->rank);
-            strides[i] = d < 0 || l->dims[d] == 1 ? 0 : l->strides[d];
-        }
-        return 1;
-    case TC_OP_SLICE:
-        memcpy(strides, l->strides, (size_t)m->rank * sizeof *strides);
-        *offset = l->numel && m->rank ? tc__ix_value(k->attr[1]) * strides[k->attr[0]] : 0;
-        strides[k->attr[0]] *= tc__ix_value(k->attr[3]);
-        return 1;
-    default: return 0;
-    }
-}
-
 static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     tc__meta m;
-    int64_t dims[TC_MAX_RANK], strides[TC_MAX_RANK], offset;
+    int64_t offset;
+    uint32_t id;
     if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
     tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
     *out = tc__null();
     memset(&m, 0, sizeof m);
     if (!t || !tc__call_infer(c, k, &m)) return 1;
-    tc__layout l = *tc__layout_at(c, t->layout);
-    if (!tc__view_of(k, &l, &m, dims, strides, &offset)) return 0;
-    uint32_t id = tc__layout_intern(c, l.dtype, m.rank, dims, strides);
+    if (!tc__view_of(c, k->op, k->attr, t->layout, &m, &id, &offset)) return 0;
+    if (!id) return 1;
     t->storage->refs++;
     *out =
         tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);

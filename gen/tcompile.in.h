@@ -82,6 +82,7 @@
 
 #include "graph/node.c"
 #include "graph/infer.c"
+#include "graph/view.c"
 #include "graph/trace.c"
 #include "graph/make.c"
 #include "graph/move.c"

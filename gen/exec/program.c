@@ -20,7 +20,7 @@ typedef struct tc__output {
     uint32_t layout;
     uint32_t first;       // the output in whose memory the node is computed: this one, or
                           // an earlier one of the same node
-    int view;             // made by a movement op: may share storage
+    int view;             // shows memory of another result or external: may share storage
     int alias;            // 1 = a view of external `external` itself, unchanged
     int copy;             // 1 = not first, but memory of its own
     int direct;           // write-back of a node that is no other output: the kernel writes
@@ -77,7 +77,7 @@ static int tc__program_output(tc__program *p, const tc__step *step, uint32_t pos
     o.position = position, o.external = external, o.node = n->id;
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
     o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    o.view = step && tc__ops[step->op].kind == TC__KIND_MOVE;
+    o.view = step && step->view;
     if (o.view && n->op == TC_OP_INPUT && n->attr[0] == (int64_t)root) {
         o.alias = 1;
         o.external = root;

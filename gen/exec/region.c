@@ -76,10 +76,9 @@ static void tc__reach_close(tc__reach *r, tc_ctx *c) {
     if (r->used) tc__free(c, r->used, r->size ? r->size : 1);
 }
 
-// The result that a write to `code` changes: what it is a view of. TC__EXTERNAL: none.
-static uint32_t tc__written_root(const tc__visit *v, uint32_t code) {
-    while (!(code & TC__EXTERNAL) && tc__ops[v->path.at[code]->op].kind == TC__KIND_MOVE)
-        code = v->path.at[code]->in[0];
+// The result or external whose memory `code` shows: itself, or what it is a view of.
+static uint32_t tc__memory_of(const tc__visit *v, uint32_t code) {
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
     return code;
 }
 
@@ -92,7 +91,7 @@ static void tc__reach_writes(tc__reach *r, uint32_t count) {
         for (uint32_t i = count; i-- > 0;) {
             const tc__step *s = r->v->path.at[i];
             if (s->op != TC_OP_COPY_ || r->used[i]) continue;
-            if (!*tc__reach_at(r, tc__written_root(r->v, s->in[0]))) continue;
+            if (!*tc__reach_at(r, tc__memory_of(r->v, s->in[0]))) continue;
             r->used[i] = 1, more = 1;
         }
         tc__reach_down(r, count - 1);
@@ -112,7 +111,7 @@ static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t po
 
 // A zeros or rand that is written in place is a buffer somebody holds.
 static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
-    uint32_t root = tc__written_root(v, copy->in[0]);
+    uint32_t root = tc__memory_of(v, copy->in[0]);
     if (root & TC__EXTERNAL) return;
     if (tc__ops[v->path.at[root]->op].kind == TC__KIND_SOURCE) used[root] = 1;
 }
@@ -126,7 +125,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
         int writes = s->op == TC_OP_COPY_;
         for (uint32_t k = (uint32_t)writes; k < s->n_in; k++)
             if (!(s->in[k] & TC__EXTERNAL)) used[s->in[k]] = 0;
-        uint32_t root = writes ? tc__written_root(v, s->in[0]) : TC__EXTERNAL;
+        uint32_t root = writes ? tc__memory_of(v, s->in[0]) : TC__EXTERNAL;
         if (!(root & TC__EXTERNAL)) used[root] = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -242,10 +241,10 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     for (uint32_t i = at + 1; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         for (uint32_t k = 0; k < s->n_in; k++) {
-            if (s->in[k] & TC__EXTERNAL || s->in[k] >= at) continue;
-            tc__step *from = v->path.at[s->in[k]];
-            if (from->flags & TC__STEP_CROSSES || tc__ops[from->op].kind == TC__KIND_MOVE)
-                continue;
+            uint32_t code = tc__memory_of(v, s->in[k]);
+            if (code & TC__EXTERNAL || code >= at) continue;
+            tc__step *from = v->path.at[code];
+            if (from->flags & TC__STEP_CROSSES) continue;
             from->flags |= TC__STEP_CROSSES;
             v->region->generation++;
         }
@@ -525,75 +524,17 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
 
 // ---- views ----
 
-// Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
-static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,
-                               int64_t *out) {
-    int i = l->rank - 1;
-    int64_t stride = 1, left = 0;
-    if (l->contiguous) {
-        tc__row_major(rank, dims, out);
-        return 1;
-    }
-    for (int d = rank - 1; d >= 0; d--) {
-        if (dims[d] == 1) {
-            out[d] = 0;
-            continue;
-        }
-        while (left <= 1 && i >= 0) {
-            if (l->dims[i] != 1) stride = l->strides[i], left = l->dims[i];
-            i--;
-        }
-        // Join following dimensions that continue this run.
-        while (left < dims[d] && i >= 0 &&
-               (l->dims[i] == 1 || l->strides[i] == stride * left)) {
-            left *= l->dims[i];
-            i--;
-        }
-        if (left % dims[d]) return 0;
-        out[d] = stride;
-        stride *= dims[d];
-        left /= dims[d];
-    }
-    return left <= 1;
-}
-
-// The call as a view of its operand's layout: new sizes, strides, offset. 0 = not a view.
-static int tc__view_of(const tc__call *k, const tc__layout *l, const tc__meta *m,
-                       int64_t *dims, int64_t *strides, int64_t *offset) {
-    for (int i = 0; i < m->rank; i++) dims[i] = tc__ix_value(m->dims[i]);
-    *offset = 0;
-    switch (k->op) {
-    case TC_OP_RESHAPE:
-        return l->numel > 0 && tc__reshape_strides(l, m->rank, dims, strides);
-    case TC_OP_PERMUTE:
-        for (int i = 0; i < m->rank; i++) strides[i] = l->strides[k->attr[i]];
-        return 1;
-    case TC_OP_EXPAND:
-        for (int i = 0; i < m->rank; i++) {
-            int d = i - (m->rank - l->rank);
-            strides[i] = d < 0 || l->dims[d] == 1 ? 0 : l->strides[d];
-        }
-        return 1;
-    case TC_OP_SLICE:
-        memcpy(strides, l->strides, (size_t)m->rank * sizeof *strides);
-        *offset = l->numel && m->rank ? tc__ix_value(k->attr[1]) * strides[k->attr[0]] : 0;
-        strides[k->attr[0]] *= tc__ix_value(k->attr[3]);
-        return 1;
-    default: return 0;
-    }
-}
-
 static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     tc__meta m;
-    int64_t dims[TC_MAX_RANK], strides[TC_MAX_RANK], offset;
+    int64_t offset;
+    uint32_t id;
     if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
     tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
     *out = tc__null();
     memset(&m, 0, sizeof m);
     if (!t || !tc__call_infer(c, k, &m)) return 1;
-    tc__layout l = *tc__layout_at(c, t->layout);
-    if (!tc__view_of(k, &l, &m, dims, strides, &offset)) return 0;
-    uint32_t id = tc__layout_intern(c, l.dtype, m.rank, dims, strides);
+    if (!tc__view_of(c, k->op, k->attr, t->layout, &m, &id, &offset)) return 0;
+    if (!id) return 1;
     t->storage->refs++;
     *out =
         tc__tensor_new(c, id, t->storage, t->offset + offset, k->site.file, k->site.line);

@@ -359,31 +359,6 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
                     s->n_in, s->attr, s->n_attr);
 }
 
-// Sizes that differ only in dimensions of size 1.
-static int tc__same_but_ones(const tc__node *a, const tc__meta *m) {
-    int i = 0;
-    if (!a) return 0;
-    for (int k = 0; k < m->rank; k++) {
-        if (tc__ix_equals(m->dims[k], 1)) continue;
-        while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
-        if (i == a->rank || a->dims[i++] != m->dims[k]) return 0;
-    }
-    while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
-    return i == a->rank;
-}
-
-// A reshape shares memory when it only drops or adds ones, and else only when nothing but reshapes stands between it and a dense root.
-static int tc__is_view(tc__builder *b, const tc__step *s) {
-    if (s->op == TC_OP_PERMUTE || s->op == TC_OP_EXPAND || s->op == TC_OP_SLICE) return 1;
-    if (s->op != TC_OP_RESHAPE) return 0;
-    if (tc__same_but_ones(tc__step_operand(b, s, 0), &s->meta)) return 1;
-    uint32_t i = tc__code_cell(b, s->in[0]);
-    for (; tc__cell_at(b, i)->via; i = tc__cell_at(b, i)->parent)
-        if (tc__cell_at(b, i)->via->op != TC_OP_RESHAPE) return 0;
-    if (i >= b->externals) return 1;
-    return tc__layout_at(b->ctx, b->visit->external.at[i].layout)->contiguous;
-}
-
 static int tc__build_step(tc__builder *b, const tc__step *s) {
     tc__cell v;
     memset(&v, 0, sizeof v);
@@ -395,7 +370,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (tc__ops[s->op].kind == TC__KIND_EFFECT) {
         v.node = NULL;
-    } else if (tc__is_view(b, s)) {
+    } else if (s->view) {
         v.via = s, v.parent = tc__code_cell(b, s->in[0]);
     } else {
         v.node = tc__step_node(b, s);

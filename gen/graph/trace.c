@@ -38,6 +38,7 @@ typedef struct tc__step {
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
     tc__meta meta; // of the result
+    uint32_t view; // layout of a result that is a view of operand 0; 0 = memory of its own
     tc__site site; // where it was first recorded
     uint32_t position;
     void *program;       // FINISH, BREAK: owned and understood by exec/
@@ -375,13 +376,32 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     return s;
 }
 
+static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
+    int64_t dims[TC_MAX_RANK];
+    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
+    const tc__step *s = v->path.at[code];
+    if (s->view) return s->view;
+    for (int i = 0; i < s->meta.rank; i++) dims[i] = tc__ix_value(s->meta.dims[i]);
+    return tc__layout_intern(c, s->meta.dtype, s->meta.rank, dims, NULL);
+}
+
+// Sets s->view; 0 = out of memory.
+static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
+    int64_t offset;
+    if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
+    uint32_t from = tc__code_layout(c, v, s->in[0]);
+    if (!from) return 0;
+    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &offset) ||
+           s->view;
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
     memset(&meta, 0, sizeof meta);
     if (!tc__call_infer(c, k, &meta)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &meta);
-    if (!s || v->path.count >= TC__VISIT_BIT - 1) {
+    if (!s || !tc__step_view(c, v, s) || v->path.count >= TC__VISIT_BIT - 1) {
         tc__unbind_to(c, v, bound);
         return NULL;
     }

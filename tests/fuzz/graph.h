@@ -626,7 +626,7 @@ static int do_move(graph *g, const ins *s, int a) {
     if (!d.rank && s->op != C_UNSQUEEZE && s->op != C_RESHAPE && s->op != C_EXPAND)
         return a;
     switch (s->op) {
-    case C_RESHAPE: o.d = factor(g->v[a].n, r); return emit_view(g, &o, 0);
+    case C_RESHAPE: o.d = factor(g->v[a].n, r); return emit_view(g, &o, 1);
     case C_PERMUTE:
         o.d = d;
         for (int i = 0; i < d.rank; i++) o.d.size[i] = i;
@@ -660,7 +660,7 @@ static int do_move(graph *g, const ins *s, int a) {
         if (!n) return a;
         o.a[0] = dim, o.a[1] = (int64_t)(r >> 1) % n - (r & 1 ? n : 0);
         return emit_view(g, &o, 1);
-    case C_FLIP: o.d = some_dims(g, a, r); return emit_view(g, &o, 0);
+    case C_FLIP: o.d = some_dims(g, a, r); return emit_view(g, &o, 1);
     case C_ROLL: o.a[0] = (int64_t)(r % 23) - 11, o.a[1] = dim; return emit_view(g, &o, 0);
     case C_UNFOLD:
         if (!n || d.rank > 4) return a;
@@ -681,7 +681,7 @@ static int do_move(graph *g, const ins *s, int a) {
     case C_SQUEEZE: o.a[0] = dim; return emit_view(g, &o, 1);
     case C_FLATTEN:
         o.a[0] = dim, o.a[1] = dim + (int64_t)(r % (uint32_t)(d.rank - dim));
-        return emit_view(g, &o, 0);
+        return emit_view(g, &o, 1);
     case C_TRIANGLE:
         o.fn = (int)(r & 1), o.a[0] = (int64_t)(r >> 1) % 5 - 2;
         return d.rank >= 2 ? emit(g, &o) : a;

@@ -609,6 +609,38 @@ BOTH(in_place_on_views_of_an_external) {
     }
 }
 
+// A reshape is a view where strides can say it, and a copy elsewhere: the same inside a
+// region, outside, and under TC_DISABLE.
+BOTH(in_place_on_reshapes) {
+    for (int inside = 0; inside < 2; inside++) {
+        tc_tensor first = tc_reshape(line(tc, 32, 0, 1), TC_DIMS(4, 8));
+        for (int k = 0; k < 2; k++) {
+            if (inside) BEGIN("reshapes");
+            tc_tensor middle = tc_reshape(tc_narrow(first, 0, 1, 2), TC_DIMS(16));
+            tc_tensor turned = tc_reshape(tc_t(first), TC_DIMS(32));
+            tc_tensor padded = tc_pad(first, TC_DIMS(0, 0), TC_DIMS(1, 0), -1);
+            tc_tensor twice = tc_mul_s(padded, 2),
+                      back = tc_reshape(tc_t(tc_t(first)), TC_DIMS(32));
+            tc_add_s_(middle, 1);    // rows 1 and 2 of first
+            tc_mul_s_(turned, 1000); // of its own: a transpose has no flat view
+            tc_add_s_(padded, 5);
+            tc_add_s_(back, 20); // all of first
+            tc_tensor seen = tc_reshape(tc_add_s(first, 0), TC_DIMS(32));
+            if (inside) END();
+            for (int i = 0; i < 32; i++) {
+                int in_middle = i >= 8 && i < 24;
+                double old = i + k * 20 + (in_middle ? k : 0);
+                CHECK_EQ(AT(tc_reshape(first, TC_DIMS(32)), i), old + 20 + in_middle);
+                CHECK_EQ(AT(seen, i), old + 20 + in_middle);
+                CHECK_EQ(AT(turned, i % 8 * 4 + i / 8), old * 1000);
+                CHECK_EQ(AT(tc_reshape(padded, TC_DIMS(40)), i), old + 5);
+                CHECK_EQ(AT(tc_reshape(twice, TC_DIMS(40)), i), old * 2);
+            }
+            for (int i = 0; i < 16; i++) CHECK_EQ(AT(middle, i), i + 8 + k * 21 + 21);
+        }
+    }
+}
+
 BOTH(in_place_on_a_result_and_its_views) {
     float data[48], got[48], want[48];
     for (int i = 0; i < 48; i++) data[i] = (float)i;
