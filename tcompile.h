@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x77314ed950949aedu
+#define TC__BUILD_ID 0x4e4afe4dc41c6ad5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18532,10 +18532,10 @@ static const char *const tc__text_cpu_math[] = {
     "TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }",
     "",
     "// fn: philox_u32",
-    "// Philox4x32-10: four words for the counter (low, high, draw) and the key seed.",
-    "TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed,",
-    "                            TC_U32 *w0, TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {",
-    "    TC_U32 a = low, b = high, c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);",
+    "// Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element",
+    "// index, which is the counter together with draw; all of w gets the four random words.",
+    "TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {",
+    "    TC_U32 a = w[0], b = w[1], c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);",
     "    TC_U32 m0 = TC_K_u32(0xd2511f53u), m1 = TC_K_u32(0xcd9e8d57u);",
     "    TC_E_U32 k0 = (TC_E_U32)seed, k1 = (TC_E_U32)(seed >> 32);",
     "    int i;",
@@ -18549,10 +18549,10 @@ static const char *const tc__text_cpu_math[] = {
     "        k0 += 0x9e3779b9u;",
     "        k1 += 0xbb67ae85u;",
     "    }",
-    "    *w0 = a;",
-    "    *w1 = b;",
-    "    *w2 = c;",
-    "    *w3 = d;",
+    "    w[0] = a;",
+    "    w[1] = b;",
+    "    w[2] = c;",
+    "    w[3] = d;",
     "}",
     "",
     "// fn: uniform_f32",
@@ -19725,8 +19725,8 @@ static const char *const tc__text_kernel[] = {
     "// fn: philox",
     "// Four random words for each element index.",
     "TC_FN void TC_N(philox)(tc_vl i, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
-    "    const tc_vu low = (tc_vu)TC_CVT_i64_i32(i), high = (tc_vu)TC_CVT_i64_i32(i >> 32);",
-    "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
+    "    w[0] = (tc_vu)TC_CVT_i64_i32(i), w[1] = (tc_vu)TC_CVT_i64_i32(i >> 32);",
+    "    TC_N(philox_u32)(w, draw, seed);",
     "}",
     "",
 };
@@ -22989,10 +22989,10 @@ TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
 
 // fn: philox_u32
-// Philox4x32-10: four words for the counter (low, high, draw) and the key seed.
-TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed,
-                            TC_U32 *w0, TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {
-    TC_U32 a = low, b = high, c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
+// Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
+// index, which is the counter together with draw; all of w gets the four random words.
+TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
+    TC_U32 a = w[0], b = w[1], c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
     TC_U32 m0 = TC_K_u32(0xd2511f53u), m1 = TC_K_u32(0xcd9e8d57u);
     TC_E_U32 k0 = (TC_E_U32)seed, k1 = (TC_E_U32)(seed >> 32);
     int i;
@@ -23006,10 +23006,10 @@ TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 see
         k0 += 0x9e3779b9u;
         k1 += 0xbb67ae85u;
     }
-    *w0 = a;
-    *w1 = b;
-    *w2 = c;
-    *w3 = d;
+    w[0] = a;
+    w[1] = b;
+    w[2] = c;
+    w[3] = d;
 }
 
 // fn: uniform_f32
@@ -24295,9 +24295,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
                 low[l] = (int32_t)(uint32_t)e;                                             \
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
-            TC_N(philox_u32)                                                               \
-            ((TC_U32)TC_N(ld_i32)(low), (TC_U32)TC_N(ld_i32)(high), draw, seed, &w[0],     \
-             &w[1], &w[2], &w[3]);                                                         \
+            w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
+            TC_N(philox_u32)(w, draw, seed);                                               \
         }
 #endif
 
@@ -26988,10 +26987,10 @@ TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
 
 // fn: philox_u32
-// Philox4x32-10: four words for the counter (low, high, draw) and the key seed.
-TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed,
-                            TC_U32 *w0, TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {
-    TC_U32 a = low, b = high, c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
+// Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
+// index, which is the counter together with draw; all of w gets the four random words.
+TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
+    TC_U32 a = w[0], b = w[1], c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
     TC_U32 m0 = TC_K_u32(0xd2511f53u), m1 = TC_K_u32(0xcd9e8d57u);
     TC_E_U32 k0 = (TC_E_U32)seed, k1 = (TC_E_U32)(seed >> 32);
     int i;
@@ -27005,10 +27004,10 @@ TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 see
         k0 += 0x9e3779b9u;
         k1 += 0xbb67ae85u;
     }
-    *w0 = a;
-    *w1 = b;
-    *w2 = c;
-    *w3 = d;
+    w[0] = a;
+    w[1] = b;
+    w[2] = c;
+    w[3] = d;
 }
 
 // fn: uniform_f32
@@ -28294,9 +28293,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
                 low[l] = (int32_t)(uint32_t)e;                                             \
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
-            TC_N(philox_u32)                                                               \
-            ((TC_U32)TC_N(ld_i32)(low), (TC_U32)TC_N(ld_i32)(high), draw, seed, &w[0],     \
-             &w[1], &w[2], &w[3]);                                                         \
+            w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
+            TC_N(philox_u32)(w, draw, seed);                                               \
         }
 #endif
 
@@ -30705,10 +30703,10 @@ TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
 
 // fn: philox_u32
-// Philox4x32-10: four words for the counter (low, high, draw) and the key seed.
-TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed,
-                            TC_U32 *w0, TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {
-    TC_U32 a = low, b = high, c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
+// Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
+// index, which is the counter together with draw; all of w gets the four random words.
+TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
+    TC_U32 a = w[0], b = w[1], c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
     TC_U32 m0 = TC_K_u32(0xd2511f53u), m1 = TC_K_u32(0xcd9e8d57u);
     TC_E_U32 k0 = (TC_E_U32)seed, k1 = (TC_E_U32)(seed >> 32);
     int i;
@@ -30722,10 +30720,10 @@ TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 see
         k0 += 0x9e3779b9u;
         k1 += 0xbb67ae85u;
     }
-    *w0 = a;
-    *w1 = b;
-    *w2 = c;
-    *w3 = d;
+    w[0] = a;
+    w[1] = b;
+    w[2] = c;
+    w[3] = d;
 }
 
 // fn: uniform_f32
@@ -32011,9 +32009,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
                 low[l] = (int32_t)(uint32_t)e;                                             \
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
-            TC_N(philox_u32)                                                               \
-            ((TC_U32)TC_N(ld_i32)(low), (TC_U32)TC_N(ld_i32)(high), draw, seed, &w[0],     \
-             &w[1], &w[2], &w[3]);                                                         \
+            w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
+            TC_N(philox_u32)(w, draw, seed);                                               \
         }
 #endif
 

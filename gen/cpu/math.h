@@ -971,10 +971,10 @@ TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
 
 // fn: philox_u32
-// Philox4x32-10: four words for the counter (low, high, draw) and the key seed.
-TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 seed,
-                            TC_U32 *w0, TC_U32 *w1, TC_U32 *w2, TC_U32 *w3) {
-    TC_U32 a = low, b = high, c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
+// Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
+// index, which is the counter together with draw; all of w gets the four random words.
+TC_FN void TC_N(philox_u32)(TC_U32 w[4], TC_E_U64 draw, TC_E_U64 seed) {
+    TC_U32 a = w[0], b = w[1], c = TC_K_u32(draw), d = TC_K_u32(draw >> 32);
     TC_U32 m0 = TC_K_u32(0xd2511f53u), m1 = TC_K_u32(0xcd9e8d57u);
     TC_E_U32 k0 = (TC_E_U32)seed, k1 = (TC_E_U32)(seed >> 32);
     int i;
@@ -988,10 +988,10 @@ TC_FN void TC_N(philox_u32)(TC_U32 low, TC_U32 high, TC_E_U64 draw, TC_E_U64 see
         k0 += 0x9e3779b9u;
         k1 += 0xbb67ae85u;
     }
-    *w0 = a;
-    *w1 = b;
-    *w2 = c;
-    *w3 = d;
+    w[0] = a;
+    w[1] = b;
+    w[2] = c;
+    w[3] = d;
 }
 
 // fn: uniform_f32

@@ -160,9 +160,8 @@
                 low[l] = (int32_t)(uint32_t)e;                                             \
                 high[l] = (int32_t)(uint32_t)(e >> 32);                                    \
             }                                                                              \
-            TC_N(philox_u32)                                                               \
-            ((TC_U32)TC_N(ld_i32)(low), (TC_U32)TC_N(ld_i32)(high), draw, seed, &w[0],     \
-             &w[1], &w[2], &w[3]);                                                         \
+            w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);           \
+            TC_N(philox_u32)(w, draw, seed);                                               \
         }
 #endif
 

@@ -59,8 +59,8 @@ static const char *const tc__text_kernel[] = {
     "// fn: philox",
     "// Four random words for each element index.",
     "TC_FN void TC_N(philox)(tc_vl i, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
-    "    const tc_vu low = (tc_vu)TC_CVT_i64_i32(i), high = (tc_vu)TC_CVT_i64_i32(i >> 32);",
-    "    TC_N(philox_u32)(low, high, draw, seed, w, w + 1, w + 2, w + 3);",
+    "    w[0] = (tc_vu)TC_CVT_i64_i32(i), w[1] = (tc_vu)TC_CVT_i64_i32(i >> 32);",
+    "    TC_N(philox_u32)(w, draw, seed);",
     "}",
     "",
 };

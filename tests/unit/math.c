@@ -445,20 +445,25 @@ static void test_casts(void) {
     check(ok, "f32 <-> f64");
 }
 
+static void philox(uint32_t w[4], uint32_t low, uint32_t high, uint64_t draw,
+                   uint64_t seed) {
+    w[0] = low, w[1] = high;
+    s_philox_u32(w, draw, seed);
+}
+
 static void test_philox(void) {
     uint32_t w[4];
     double sum = 0, square = 0, mean = 0;
     int i;
-    s_philox_u32(0, 0, 0, 0, &w[0], &w[1], &w[2], &w[3]);
+    philox(w, 0, 0, 0, 0);
     check(w[0] == 0x6627e8d5u && w[1] == 0xe169c58du && w[2] == 0xbc57ac4cu &&
               w[3] == 0x9b00dbd8u,
           "Philox known answer: zeros");
-    s_philox_u32(~0u, ~0u, UINT64_MAX, UINT64_MAX, &w[0], &w[1], &w[2], &w[3]);
+    philox(w, ~0u, ~0u, UINT64_MAX, UINT64_MAX);
     check(w[0] == 0x408f276du && w[1] == 0x41c83b0eu && w[2] == 0xa20bc7c6u &&
               w[3] == 0x6d5451fdu,
           "Philox known answer: ones");
-    s_philox_u32(0x243f6a88u, 0x85a308d3u, 0x0370734413198a2eu, 0x299f31d0a4093822u, &w[0],
-                 &w[1], &w[2], &w[3]);
+    philox(w, 0x243f6a88u, 0x85a308d3u, 0x0370734413198a2eu, 0x299f31d0a4093822u);
     check(w[0] == 0xd16cfe09u && w[1] == 0x94fdccebu && w[2] == 0x5001e420u &&
               w[3] == 0x24126ea1u,
           "Philox known answer: digits of pi");
@@ -467,7 +472,7 @@ static void test_philox(void) {
           "ends of the uniform range");
     for (i = 0; i < 100000; i++) {
         double z;
-        s_philox_u32((uint32_t)i, 0, 1, 42, &w[0], &w[1], &w[2], &w[3]);
+        philox(w, (uint32_t)i, 0, 1, 42);
         mean += s_uniform_f32(w[2]);
         z = i & 1 ? s_normal_f32(w[0], w[1]) : s_normal_f64(w[0], w[1], w[2], w[3]);
         sum += z;
@@ -739,19 +744,19 @@ static void test_vector_casts(void) {
 }
 
 AVX2 static void v_random(float *u, float *z, uint32_t *all, const int32_t *low) {
-    v_vu w0, w1, w2, w3, l = (v_vu)v_ld_i32(low), h = l ^ l;
-    v_philox_u32(l, h, 7, 99, &w0, &w1, &w2, &w3);
-    v_st_f32(u, v_uniform_f32(w2));
-    v_st_f32(z, v_normal_f32(w0, w1));
-    v_st_i32((int32_t *)all, (v_vi)w3);
+    v_vu l = (v_vu)v_ld_i32(low), w[4] = {l, l ^ l};
+    v_philox_u32(w, 7, 99);
+    v_st_f32(u, v_uniform_f32(w[2]));
+    v_st_f32(z, v_normal_f32(w[0], w[1]));
+    v_st_i32((int32_t *)all, (v_vi)w[3]);
 }
 
 AVX2 static void g_random(double *u, double *z, uint32_t *all, const int32_t *low) {
-    g_vu w0, w1, w2, w3, l = (g_vu)g_ld_i32(low), h = l ^ l;
-    g_philox_u32(l, h, 7, 99, &w0, &w1, &w2, &w3);
-    g_st_f64(u, g_uniform_f64(w0, w1));
-    g_st_f64(z, g_normal_f64(w0, w1, w2, w3));
-    g_st_i32((int32_t *)all, (g_vi)w3);
+    g_vu l = (g_vu)g_ld_i32(low), w[4] = {l, l ^ l};
+    g_philox_u32(w, 7, 99);
+    g_st_f64(u, g_uniform_f64(w[0], w[1]));
+    g_st_f64(z, g_normal_f64(w[0], w[1], w[2], w[3]));
+    g_st_i32((int32_t *)all, (g_vi)w[3]);
 }
 
 static void test_vector_random(void) {
@@ -764,13 +769,13 @@ static void test_vector_random(void) {
         for (i = 0; i < 8; i++) low[i] = (int32_t)next();
         v_random(u, z, all, low);
         for (i = 0; i < 8; i++) {
-            s_philox_u32((uint32_t)low[i], 0, 7, 99, &w[0], &w[1], &w[2], &w[3]);
+            philox(w, (uint32_t)low[i], 0, 7, 99);
             ok &= all[i] == w[3] && same32(u[i], s_uniform_f32(w[2])) &&
                   same32(z[i], s_normal_f32(w[0], w[1]));
         }
         g_random(ud, zd, all, low);
         for (i = 0; i < 4; i++) {
-            s_philox_u32((uint32_t)low[i], 0, 7, 99, &w[0], &w[1], &w[2], &w[3]);
+            philox(w, (uint32_t)low[i], 0, 7, 99);
             ok &= all[i] == w[3] && same64(ud[i], s_uniform_f64(w[0], w[1])) &&
                   same64(zd[i], s_normal_f64(w[0], w[1], w[2], w[3]));
         }
