@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x4e4afe4dc41c6ad5u
+#define TC__BUILD_ID 0x7d2b42207455a982u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -34845,6 +34845,7 @@ typedef struct tc__cache {
     uint64_t serial;         // puts so far
     uint8_t secret[32];      // hash of TC_CACHE_KEY. Digests are keyed with it, and a
     size_t secret_size;      //   directory shared with a group is accepted; 0 = none
+    int warned;              // 1 = the user was told of trouble
     tc__cache_stats stats;
 } tc__cache;
 
@@ -34930,6 +34931,20 @@ static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
     return tc__entry_data_wrong(&head, file->at + sizeof head + key->size);
 }
 
+// Something is wrong with the disk, which costs time and nothing else: the first time is a
+// warning, what follows goes to the channel.
+TC__PRINTF(2, 3) static void tc__cache_trouble(tc__cache *h, const char *fmt, ...) {
+    char text[TC__LOG_LINE];
+    va_list args;
+    va_start(args, fmt);
+    tc__format_line(text, sizeof text, fmt, args);
+    va_end(args);
+    if (h->warned++)
+        tc__log(h->ctx, TC__LOG_CACHE, "%s", text);
+    else
+        tc__warn(h->ctx, "disk cache: %s (said once; TC_LOGS=cache says all)", text);
+}
+
 // ---- the directory
 
 static int tc__cache_accepts(const tc__cache *h, int fd, const char *path) {
@@ -34987,12 +35002,15 @@ static int tc__cache_try_temporary(const tc__cache *h) {
 // A directory that was asked for is taken or there is none; the usual ones are tried in
 // turn.
 static int tc__cache_root(const tc__cache *h, const char *asked) {
+    const char *home = tc__env("HOME");
     int dir;
     if (tc__is_privileged()) return -1;
     if (!asked) asked = tc__env("TC_CACHE_DIR");
     if (asked) return tc__cache_try(h, asked, "");
     dir = tc__cache_try(h, tc__env("XDG_CACHE_HOME"), "/tcompile");
-    if (dir < 0) dir = tc__cache_try(h, tc__env("HOME"), "/.cache/tcompile");
+    // A home that is not there is meant: it is nobody's, and not ours to make.
+    if (dir < 0 && home && !access(home, F_OK))
+        dir = tc__cache_try(h, home, "/.cache/tcompile");
     return dir < 0 ? tc__cache_try_temporary(h) : dir;
 }
 
@@ -35063,7 +35081,7 @@ static void tc__cache_trim(tc__cache *h) {
 
 static int tc__cache_refuse(tc__cache *h, const char *name, const char *why) {
     h->stats.refused++;
-    tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s is %s; removed", name, why);
+    tc__cache_trouble(h, "entry %.12s is %s; removed", name, why);
     (void)unlinkat(h->dir, name, 0);
     return 0;
 }
@@ -35102,7 +35120,7 @@ static int tc__cache_read(tc__cache *h, const tc__cache_key *key, tc__blob *file
     if (fd < 0 && errno == ENOENT) return 0;
     if (fd < 0 && errno == ELOOP) return tc__cache_refuse(h, name, "a symlink");
     if (fd < 0) { // too many open files, a server that is away: the entry may be good
-        tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s: %s", name, strerror(errno));
+        tc__cache_trouble(h, "entry %.12s: %s", name, strerror(errno));
         return 0;
     }
     wrong = tc__cache_examine(h, fd, key, file);
@@ -35162,8 +35180,8 @@ static int tc__cache_unstored(tc__cache *h) {
                   error == EDQUOT || error == ENOENT;
     h->stats.unstored++;
     h->read_only |= lasting;
-    tc__log(h->ctx, TC__LOG_CACHE, "an entry was not stored: %s%s", strerror(error),
-            lasting ? "; no more are tried" : "");
+    tc__cache_trouble(h, "an entry was not stored: %s%s", strerror(error),
+                      lasting ? "; no more are tried" : "");
     return 0;
 }
 
@@ -35258,7 +35276,8 @@ TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
         tc__blake2s(h->secret, NULL, 0, secret, strlen(secret));
     }
     h->dir = tc__cache_root(h, dir);
-    if (h->dir < 0) tc__log(c, TC__LOG_CACHE, "no directory for the disk cache");
+    if (h->dir < 0)
+        tc__cache_trouble(h, "no directory is fit; every process compiles its kernels");
     return h;
 }
 
@@ -35635,7 +35654,8 @@ static void tc__cc_choose(tc__cc *cc) {
     for (k = 1; *found && k < words.count; k++) tc__words_add(&cc->command, words.at[k]);
     if (*found && !cc->command.failed) return;
     cc->state = TC__CC_BROKEN;
-    tc__put(&cc->why, "there is no C compiler \"%s\"", asked ? asked : "cc");
+    tc__put(&cc->why, "there is no \"%s\"; set CC, or install cc, gcc or clang",
+            asked ? asked : "cc");
 }
 
 // These give the speed of -O2's code in less time. gcc's -O1 alone forms no fused
@@ -35828,7 +35848,7 @@ static void tc__cc_learn(tc__cc *cc) {
 
     cc->state = TC__CC_BROKEN;
     if (!tc__work_open(&work)) {
-        tc__put(&cc->why, "no work directory: %s", strerror(errno));
+        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s", strerror(errno));
         return;
     }
     tc__words_environment(&environment, work.path);
@@ -36182,7 +36202,7 @@ TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
             (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
         }
     } else {
-        tc__put(&cc->why, "no work directory: %s\n", strerror(errno));
+        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s\n", strerror(errno));
     }
     tc__work_close(&j->work);
     tc__arena_free(&j->arena);
@@ -36262,7 +36282,9 @@ TC__UNUSED static const char *tc__cc_identity(tc__cc *cc) {
 }
 
 TC__UNUSED static void tc__cc_close(tc__cc *cc) {
-    if (cc) tc__free(cc->ctx, cc, sizeof *cc);
+    if (!cc) return;
+    tc__text_free(&cc->why);
+    tc__free(cc->ctx, cc, sizeof *cc);
 }
 
 TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
@@ -36272,6 +36294,7 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
     if (!cc) return NULL;
     cc->ctx = c;
     tc__text_init(&cc->why, c);
+    tc__put(&cc->why, "this build cannot start or load programs");
     return cc;
 }
 
@@ -37055,8 +37078,8 @@ static void tc__program_compile(tc__program *p, const char *name) {
     tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
     int ready = order && want && tc__kernels_ready(c);
     if (order && want && !ready) {
-        tc__kernels_warn(c, "no C compiler was found",
-                         "set CC, or install cc, gcc or clang");
+        const tc__cc *cc = c->kernels->cc;
+        tc__kernels_warn(c, "no compiler can be used", cc ? cc->why.at : NULL);
         c->stats.fallbacks += n;
     }
     uint64_t start = tc__now_ns(), loading = c->stats.load_ns;

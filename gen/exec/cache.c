@@ -33,6 +33,7 @@ typedef struct tc__cache {
     uint64_t serial;         // puts so far
     uint8_t secret[32];      // hash of TC_CACHE_KEY. Digests are keyed with it, and a
     size_t secret_size;      //   directory shared with a group is accepted; 0 = none
+    int warned;              // 1 = the user was told of trouble
     tc__cache_stats stats;
 } tc__cache;
 
@@ -118,6 +119,20 @@ static const char *tc__entry_wrong(const tc__cache *h, const tc__blob *file,
     return tc__entry_data_wrong(&head, file->at + sizeof head + key->size);
 }
 
+// Something is wrong with the disk, which costs time and nothing else: the first time is a
+// warning, what follows goes to the channel.
+TC__PRINTF(2, 3) static void tc__cache_trouble(tc__cache *h, const char *fmt, ...) {
+    char text[TC__LOG_LINE];
+    va_list args;
+    va_start(args, fmt);
+    tc__format_line(text, sizeof text, fmt, args);
+    va_end(args);
+    if (h->warned++)
+        tc__log(h->ctx, TC__LOG_CACHE, "%s", text);
+    else
+        tc__warn(h->ctx, "disk cache: %s (said once; TC_LOGS=cache says all)", text);
+}
+
 // ---- the directory
 
 static int tc__cache_accepts(const tc__cache *h, int fd, const char *path) {
@@ -175,12 +190,15 @@ static int tc__cache_try_temporary(const tc__cache *h) {
 // A directory that was asked for is taken or there is none; the usual ones are tried in
 // turn.
 static int tc__cache_root(const tc__cache *h, const char *asked) {
+    const char *home = tc__env("HOME");
     int dir;
     if (tc__is_privileged()) return -1;
     if (!asked) asked = tc__env("TC_CACHE_DIR");
     if (asked) return tc__cache_try(h, asked, "");
     dir = tc__cache_try(h, tc__env("XDG_CACHE_HOME"), "/tcompile");
-    if (dir < 0) dir = tc__cache_try(h, tc__env("HOME"), "/.cache/tcompile");
+    // A home that is not there is meant: it is nobody's, and not ours to make.
+    if (dir < 0 && home && !access(home, F_OK))
+        dir = tc__cache_try(h, home, "/.cache/tcompile");
     return dir < 0 ? tc__cache_try_temporary(h) : dir;
 }
 
@@ -251,7 +269,7 @@ static void tc__cache_trim(tc__cache *h) {
 
 static int tc__cache_refuse(tc__cache *h, const char *name, const char *why) {
     h->stats.refused++;
-    tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s is %s; removed", name, why);
+    tc__cache_trouble(h, "entry %.12s is %s; removed", name, why);
     (void)unlinkat(h->dir, name, 0);
     return 0;
 }
@@ -290,7 +308,7 @@ static int tc__cache_read(tc__cache *h, const tc__cache_key *key, tc__blob *file
     if (fd < 0 && errno == ENOENT) return 0;
     if (fd < 0 && errno == ELOOP) return tc__cache_refuse(h, name, "a symlink");
     if (fd < 0) { // too many open files, a server that is away: the entry may be good
-        tc__log(h->ctx, TC__LOG_CACHE, "entry %.12s: %s", name, strerror(errno));
+        tc__cache_trouble(h, "entry %.12s: %s", name, strerror(errno));
         return 0;
     }
     wrong = tc__cache_examine(h, fd, key, file);
@@ -350,8 +368,8 @@ static int tc__cache_unstored(tc__cache *h) {
                   error == EDQUOT || error == ENOENT;
     h->stats.unstored++;
     h->read_only |= lasting;
-    tc__log(h->ctx, TC__LOG_CACHE, "an entry was not stored: %s%s", strerror(error),
-            lasting ? "; no more are tried" : "");
+    tc__cache_trouble(h, "an entry was not stored: %s%s", strerror(error),
+                      lasting ? "; no more are tried" : "");
     return 0;
 }
 
@@ -446,7 +464,8 @@ TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
         tc__blake2s(h->secret, NULL, 0, secret, strlen(secret));
     }
     h->dir = tc__cache_root(h, dir);
-    if (h->dir < 0) tc__log(c, TC__LOG_CACHE, "no directory for the disk cache");
+    if (h->dir < 0)
+        tc__cache_trouble(h, "no directory is fit; every process compiles its kernels");
     return h;
 }
 

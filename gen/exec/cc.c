@@ -213,7 +213,8 @@ static void tc__cc_choose(tc__cc *cc) {
     for (k = 1; *found && k < words.count; k++) tc__words_add(&cc->command, words.at[k]);
     if (*found && !cc->command.failed) return;
     cc->state = TC__CC_BROKEN;
-    tc__put(&cc->why, "there is no C compiler \"%s\"", asked ? asked : "cc");
+    tc__put(&cc->why, "there is no \"%s\"; set CC, or install cc, gcc or clang",
+            asked ? asked : "cc");
 }
 
 // These give the speed of -O2's code in less time. gcc's -O1 alone forms no fused
@@ -406,7 +407,7 @@ static void tc__cc_learn(tc__cc *cc) {
 
     cc->state = TC__CC_BROKEN;
     if (!tc__work_open(&work)) {
-        tc__put(&cc->why, "no work directory: %s", strerror(errno));
+        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s", strerror(errno));
         return;
     }
     tc__words_environment(&environment, work.path);
@@ -760,7 +761,7 @@ TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
             (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
         }
     } else {
-        tc__put(&cc->why, "no work directory: %s\n", strerror(errno));
+        tc__put(&cc->why, "no directory for its files, set TMPDIR: %s\n", strerror(errno));
     }
     tc__work_close(&j->work);
     tc__arena_free(&j->arena);
@@ -840,7 +841,9 @@ TC__UNUSED static const char *tc__cc_identity(tc__cc *cc) {
 }
 
 TC__UNUSED static void tc__cc_close(tc__cc *cc) {
-    if (cc) tc__free(cc->ctx, cc, sizeof *cc);
+    if (!cc) return;
+    tc__text_free(&cc->why);
+    tc__free(cc->ctx, cc, sizeof *cc);
 }
 
 TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
@@ -850,6 +853,7 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
     if (!cc) return NULL;
     cc->ctx = c;
     tc__text_init(&cc->why, c);
+    tc__put(&cc->why, "this build cannot start or load programs");
     return cc;
 }
 

@@ -295,8 +295,8 @@ static void tc__program_compile(tc__program *p, const char *name) {
     tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
     int ready = order && want && tc__kernels_ready(c);
     if (order && want && !ready) {
-        tc__kernels_warn(c, "no C compiler was found",
-                         "set CC, or install cc, gcc or clang");
+        const tc__cc *cc = c->kernels->cc;
+        tc__kernels_warn(c, "no compiler can be used", cc ? cc->why.at : NULL);
         c->stats.fallbacks += n;
     }
     uint64_t start = tc__now_ns(), loading = c->stats.load_ns;

@@ -24,11 +24,12 @@ struct tc_ctx {
     tc__core core;
 };
 
-static int lines; // of log since open_bed
+static int lines;    // of log since open_bed
+static int warnings; // among them
 
 static void count_line(void *user, int level, const char *channel, const char *text) {
-    (void)user, (void)level;
-    lines++;
+    (void)user;
+    lines++, warnings += level > 0;
     if (getenv("LOUD")) printf("%s: %s\n", channel, text);
 }
 
@@ -50,7 +51,7 @@ static void open_bed(bed *b) {
     b->c = &b->context;
     b->context.core.log_mask = TC__LOG_ALL;
     b->context.core.logger.log = count_line;
-    lines = 0;
+    lines = warnings = 0;
     strcpy(b->folder, "/tmp/tcompile-test-XXXXXX");
     if (!mkdtemp(b->folder)) FAIL("mkdtemp");
     snprintf(b->root, sizeof b->root, "%s/cache", b->folder);
@@ -198,6 +199,7 @@ TEST(damaged_entries) {
     }
     CHECK_EQ(b.cache->stats.refused, i);
     CHECK_EQ(lines, i);
+    CHECK_EQ(warnings, 1);
     for (i = 0; i < (int)size; i++) { // every byte counts
         whole[i] ^= 0x40;
         spill(path, whole, size);
@@ -371,6 +373,11 @@ TEST(usual_places) {
     h = tc__cache_open(b.c, NULL);
     snprintf(path, sizeof path, "%s/.cache/tcompile/v1", home);
     CHECK(h->dir >= 0 && !stat(path, &s) && (s.st_mode & 0777) == 0700);
+    tc__cache_close(h);
+    snprintf(path, sizeof path, "%s/nobody", b.folder); // a home is not made
+    setenv("HOME", path, 1);
+    h = tc__cache_open(b.c, NULL);
+    CHECK(h->dir >= 0 && access(path, F_OK));
     tc__cache_close(h);
     setenv("HOME", "/dev/null", 1);
     h = tc__cache_open(b.c, NULL);

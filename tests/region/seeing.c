@@ -336,7 +336,8 @@ TEST(stats_of_a_fallback) {
     tc_stats after = tc_stats_get(tc);
     tc_close(tc);
     const char *text = capture_end();
-    HAS("[tcompile] warning: no C compiler was found; kernels run in the interpreter");
+    HAS("[tcompile] warning: no compiler can be used; kernels run in the interpreter");
+    HAS("there is no \"/nonexistent/cc\"; set CC");
     CHECK_EQ(after.fallbacks, 1);
     CHECK_EQ(after.compiles, 0);
 }
