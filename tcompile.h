@@ -1230,7 +1230,7 @@ typedef struct tc_config {
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
-    unsigned passes_off;     // bit i switches pass i of gen/pass/rules.c off (for tests)
+    const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
 } tc_config;
 
@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x7d2b42207455a982u
+#define TC__BUILD_ID 0x3dd74138a7ffb937u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -11456,7 +11456,7 @@ typedef struct tc__pass {
     int (*run)(tc__rewrite *w);
 } tc__pass;
 
-// In order; bit i of the mask switches pass i off.
+// In order; bit i of a mask stands for pass i.
 static const tc__pass tc__passes[] = {
     {"fold", tc__pass_fold},   // arithmetic and casts of constants
     {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
@@ -11464,6 +11464,29 @@ static const tc__pass tc__passes[] = {
     {"split", tc__pass_split}, // long reductions of few rows, for all threads
     {"dce", tc__pass_dce},     // what the passes before left behind
 };
+
+static uint32_t tc__pass_find(const char *name, size_t size) {
+    if (size == 3 && !memcmp(name, "all", 3)) return UINT32_MAX;
+    for (uint32_t i = 0; i < TC__COUNT(tc__passes); i++)
+        if (strlen(tc__passes[i].name) == size && !memcmp(tc__passes[i].name, name, size))
+            return UINT32_C(1) << i;
+    return 0;
+}
+
+// The passes of a list such as "fold,dce". An unknown name is skipped with a warning.
+static uint32_t tc__passes_parse(tc_ctx *c, const char *list) {
+    uint32_t mask = 0;
+    while (list && *list) {
+        size_t size = strcspn(list, ", ");
+        uint32_t bit = tc__pass_find(list, size);
+        if (!bit && size)
+            tc__warn(c, "no pass \"%.*s\"; gen/pass/rules.c has the list",
+                     (int)(size < 40 ? size : 40), list);
+        mask |= bit;
+        list += size + (list[size] != 0);
+    }
+    return mask;
+}
 
 static void tc__rewrite_close(tc__rewrite *w, size_t n) {
     tc__free(w->ctx, w->live, n);
@@ -38123,7 +38146,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (!TC__THREADS) c->threads = 1;
     c->disabled = tc__env_int("TC_DISABLE") != 0;
     c->no_fusion = config->no_fusion;
-    c->passes_off = config->passes_off;
+    c->passes_off = tc__passes_parse(c, config->passes_off);
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
     if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
         tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",

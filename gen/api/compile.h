@@ -10,7 +10,7 @@ typedef struct tc_config {
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
-    unsigned passes_off;     // bit i switches pass i of gen/pass/rules.c off (for tests)
+    const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
 } tc_config;
 

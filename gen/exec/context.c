@@ -37,7 +37,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (!TC__THREADS) c->threads = 1;
     c->disabled = tc__env_int("TC_DISABLE") != 0;
     c->no_fusion = config->no_fusion;
-    c->passes_off = config->passes_off;
+    c->passes_off = tc__passes_parse(c, config->passes_off);
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
     if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
         tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",

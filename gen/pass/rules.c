@@ -493,7 +493,7 @@ typedef struct tc__pass {
     int (*run)(tc__rewrite *w);
 } tc__pass;
 
-// In order; bit i of the mask switches pass i off.
+// In order; bit i of a mask stands for pass i.
 static const tc__pass tc__passes[] = {
     {"fold", tc__pass_fold},   // arithmetic and casts of constants
     {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
@@ -501,6 +501,29 @@ static const tc__pass tc__passes[] = {
     {"split", tc__pass_split}, // long reductions of few rows, for all threads
     {"dce", tc__pass_dce},     // what the passes before left behind
 };
+
+static uint32_t tc__pass_find(const char *name, size_t size) {
+    if (size == 3 && !memcmp(name, "all", 3)) return UINT32_MAX;
+    for (uint32_t i = 0; i < TC__COUNT(tc__passes); i++)
+        if (strlen(tc__passes[i].name) == size && !memcmp(tc__passes[i].name, name, size))
+            return UINT32_C(1) << i;
+    return 0;
+}
+
+// The passes of a list such as "fold,dce". An unknown name is skipped with a warning.
+static uint32_t tc__passes_parse(tc_ctx *c, const char *list) {
+    uint32_t mask = 0;
+    while (list && *list) {
+        size_t size = strcspn(list, ", ");
+        uint32_t bit = tc__pass_find(list, size);
+        if (!bit && size)
+            tc__warn(c, "no pass \"%.*s\"; gen/pass/rules.c has the list",
+                     (int)(size < 40 ? size : 40), list);
+        mask |= bit;
+        list += size + (list[size] != 0);
+    }
+    return mask;
+}
 
 static void tc__rewrite_close(tc__rewrite *w, size_t n) {
     tc__free(w->ctx, w->live, n);

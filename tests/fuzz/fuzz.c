@@ -41,17 +41,17 @@ enum {
 static const struct {
     const char *name, *backend;
     int threads, no_fusion;
-    unsigned passes_off;
+    const char *passes_off;
     int keep; // 1: every result is named by tc_keep, so that it is an output
 } variants[VARIANTS] = {
-    {"eager", "interp", 1, 0, 0, 0},
-    {"region, interpreted", "interp", 1, 0, 0, 0},
-    {"region, interpreted, 2 threads", "interp", 2, 0, 0, 0},
-    {"region, interpreted, no fusion", "interp", 1, 1, 0, 0},
-    {"region, interpreted, no passes", "interp", 1, 0, ~0u, 0},
-    {"region, interpreted, all results kept", "interp", 1, 0, 0, 1},
-    {"region, compiled", "cpu", 2, 0, 0, 0},
-    {"region, compiled, no fusion", "cpu", 1, 1, 0, 0},
+    {"eager", "interp", 1, 0, "", 0},
+    {"region, interpreted", "interp", 1, 0, "", 0},
+    {"region, interpreted, 2 threads", "interp", 2, 0, "", 0},
+    {"region, interpreted, no fusion", "interp", 1, 1, "", 0},
+    {"region, interpreted, no passes", "interp", 1, 0, "all", 0},
+    {"region, interpreted, all results kept", "interp", 1, 0, "", 1},
+    {"region, compiled", "cpu", 2, 0, "", 0},
+    {"region, compiled, no fusion", "cpu", 1, 1, "", 0},
 };
 enum {
     USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT,
@@ -509,7 +509,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
             reproducer_head);
     fprintf(f, "#ifndef BACKEND\n#    define BACKEND \"%s\"\n#    define THREADS %d\n",
             variants[v->variant].backend, variants[v->variant].threads);
-    fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF %#x\n",
+    fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",
             variants[v->variant].no_fusion, variants[v->variant].passes_off);
     fprintf(f, "#    define KEEP %d\n#endif\n\n", variants[v->variant].keep);
     for (int i = 0; i < p->n_inputs; i++) write_data(f, p, i);

@@ -426,7 +426,7 @@ TEST(compiled_unfused) {
 
 TEST(compiled_without_passes) {
     tc_config config = config_of("cpu", NULL, 2);
-    config.passes_off = ~0u;
+    config.passes_off = "all";
     check_config(&config);
 }
 
@@ -443,6 +443,6 @@ TEST(interpreted_unfused) {
 
 TEST(interpreted_without_passes) {
     tc_config config = config_of("interp", NULL, 1);
-    config.passes_off = ~0u;
+    config.passes_off = "all";
     check_config(&config);
 }

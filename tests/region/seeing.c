@@ -232,6 +232,22 @@ TEST(channels_together_and_unknown_ones) {
     HAS("no log channel \"grpah\"; known: graph ");
 }
 
+TEST(passes_are_left_out_by_name) {
+    tc_config config = tc_config_default();
+    config.threads = 1, config.logs = "graph", config.passes_off = "fold, rules,nosuch";
+    capture_begin();
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor x = matrix(tc, ROWS);
+    tc_trace_begin(tc, "doubled");
+    tc_neg(tc_neg(x)); // which "rules" would remove
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    tc_close(tc);
+    const char *text = capture_end();
+    HAS("warning: no pass \"nosuch\"; gen/pass/rules.c has the list");
+    CHECK_EQ(occurrences(text, "= neg "), 2);
+    CHECK_EQ(occurrences(text, "no pass"), 1);
+}
+
 // ---- tc_explain ----
 
 TEST(explain) {
