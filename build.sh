@@ -1,8 +1,9 @@
 #!/bin/sh
 # Everything there is to run. Needs a C compiler and a POSIX shell; what else a command can
 # use (clang-format, a C++ compiler, nm) is skipped with a word when it is missing.
-# Environment: CC, CXX, CFLAGS, SAN=1 (ASan + UBSan), JOBS=2, TEST_SECONDS (per test) and
-# RUN (a command to run test programs under, such as "valgrind -q --error-exitcode=9").
+# Environment: CC, CXX, CFLAGS (-O1; "-O0 -g" for a debugger), SAN=1 (ASan + UBSan), JOBS=2,
+# TEST_SECONDS (per test) and RUN (a command to run test programs under, such as
+# "valgrind -q --error-exitcode=9").
 set -u
 cd "$(dirname "$0")" || exit 2
 
@@ -29,14 +30,14 @@ first_of() {
 
 CC=${CC:-$(first_of cc gcc clang)}
 CXX=${CXX:-$(first_of c++ g++ clang++)}
-CFLAGS=${CFLAGS:--O1 -g}
+CFLAGS=${CFLAGS:--O1}
 JOBS=${JOBS:-2}
 LIBS='-lpthread -ldl'
 TEST_LIBS="$LIBS -lm" # oracles of tests and benches use libm
 [ -n "$CC" ] || { say "no C compiler: install gcc or clang, or set CC"; exit 2; }
 if [ "${SAN:-0}" = 1 ]; then
     CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-    CFLAGS="$CFLAGS -fno-omit-frame-pointer"
+    CFLAGS="$CFLAGS -fno-omit-frame-pointer -g1"
 fi
 # One folder per compiler and sanitizer, so that switching between them rebuilds nothing.
 OUT=build/$(printf '%s%s' "$CC" "${SAN:+-san$SAN}" | tr -c 'A-Za-z0-9._-' '_')
