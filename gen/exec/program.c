@@ -68,7 +68,7 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
-// `root`: the external that the result is a view of; UINT32_MAX = of none.
+// `root`: the external that the result is a view of and that nothing writes; UINT32_MAX = none.
 static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position,
                               uint32_t external, uint32_t root, const tc__node *n) {
     tc__output o;
@@ -104,6 +104,7 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
         const tc__step *step = b->visit->path.at[position[i]];
         uint32_t root = tc__cell_external(b, b->externals + position[i]);
+        if (root != UINT32_MAX && tc__cell_at(b, root)->version) root = UINT32_MAX;
         if (!v || !tc__program_output(p, step, position[i], 0, root, v)) return 0;
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {

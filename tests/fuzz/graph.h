@@ -187,13 +187,20 @@ static void store(void *at, int dtype, int64_t i, double x) {
     }
 }
 
+// Of elements that lie at any address.
 static double fetch(const void *at, int dtype, int64_t i) {
+    const unsigned char *p =
+        (const unsigned char *)at + i * (int64_t)tc_dtype_bytes((tc_dtype)dtype);
+    double d;
+    float f;
+    int64_t l;
+    int32_t n;
     switch (dtype) {
-    case TC_F64: return ((const double *)at)[i];
-    case TC_F32: return (double)((const float *)at)[i];
-    case TC_I64: return (double)((const int64_t *)at)[i];
-    case TC_I32: return (double)((const int32_t *)at)[i];
-    default: return (double)((const uint8_t *)at)[i];
+    case TC_F64: return memcpy(&d, p, sizeof d), d;
+    case TC_F32: return memcpy(&f, p, sizeof f), (double)f;
+    case TC_I64: return memcpy(&l, p, sizeof l), (double)l;
+    case TC_I32: return memcpy(&n, p, sizeof n), (double)n;
+    default: return (double)*p;
     }
 }
 
@@ -565,6 +572,11 @@ static void rewritten(graph *g, int a) {
 // The highest category first: bool < integers < floats.
 static int category(int dtype) { return dtype >= TC_F32 ? 2 : dtype != TC_BOOL; }
 
+static int same_dims(const tc_dims *a, const tc_dims *b) {
+    return a->rank == b->rank &&
+           !memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size);
+}
+
 static int do_in_place(graph *g, const ins *s, int a, int b) {
     value *v = &g->v[a];
     call o = new_call((call_kind)s->op, 0, 1, a, 0, 0);
@@ -578,8 +590,7 @@ static int do_in_place(graph *g, const ins *s, int a, int b) {
             int k = (b + i) % g->n_values;
             if (g->v[k].d.rank > v->d.rank || !broadcast(g, &v->d, &g->v[k].d, &out))
                 continue;
-            if (memcmp(&out, &v->d, sizeof out.rank + (size_t)out.rank * 8 + 4)) continue;
-            if (dims_count(&out) != v->n) continue;
+            if (!same_dims(&out, &v->d)) continue;
             if (o.fn != COUNT(in_place_tensor) - 1 &&
                 category(g->v[k].dtype) > category(v->dtype))
                 continue;

@@ -641,6 +641,27 @@ BOTH(in_place_on_reshapes) {
     }
 }
 
+// A view that shows what the input was, because the input has become its own transpose.
+BOTH(an_input_overwritten_by_its_transpose) {
+    for (int inside = 0; inside < 2; inside++) {
+        tc_tensor x = tc_reshape(line(tc, 36, 0, 1), TC_DIMS(6, 6));
+        for (int k = 0; k < 2; k++) {
+            if (inside) BEGIN("transpose");
+            tc_tensor v = tc_keep(tc_t(x)), w = tc_mul_s(x, 2);
+            tc_copy_(x, v);
+            tc_tensor y = tc_add_s(x, 100);
+            if (inside) END();
+            for (int i = 0; i < 36; i++) {
+                int t = i % 6 * 6 + i / 6, now = k ? i : t, was = k ? t : i;
+                CHECK_EQ(AT(tc_reshape(x, TC_DIMS(36)), i), now);
+                CHECK_EQ(AT(tc_reshape(v, TC_DIMS(36)), i), was);
+                CHECK_EQ(AT(tc_reshape(w, TC_DIMS(36)), i), 2 * was);
+                CHECK_EQ(AT(tc_reshape(y, TC_DIMS(36)), i), now + 100);
+            }
+        }
+    }
+}
+
 BOTH(in_place_on_a_result_and_its_views) {
     float data[48], got[48], want[48];
     for (int i = 0; i < 48; i++) data[i] = (float)i;
