@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x993c6de7e5e3d146u
+#define TC__BUILD_ID 0x05266a60211f7c85u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4724,7 +4724,7 @@ enum {
 };
 
 typedef struct tc__op_info {
-    const char *id, *name;
+    const char *name; // the row's ID in lower case: "add", "input", "copy_"
     tc__kind kind;
     int arity; // -1: any number
     uint32_t cost;
@@ -5081,625 +5081,625 @@ static int tc__shape_matmul(tc__infer *q) {
 // ---- gen/out/op_info.inc ------------------------------------------------
 // Generated from gen/tables/ops.def by gen/gen_tables.c.
 static const tc__op_info tc__ops[TC_OP_COUNT] = {
-    {"ADD", "add", TC__KIND_BINARY, 2, 1,
+    {"add", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT,
      "", "TC_ADD(a, b)",
      "TC_ADD(a, b)",
      "Sum a + b."},
-    {"SUB", "sub", TC__KIND_BINARY, 2, 1,
+    {"sub", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_SUB(a, b)",
      "TC_SUB(a, b)",
      "Difference a - b."},
-    {"MUL", "mul", TC__KIND_BINARY, 2, 1,
+    {"mul", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_MONOID, TC_OP_COUNT,
      "", "TC_MUL(a, b)",
      "TC_MUL(a, b)",
      "Product a * b."},
-    {"DIV", "div", TC__KIND_BINARY, 2, 4,
+    {"div", TC__KIND_BINARY, 2, 4,
      tc__dtype_floating, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "a / b",
      "a / b",
      "True quotient a / b; integers divide as f32."},
-    {"FLOOR_DIVIDE", "floor_divide", TC__KIND_BINARY, 2, 8,
+    {"floor_divide", TC__KIND_BINARY, 2, 8,
      tc__dtype_promote, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(floor_divide)(a, b)",
      "TC_F(floor_divide)(a, b)",
      "Quotient rounded towards minus infinity; integer x / 0 = 0."},
-    {"REMAINDER", "remainder", TC__KIND_BINARY, 2, 8,
+    {"remainder", TC__KIND_BINARY, 2, 8,
      tc__dtype_promote, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(remainder)(a, b)",
      "TC_F(remainder)(a, b)",
      "Remainder with the sign of the divisor; integer x % 0 = 0."},
-    {"FMOD", "fmod", TC__KIND_BINARY, 2, 8,
+    {"fmod", TC__KIND_BINARY, 2, 8,
      tc__dtype_promote, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(fmod)(a, b)",
      "TC_F(fmod)(a, b)",
      "Remainder with the sign of the dividend; integer x % 0 = 0."},
-    {"POW", "pow", TC__KIND_BINARY, 2, 20,
+    {"pow", TC__KIND_BINARY, 2, 20,
      tc__dtype_promote, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(pow)(a, b)",
      "TC_F(pow)(a, b)",
      "Power a ** b."},
-    {"ATAN2", "atan2", TC__KIND_BINARY, 2, 16,
+    {"atan2", TC__KIND_BINARY, 2, 16,
      tc__dtype_floating, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(atan2)(a, b)",
      "TC_F(atan2)(a, b)",
      "Angle of the point (b, a) in radians."},
-    {"MAXIMUM", "maximum", TC__KIND_BINARY, 2, 1,
+    {"maximum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
      "", "TC_SEL(a != a, a, TC_MAX(a, b))",
      "TC_SEL(a != a, a, TC_MAX(a, b))",
      "Larger of a and b; NaN wins."},
-    {"MINIMUM", "minimum", TC__KIND_BINARY, 2, 1,
+    {"minimum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
      "", "TC_SEL(a != a, a, TC_MIN(a, b))",
      "TC_SEL(a != a, a, TC_MIN(a, b))",
      "Smaller of a and b; NaN wins."},
-    {"FMA", "fma", TC__KIND_TERNARY, 3, 1,
+    {"fma", TC__KIND_TERNARY, 3, 1,
      tc__dtype_floating, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_FMA(a, b, c)",
      "TC_FMA(a, b, c)",
      "a * b + c: one rounding in f32; f64 rounds the product and the sum."},
-    {"EQ", "eq", TC__KIND_BINARY, 2, 1,
+    {"eq", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
      TC__AL_COMM, TC_OP_COUNT,
      "", "TC_B(a == b)",
      "TC_B(a == b)",
      "True where a == b."},
-    {"NE", "ne", TC__KIND_BINARY, 2, 1,
+    {"ne", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
      TC__AL_COMM, TC_OP_COUNT,
      "", "TC_B(a != b)",
      "TC_B(a != b)",
      "True where a != b."},
-    {"LT", "lt", TC__KIND_BINARY, 2, 1,
+    {"lt", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_B(a < b)",
      "TC_B(a < b)",
      "True where a < b."},
-    {"LE", "le", TC__KIND_BINARY, 2, 1,
+    {"le", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_B(a <= b)",
      "TC_B(a <= b)",
      "True where a <= b."},
-    {"GT", "gt", TC__KIND_BINARY, 2, 1,
+    {"gt", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_B(a > b)",
      "TC_B(a > b)",
      "True where a > b."},
-    {"GE", "ge", TC__KIND_BINARY, 2, 1,
+    {"ge", TC__KIND_BINARY, 2, 1,
      tc__dtype_compare, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_B(a >= b)",
      "TC_B(a >= b)",
      "True where a >= b."},
-    {"LOGICAL_AND", "logical_and", TC__KIND_BINARY, 2, 1,
+    {"logical_and", TC__KIND_BINARY, 2, 1,
      tc__dtype_logic, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
      "", "a & b",
      "a & b",
      "True where both are true."},
-    {"LOGICAL_OR", "logical_or", TC__KIND_BINARY, 2, 1,
+    {"logical_or", TC__KIND_BINARY, 2, 1,
      tc__dtype_logic, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
      "", "a | b",
      "a | b",
      "True where either is true."},
-    {"LOGICAL_XOR", "logical_xor", TC__KIND_BINARY, 2, 1,
+    {"logical_xor", TC__KIND_BINARY, 2, 1,
      tc__dtype_logic, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT,
      "", "a ^ b",
      "a ^ b",
      "True where exactly one is true."},
-    {"LOGICAL_NOT", "logical_not", TC__KIND_UNARY, 1, 1,
+    {"logical_not", TC__KIND_UNARY, 1, 1,
      tc__dtype_logic, tc__shape_same,
      TC__AL_INVOL, TC_OP_COUNT,
      "", "TC_NOT(a)",
      "TC_NOT(a)",
      "True where a is false."},
-    {"BITWISE_AND", "bitwise_and", TC__KIND_BINARY, 2, 1,
+    {"bitwise_and", TC__KIND_BINARY, 2, 1,
      tc__dtype_bits, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT,
      "", "a & b",
      "a & b",
      "Bitwise and of integers."},
-    {"BITWISE_OR", "bitwise_or", TC__KIND_BINARY, 2, 1,
+    {"bitwise_or", TC__KIND_BINARY, 2, 1,
      tc__dtype_bits, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM, TC_OP_COUNT,
      "", "a | b",
      "a | b",
      "Bitwise or of integers."},
-    {"BITWISE_XOR", "bitwise_xor", TC__KIND_BINARY, 2, 1,
+    {"bitwise_xor", TC__KIND_BINARY, 2, 1,
      tc__dtype_bits, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC, TC_OP_COUNT,
      "", "a ^ b",
      "a ^ b",
      "Bitwise exclusive or of integers."},
-    {"BITWISE_LEFT_SHIFT", "bitwise_left_shift", TC__KIND_BINARY, 2, 1,
+    {"bitwise_left_shift", TC__KIND_BINARY, 2, 1,
      tc__dtype_shift, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(shl)(a, b)",
      "TC_F(shl)(a, b)",
      "a << b; a shift below 0 or of the width or more gives 0."},
-    {"BITWISE_RIGHT_SHIFT", "bitwise_right_shift", TC__KIND_BINARY, 2, 1,
+    {"bitwise_right_shift", TC__KIND_BINARY, 2, 1,
      tc__dtype_shift, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_F(shr)(a, b)",
      "TC_F(shr)(a, b)",
      "a >> b, arithmetic; a shift below 0 or of the width or more gives the sign."},
-    {"WHERE", "where", TC__KIND_TERNARY, 3, 1,
+    {"where", TC__KIND_TERNARY, 3, 1,
      tc__dtype_where, tc__shape_bcast,
      0, TC_OP_COUNT,
      "", "TC_SEL(TC_M(a), b, c)",
      "TC_SEL(TC_M(a), b, c)",
      "b where a is true, else c."},
-    {"ISNAN", "isnan", TC__KIND_UNARY, 1, 1,
+    {"isnan", TC__KIND_UNARY, 1, 1,
      tc__dtype_compare, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_B(a != a)",
      "TC_B(a != a)",
      "True where a is NaN."},
-    {"ISFINITE", "isfinite", TC__KIND_UNARY, 1, 1,
+    {"isfinite", TC__KIND_UNARY, 1, 1,
      tc__dtype_compare, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_B(TC_SUB(a, a) == TC_SUB(a, a))",
      "TC_B(TC_SUB(a, a) == TC_SUB(a, a))",
      "True where a is neither infinite nor NaN."},
-    {"NEG", "neg", TC__KIND_UNARY, 1, 1,
+    {"neg", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      TC__AL_INVOL, TC_OP_COUNT,
      "", "TC_NEG(a)",
      "TC_NEG(a)",
      "Negative -a."},
-    {"ABS", "abs", TC__KIND_UNARY, 1, 1,
+    {"abs", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(abs)(a)",
      "TC_F(abs)(a)",
      "Absolute value."},
-    {"SIGN", "sign", TC__KIND_UNARY, 1, 1,
+    {"sign", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_SEL(a != a, a, TC_F(sign)(a))",
      "TC_SEL(a != a, a, TC_F(sign)(a))",
      "-1, 0 or 1; NaN stays."},
-    {"SQUARE", "square", TC__KIND_UNARY, 1, 1,
+    {"square", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_MUL(a, a)",
      "TC_MUL(a, a)",
      "a * a."},
-    {"RECIPROCAL", "reciprocal", TC__KIND_UNARY, 1, 4,
+    {"reciprocal", TC__KIND_UNARY, 1, 4,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_K(1) / a",
      "TC_K(1) / a",
      "1 / a."},
-    {"SQRT", "sqrt", TC__KIND_UNARY, 1, 4,
+    {"sqrt", TC__KIND_UNARY, 1, 4,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_SQRT(a)",
      "TC_SQRT(a)",
      "Square root."},
-    {"RSQRT", "rsqrt", TC__KIND_UNARY, 1, 8,
+    {"rsqrt", TC__KIND_UNARY, 1, 8,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_K(1) / TC_SQRT(a)",
      "TC_K(1) / TC_SQRT(a)",
      "1 / sqrt(a)."},
-    {"EXP", "exp", TC__KIND_UNARY, 1, 8,
+    {"exp", TC__KIND_UNARY, 1, 8,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(exp)(a)",
      "TC_F(exp)(a)",
      "e ** a."},
-    {"EXP2", "exp2", TC__KIND_UNARY, 1, 8,
+    {"exp2", TC__KIND_UNARY, 1, 8,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(exp2)(a)",
      "TC_F(exp2)(a)",
      "2 ** a."},
-    {"EXPM1", "expm1", TC__KIND_UNARY, 1, 10,
+    {"expm1", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(expm1)(a)",
      "TC_F(expm1)(a)",
      "e ** a - 1, accurate near 0."},
-    {"LOG", "log", TC__KIND_UNARY, 1, 10,
+    {"log", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(log)(a)",
      "TC_F(log)(a)",
      "Natural logarithm."},
-    {"LOG2", "log2", TC__KIND_UNARY, 1, 10,
+    {"log2", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(log2)(a)",
      "TC_F(log2)(a)",
      "Logarithm to base 2."},
-    {"LOG10", "log10", TC__KIND_UNARY, 1, 10,
+    {"log10", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(log10)(a)",
      "TC_F(log10)(a)",
      "Logarithm to base 10."},
-    {"LOG1P", "log1p", TC__KIND_UNARY, 1, 12,
+    {"log1p", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(log1p)(a)",
      "TC_F(log1p)(a)",
      "log(1 + a), accurate near 0."},
-    {"SIN", "sin", TC__KIND_UNARY, 1, 10,
+    {"sin", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(sin)(a)",
      "TC_F(sin)(a)",
      "Sine, radians."},
-    {"COS", "cos", TC__KIND_UNARY, 1, 10,
+    {"cos", TC__KIND_UNARY, 1, 10,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(cos)(a)",
      "TC_F(cos)(a)",
      "Cosine, radians."},
-    {"TAN", "tan", TC__KIND_UNARY, 1, 16,
+    {"tan", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(tan)(a)",
      "TC_F(tan)(a)",
      "Tangent, radians."},
-    {"ASIN", "asin", TC__KIND_UNARY, 1, 14,
+    {"asin", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(asin)(a)",
      "TC_F(asin)(a)",
      "Inverse sine."},
-    {"ACOS", "acos", TC__KIND_UNARY, 1, 14,
+    {"acos", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(acos)(a)",
      "TC_F(acos)(a)",
      "Inverse cosine."},
-    {"ATAN", "atan", TC__KIND_UNARY, 1, 12,
+    {"atan", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(atan)(a)",
      "TC_F(atan)(a)",
      "Inverse tangent."},
-    {"SINH", "sinh", TC__KIND_UNARY, 1, 14,
+    {"sinh", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(sinh)(a)",
      "TC_F(sinh)(a)",
      "Hyperbolic sine."},
-    {"COSH", "cosh", TC__KIND_UNARY, 1, 14,
+    {"cosh", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(cosh)(a)",
      "TC_F(cosh)(a)",
      "Hyperbolic cosine."},
-    {"TANH", "tanh", TC__KIND_UNARY, 1, 12,
+    {"tanh", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(tanh)(a)",
      "TC_F(tanh)(a)",
      "Hyperbolic tangent."},
-    {"ERF", "erf", TC__KIND_UNARY, 1, 14,
+    {"erf", TC__KIND_UNARY, 1, 14,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(erf)(a)",
      "TC_F(erf)(a)",
      "Error function."},
-    {"SIGMOID", "sigmoid", TC__KIND_UNARY, 1, 12,
+    {"sigmoid", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(sigmoid)(a)",
      "TC_F(sigmoid)(a)",
      "1 / (1 + exp(-a))."},
-    {"RELU", "relu", TC__KIND_UNARY, 1, 1,
+    {"relu", TC__KIND_UNARY, 1, 1,
      tc__dtype_promote, tc__shape_same,
      TC__AL_IDEM, TC_OP_COUNT,
      "", "TC_SEL(a <= TC_K(0), TC_K(0), a)",
      "TC_SEL(a <= TC_K(0), TC_K(0), a)",
      "max(a, 0); NaN stays."},
-    {"GELU", "gelu", TC__KIND_UNARY, 1, 16,
+    {"gelu", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(gelu)(a)",
      "TC_F(gelu)(a)",
      "a * Phi(a), exact (erf) form."},
-    {"GELU_TANH", "gelu_tanh", TC__KIND_UNARY, 1, 16,
+    {"gelu_tanh", TC__KIND_UNARY, 1, 16,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(gelu_tanh)(a)",
      "TC_F(gelu_tanh)(a)",
      "GELU by its tanh approximation, as GPT-2 uses it."},
-    {"SILU", "silu", TC__KIND_UNARY, 1, 12,
+    {"silu", TC__KIND_UNARY, 1, 12,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(silu)(a)",
      "TC_F(silu)(a)",
      "a * sigmoid(a)."},
-    {"SOFTPLUS", "softplus", TC__KIND_UNARY, 1, 20,
+    {"softplus", TC__KIND_UNARY, 1, 20,
      tc__dtype_floating, tc__shape_same,
      0, TC_OP_COUNT,
      "", "TC_F(softplus)(a)",
      "TC_F(softplus)(a)",
      "log(1 + exp(a))."},
-    {"FLOOR", "floor", TC__KIND_UNARY, 1, 1,
+    {"floor", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
      TC__AL_IDEM, TC_OP_COUNT,
      "", "TC_F(floor)(a)",
      "TC_F(floor)(a)",
      "Largest integer <= a."},
-    {"CEIL", "ceil", TC__KIND_UNARY, 1, 1,
+    {"ceil", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
      TC__AL_IDEM, TC_OP_COUNT,
      "", "TC_F(ceil)(a)",
      "TC_F(ceil)(a)",
      "Smallest integer >= a."},
-    {"ROUND", "round", TC__KIND_UNARY, 1, 1,
+    {"round", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
      TC__AL_IDEM, TC_OP_COUNT,
      "", "TC_F(round)(a)",
      "TC_F(round)(a)",
      "Nearest integer, halves to even."},
-    {"TRUNC", "trunc", TC__KIND_UNARY, 1, 1,
+    {"trunc", TC__KIND_UNARY, 1, 1,
      tc__dtype_rounding, tc__shape_same,
      TC__AL_IDEM, TC_OP_COUNT,
      "", "TC_F(trunc)(a)",
      "TC_F(trunc)(a)",
      "Integer part of a."},
-    {"BITWISE_NOT", "bitwise_not", TC__KIND_UNARY, 1, 1,
+    {"bitwise_not", TC__KIND_UNARY, 1, 1,
      tc__dtype_bits, tc__shape_same,
      TC__AL_INVOL, TC_OP_COUNT,
      "", "~a",
      "~a",
      "Bitwise complement of integers."},
-    {"CAST", "", TC__KIND_CAST, 1, 1,
+    {"cast", TC__KIND_CAST, 1, 1,
      tc__dtype_attr, tc__shape_same,
      0, TC_OP_COUNT,
      "t dtype", "",
      "",
      "Conversion; float to integer saturates and NaN gives 0, any to bool is a != 0."},
-    {"INPUT", "", TC__KIND_SOURCE, 0, 0,
+    {"input", TC__KIND_SOURCE, 0, 0,
      tc__dtype_attr, tc__shape_attr,
      0, TC_OP_COUNT,
      "t external", "",
      "",
      "A tensor from outside the graph."},
-    {"CONST", "", TC__KIND_SOURCE, 0, 0,
+    {"const", TC__KIND_SOURCE, 0, 0,
      tc__dtype_attr, tc__shape_attr,
      0, TC_OP_COUNT,
      "v bits", "",
      "",
      "One value, shape []; attr is a double or an int64."},
-    {"ARG", "", TC__KIND_SOURCE, 0, 0,
+    {"arg", TC__KIND_SOURCE, 0, 0,
      tc__dtype_attr, tc__shape_attr,
      0, TC_OP_COUNT,
      "t slot", "",
      "",
      "A scalar given at each run."},
-    {"IOTA", "", TC__KIND_SOURCE, 0, 1,
+    {"iota", TC__KIND_SOURCE, 0, 1,
      tc__dtype_attr, tc__shape_attr,
      0, TC_OP_COUNT,
      "t dim", "",
      "",
      "The index along one dimension."},
-    {"RANDOM", "", TC__KIND_SOURCE, 0, 60,
+    {"random", TC__KIND_SOURCE, 0, 60,
      tc__dtype_attr, tc__shape_attr,
      0, TC_OP_COUNT,
      "t kind, t draw", "",
      "",
      "Philox4x32-10 by element index: uniform or normal."},
-    {"RESHAPE", "", TC__KIND_MOVE, 1, 0,
+    {"reshape", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_reshape,
      0, TC_OP_COUNT,
      "s sizes", "",
      "",
      "The same elements in row-major order, new sizes."},
-    {"PERMUTE", "", TC__KIND_MOVE, 1, 0,
+    {"permute", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_permute,
      0, TC_OP_COUNT,
      "t order", "",
      "",
      "Dimensions in a new order."},
-    {"EXPAND", "", TC__KIND_MOVE, 1, 0,
+    {"expand", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_expand,
      0, TC_OP_COUNT,
      "s sizes", "",
      "",
      "Size 1 repeated without a copy."},
-    {"SLICE", "", TC__KIND_MOVE, 1, 0,
+    {"slice", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_slice,
      0, TC_OP_COUNT,
      "t dim, s start, s count, s step", "",
      "",
      "count elements of one dimension from start, step apart; a negative step flips."},
-    {"PAD", "", TC__KIND_MOVE, 1, 1,
+    {"pad", TC__KIND_MOVE, 1, 1,
      tc__dtype_same, tc__shape_pad,
      0, TC_OP_COUNT,
      "t dim, s low, s high, s dilation, v fill", "",
      "",
      "fill before, after and (dilation - 1 of it) between the elements of one dimension."},
-    {"WINDOW", "", TC__KIND_MOVE, 1, 0,
+    {"window", TC__KIND_MOVE, 1, 0,
      tc__dtype_same, tc__shape_window,
      0, TC_OP_COUNT,
      "t dim, s size, s stride, s dilation", "",
      "",
      "Sliding windows of one dimension; the window's own dimension is appended last."},
-    {"CAT", "", TC__KIND_JOIN, -1, 1,
+    {"cat", TC__KIND_JOIN, -1, 1,
      tc__dtype_promote, tc__shape_cat,
      0, TC_OP_COUNT,
      "t dim", "",
      "",
      "Tensors one after the other along a dimension."},
-    {"TAKE", "", TC__KIND_GATHER, 2, 4,
+    {"take", TC__KIND_GATHER, 2, 4,
      tc__dtype_same, tc__shape_take,
      0, TC_OP_COUNT,
      "t dim", "",
      "",
      "Slices of a along dim by integer index b: dim is replaced by b's dimensions."},
-    {"GATHER", "", TC__KIND_GATHER, 2, 4,
+    {"gather", TC__KIND_GATHER, 2, 4,
      tc__dtype_same, tc__shape_gather,
      0, TC_OP_COUNT,
      "t dim", "",
      "",
      "out[..i..] = a[..b[..i..]..] along dim; b has the rank of a."},
-    {"SUM", "", TC__KIND_REDUCE, 1, 1,
+    {"sum", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
      0, TC_OP_ADD,
      "t dims", "",
      "",
      "Sum over dims; 0 when empty."},
-    {"PROD", "", TC__KIND_REDUCE, 1, 1,
+    {"prod", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
      0, TC_OP_MUL,
      "t dims", "",
      "",
      "Product over dims; 1 when empty."},
-    {"AMAX", "", TC__KIND_REDUCE, 1, 1,
+    {"amax", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
      0, TC_OP_MAXIMUM,
      "t dims", "",
      "",
      "Largest over dims; NaN wins."},
-    {"AMIN", "", TC__KIND_REDUCE, 1, 1,
+    {"amin", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
      0, TC_OP_MINIMUM,
      "t dims", "",
      "",
      "Smallest over dims; NaN wins."},
-    {"ANY", "", TC__KIND_REDUCE, 1, 1,
+    {"any", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
      0, TC_OP_LOGICAL_OR,
      "t dims", "",
      "",
      "True where any over dims is true."},
-    {"ALL", "", TC__KIND_REDUCE, 1, 1,
+    {"all", TC__KIND_REDUCE, 1, 1,
      tc__dtype_same, tc__shape_reduce,
      0, TC_OP_LOGICAL_AND,
      "t dims", "",
      "",
      "True where all over dims are true."},
-    {"ARGMAX", "", TC__KIND_REDUCE, 1, 2,
+    {"argmax", TC__KIND_REDUCE, 1, 2,
      tc__dtype_i64, tc__shape_reduce,
      0, TC_OP_ARGMAX,
      "t dims", "",
      "",
      "Row-major index of the first largest; NaN wins."},
-    {"ARGMIN", "", TC__KIND_REDUCE, 1, 2,
+    {"argmin", TC__KIND_REDUCE, 1, 2,
      tc__dtype_i64, tc__shape_reduce,
      0, TC_OP_ARGMIN,
      "t dims", "",
      "",
      "Row-major index of the first smallest; NaN wins."},
-    {"MATMUL", "", TC__KIND_CONTRACT, 2, 64,
+    {"matmul", TC__KIND_CONTRACT, 2, 64,
      tc__dtype_promote, tc__shape_matmul,
      0, TC_OP_COUNT,
      "", "",
      "",
      "[..., M, K] x [..., K, N]; k in order, one fma per step."},
-    {"LOAD", "", TC__KIND_KERNEL, -1, 1,
+    {"load", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "t buffer, s index, s predicates", "",
      "",
      "One element of a buffer."},
-    {"STORE", "", TC__KIND_KERNEL, -1, 1,
+    {"store", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "t buffer, s index", "",
      "",
      "Write one element of a buffer."},
-    {"INDEX", "", TC__KIND_KERNEL, -1, 1,
+    {"index", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "s index", "",
      "",
      "An index expression as an i64 value."},
-    {"CHECK", "", TC__KIND_KERNEL, -1, 1,
+    {"check", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "s limit, t site", "",
      "",
      "a clamped to [0, limit), negative a counts from the end; out of range sets the program's flag."},
-    {"VALID", "", TC__KIND_KERNEL, -1, 1,
+    {"valid", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "s predicates", "",
      "",
      "True where every 0 <= e < limit."},
-    {"ACC", "", TC__KIND_KERNEL, -1, 1,
+    {"acc", TC__KIND_KERNEL, -1, 1,
      tc__dtype_same, tc__shape_none,
      0, TC_OP_COUNT,
      "t monoid", "",
      "",
      "One step of a reduction; its value is the finished result."},
-    {"FOR", "", TC__KIND_KERNEL, -1, 0,
+    {"for", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "t axis, t bind, t unroll, t chunk, s begin, s end", "",
      "",
      "Opens a loop over an axis."},
-    {"END", "", TC__KIND_KERNEL, -1, 0,
+    {"end", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "t axis", "",
      "",
      "Closes the innermost loop."},
-    {"NEW", "", TC__KIND_KERNEL, -1, 0,
+    {"new", TC__KIND_KERNEL, -1, 0,
      tc__dtype_same, tc__shape_none,
      0, TC_OP_COUNT,
      "t accumulator, t monoid", "",
      "",
      "32 logical lanes holding the monoid's identity."},
-    {"COMBINE", "", TC__KIND_KERNEL, -1, 5,
+    {"combine", TC__KIND_KERNEL, -1, 5,
      tc__dtype_same, tc__shape_none,
      0, TC_OP_COUNT,
      "t accumulator, t monoid", "",
      "",
      "The lanes of an accumulator as one value."},
-    {"CONTRACT", "", TC__KIND_KERNEL, -1, 64,
+    {"contract", TC__KIND_KERNEL, -1, 64,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "t tile", "",
      "",
      "The product's value at (r, c), summed over k in order."},
-    {"COPY_", "", TC__KIND_EFFECT, -1, 1,
+    {"copy_", TC__KIND_EFFECT, -1, 1,
      tc__dtype_same, tc__shape_same,
      0, TC_OP_COUNT,
      "", "",
      "",
      "Writes b, cast and broadcast, over a."},
-    {"KEEP", "", TC__KIND_EFFECT, -1, 0,
+    {"keep", TC__KIND_EFFECT, -1, 0,
      tc__dtype_same, tc__shape_same,
      0, TC_OP_COUNT,
      "", "",
      "",
      "a is an output and the caller's until tc_free."},
-    {"BREAK", "", TC__KIND_EFFECT, -1, 0,
+    {"break", TC__KIND_EFFECT, -1, 0,
      tc__dtype_same, tc__shape_same,
      0, TC_OP_COUNT,
      "", "",
      "",
      "The host reads a: what is needed runs here."},
-    {"FINISH", "", TC__KIND_EFFECT, -1, 0,
+    {"finish", TC__KIND_EFFECT, -1, 0,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
      "", "",
@@ -5707,27 +5707,13 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "The end of a region's path; owns its program."},
 };
 
+static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
     return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
            k == TC__KIND_CAST;
-}
-
-static const char *tc__op_name(tc__op op) {
-    const tc__op_info *o = &tc__ops[op];
-    static const char *const own[][2] = {
-        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"},
-        {"SLICE", "slice"},     {"PAD", "pad"},         {"WINDOW", "window"},
-        {"CAT", "cat"},         {"TAKE", "take"},       {"GATHER", "gather"},
-        {"SUM", "sum"},         {"PROD", "prod"},       {"AMAX", "amax"},
-        {"AMIN", "amin"},       {"ANY", "any"},         {"ALL", "all"},
-        {"ARGMAX", "argmax"},   {"ARGMIN", "argmin"},   {"MATMUL", "matmul"},
-        {"CAST", "cast"},       {"RANDOM", "random"}};
-    if (o->name[0]) return o->name;
-    for (size_t i = 0; i < TC__COUNT(own); i++)
-        if (!strcmp(o->id, own[i][0])) return own[i][1];
-    return o->id;
 }
 // ---- gen/graph/view.c ---------------------------------------------------
 // Which movement results are views: other sizes, strides and offset over the operand's memory. The
@@ -5943,6 +5929,8 @@ static uint32_t tc__position(tc_tensor t) { return tc__handle_slot(t) & ~TC__VIS
 
 static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
     uint64_t p;
+    tc__visit *open = tc__recorder_of(c)->visit;
+    if (open && open->key == t.id >> 24) return open;
     if (t.id >> 56 != tc__values_of(c)->slot_of_ctx) return NULL;
     if (!tc__map_get(&tc__recorder_of(c)->visits, tc__handle_epoch(t), &p)) return NULL;
     return (tc__visit *)(uintptr_t)p;
@@ -6259,8 +6247,9 @@ static tc_ctx *tc__ctx_of(tc_tensor t) { return tc__ctx_at((unsigned)(t.id >> 56
 
 // ---- entries by arity, for the generated functions ----
 
-static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,
-                          uint32_t n_attr, const char *file, int line) {
+static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
+                             const int64_t *attr, uint32_t n_attr, const char *file,
+                             int line) {
     tc__call k;
     tc_ctx *c = NULL;
     for (uint32_t i = 0; i < n && !c; i++) c = tc__ctx_of(in[i]);
@@ -6297,11 +6286,16 @@ TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t
     tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t;
     if (!v || !tc__follows(v, v->at->next, op, in, n, attr, n_attr))
-        return tc__op_n(op, in, n, attr, n_attr, file, line);
+        return tc__op_slow(op, in, n, attr, n_attr, file, line);
     v->at = v->at->next;
     t.id = v->first | (uint32_t)v->path.count;
     v->path.at[v->path.count++] = v->at;
     return t;
+}
+
+static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,
+                          uint32_t n_attr, const char *file, int line) {
+    return tc__op_fast(op, in, n, attr, n_attr, file, line);
 }
 
 static tc_tensor tc__op1(tc__op op, tc_tensor a, const char *file, int line) {
@@ -8212,8 +8206,9 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
     tc_tensor y = reducer(&f, t, mask, p);
+    if (keepdim || !f.x.rank) return tc__leave(&f, y);
     tc_dims d = tc__dims_without(&f, mask);
-    return tc__leave(&f, keepdim || !f.x.rank ? y : tc__reshape(&f, y, &d));
+    return tc__leave(&f, tc__reshape(&f, y, &d));
 }
 
 static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor t, int dim,
@@ -9633,17 +9628,8 @@ static void tc__dump_value(tc__text *t, int dtype, int64_t bits) {
         tc__put(t, "%lld", (long long)v.i);
 }
 
-// The row's ID in lower case: "add", "input", "copy_".
-static const char *tc__dump_op(int op, char out[32]) {
-    size_t n = 0;
-    for (const char *s = tc__ops[op].id; *s && n < 31; s++)
-        out[n++] = (char)(*s >= 'A' && *s <= 'Z' ? *s - 'A' + 'a' : *s);
-    out[n] = 0;
-    return out;
-}
-
 // "sum", "max", ...: the monoid of an accumulator.
-static const char *tc__dump_monoid(int64_t op, char out[32]) {
+static const char *tc__dump_monoid(int64_t op) {
     static const struct {
         tc__op op;
         const char *name;
@@ -9652,7 +9638,7 @@ static const char *tc__dump_monoid(int64_t op, char out[32]) {
                  {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"}};
     for (size_t i = 0; i < TC__COUNT(names); i++)
         if ((int64_t)names[i].op == op) return names[i].name;
-    return op >= 0 && op < TC_OP_COUNT ? tc__dump_op((int)op, out) : "?";
+    return op >= 0 && op < TC_OP_COUNT ? tc__op_name((tc__op)op) : "?";
 }
 
 // ---- attribute words ----
@@ -9748,8 +9734,7 @@ static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     tc__kind kind = tc__ops[s->op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
     int scalar = alu && s->n_attr == 2, left = scalar && s->attr[1] == TC__SCALAR_LEFT;
-    char name[32];
-    tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__dump_op(s->op, name));
+    tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op));
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
@@ -9837,8 +9822,7 @@ static void tc__dump_index(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_acc(tc__dump *d, const tc__node *n) {
-    char name[32];
-    const char *monoid = tc__dump_monoid(n->attr[0], name);
+    const char *monoid = tc__dump_monoid(n->attr[0]);
     if (n->n_attr < 2) {
         tc__put(d->t, "%%%u = acc %s %%%u", (unsigned)n->id, monoid, (unsigned)n->in[0]);
         return;
@@ -9847,9 +9831,7 @@ static void tc__dump_acc(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
-    char name[32];
-    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0],
-            tc__dump_monoid(n->attr[1], name));
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1]));
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
@@ -9903,8 +9885,7 @@ static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
 // ---- graphs ----
 
 static void tc__dump_plain(tc__dump *d, const tc__node *n) {
-    char name[32];
-    tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__dump_op(n->op, name));
+    tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__op_name((tc__op)n->op));
     for (uint32_t i = 0; i < n->n_in; i++) tc__put(d->t, " %%%u", (unsigned)n->in[i]);
     tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
 }
@@ -9965,9 +9946,8 @@ TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
 // ---- dot ----
 
 static void tc__dump_dot_node(tc__dump *d, const tc__node *n) {
-    char name[32];
     tc__put(d->t, "    n%u [label=\"%%%u %s", (unsigned)n->id, (unsigned)n->id,
-            tc__dump_op(n->op, name));
+            tc__op_name((tc__op)n->op));
     tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
     tc__put(d->t, "\\n");
     tc__dump_type(d, n);
@@ -10306,13 +10286,13 @@ typedef struct tc__read_node {
 } tc__read_node;
 
 static int tc__read_op(tc__reader *r, tc__read_node *n) {
-    char name[32], have[32];
+    char name[32];
     const char *start = (tc__read_blanks(r), r->at);
     tc__read_name(r, name);
     for (int op = 0; op < TC_OP_COUNT; op++) {
         tc__kind k = tc__ops[op].kind;
         if (k == TC__KIND_KERNEL || k == TC__KIND_EFFECT) continue;
-        if (strcmp(tc__dump_op(op, have), name)) continue;
+        if (strcmp(tc__op_name((tc__op)op), name)) continue;
         n->op = (tc__op)op;
         return 1;
     }
@@ -10539,13 +10519,14 @@ typedef struct tc__verifier {
 
 TC__PRINTF(2, 3)
 static int tc__verify_fail(const tc__verifier *v, const char *fmt, ...) {
-    char text[200], name[32];
+    char text[200];
     va_list args;
     va_start(args, fmt);
     tc__format_line(text, sizeof text, fmt, args);
     va_end(args);
     return tc__fail(v->ctx, TC_E_INTERNAL, "verify: %%%u = %s: %s", (unsigned)v->node->id,
-                    v->node->op < TC_OP_COUNT ? tc__dump_op(v->node->op, name) : "?", text);
+                    v->node->op < TC_OP_COUNT ? tc__op_name((tc__op)v->node->op) : "?",
+                    text);
 }
 
 // ---- all stages ----
@@ -14290,7 +14271,7 @@ static void tc__print_node(tc__printer *p, const tc__node *n) {
     if (!row && n->op != TC_OP_CAST && !*tc__op_expr(p, n->op)) {
         p->out->failed = 1;
         tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text for %s yet",
-                 p->d->name, tc__ops[n->op].id);
+                 p->d->name, tc__op_name((tc__op)n->op));
         return;
     }
     tc__print_fn print = row                   ? row->print
@@ -14505,16 +14486,6 @@ static void tc__put_dump_begin(tc__printer *p, int depth) {
     for (int i = 0; i < depth; i++) tc__put(p->out, "  ");
 }
 
-static void tc__put_dump_op(tc__printer *p, const tc__node *n) {
-    const char *id = tc__ops[n->op].id;
-    if (*tc__ops[n->op].name) {
-        tc__put(p->out, "%s", tc__ops[n->op].name);
-        return;
-    }
-    for (; *id; id++)
-        tc__put(p->out, "%c", *id >= 'A' && *id <= 'Z' ? *id - 'A' + 'a' : *id);
-}
-
 static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
     tc__value v = tc__const_value(n);
     tc__put(p->out, " ");
@@ -14550,7 +14521,7 @@ static void tc__put_dump_indices(tc__printer *p, const tc__node *n) {
 static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
     if (!tc__put_dump_acc(p, n)) {
         if (n->op != TC_OP_STORE) tc__put(p->out, "%%%u = ", n->id);
-        tc__put_dump_op(p, n);
+        tc__put(p->out, "%s", tc__op_name((tc__op)n->op));
         if (n->op == TC_OP_CONST) tc__put_dump_const(p, n);
         if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
             tc__put(p->out, " ");

@@ -76,6 +76,10 @@ static void put_comment(text *t, int indent, const char *s) {
 
 static void put_string(text *t, const char *s) { put_literal(t, s, strlen(s)); }
 
+static void put_lower(text *t, const char *s) {
+    for (; *s; s++) put(t, "%c", *s >= 'A' && *s <= 'Z' ? *s - 'A' + 'a' : *s);
+}
+
 static void op_enum(text *t) {
     head(t, "ops");
     put(t, "typedef enum tc__op {\n");
@@ -102,8 +106,9 @@ static void op_info(text *t) {
     put(t, "static const tc__op_info tc__ops[TC_OP_COUNT] = {\n");
     EACH(o, op, ops) {
         int reduce = strcmp(o->kind, "REDUCE") == 0;
-        put(t, "    {\"%s\", \"%s\", TC__KIND_%s, %d, %s,\n", o->id,
-            strcmp(o->name, "NOFN") ? o->name : "", o->kind, kind_of(o)->arity, o->cost);
+        put(t, "    {\"");
+        put_lower(t, o->id);
+        put(t, "\", TC__KIND_%s, %d, %s,\n", o->kind, kind_of(o)->arity, o->cost);
         put(t, "     tc__dtype_%s, tc__shape_%s,\n     ", o->dtype, o->shape);
         put_flags(t, o);
         put(t, ", TC_OP_%s,\n     ", reduce ? o->al : "COUNT");

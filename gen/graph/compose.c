@@ -155,8 +155,9 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
     tc_tensor y = reducer(&f, t, mask, p);
+    if (keepdim || !f.x.rank) return tc__leave(&f, y);
     tc_dims d = tc__dims_without(&f, mask);
-    return tc__leave(&f, keepdim || !f.x.rank ? y : tc__reshape(&f, y, &d));
+    return tc__leave(&f, tc__reshape(&f, y, &d));
 }
 
 static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor t, int dim,

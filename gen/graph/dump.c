@@ -190,17 +190,8 @@ static void tc__dump_value(tc__text *t, int dtype, int64_t bits) {
         tc__put(t, "%lld", (long long)v.i);
 }
 
-// The row's ID in lower case: "add", "input", "copy_".
-static const char *tc__dump_op(int op, char out[32]) {
-    size_t n = 0;
-    for (const char *s = tc__ops[op].id; *s && n < 31; s++)
-        out[n++] = (char)(*s >= 'A' && *s <= 'Z' ? *s - 'A' + 'a' : *s);
-    out[n] = 0;
-    return out;
-}
-
 // "sum", "max", ...: the monoid of an accumulator.
-static const char *tc__dump_monoid(int64_t op, char out[32]) {
+static const char *tc__dump_monoid(int64_t op) {
     static const struct {
         tc__op op;
         const char *name;
@@ -209,7 +200,7 @@ static const char *tc__dump_monoid(int64_t op, char out[32]) {
                  {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"}};
     for (size_t i = 0; i < TC__COUNT(names); i++)
         if ((int64_t)names[i].op == op) return names[i].name;
-    return op >= 0 && op < TC_OP_COUNT ? tc__dump_op((int)op, out) : "?";
+    return op >= 0 && op < TC_OP_COUNT ? tc__op_name((tc__op)op) : "?";
 }
 
 // ---- attribute words ----
@@ -305,8 +296,7 @@ static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     tc__kind kind = tc__ops[s->op].kind;
     int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
     int scalar = alu && s->n_attr == 2, left = scalar && s->attr[1] == TC__SCALAR_LEFT;
-    char name[32];
-    tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__dump_op(s->op, name));
+    tc__put(t, "%s", s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op));
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
@@ -394,8 +384,7 @@ static void tc__dump_index(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_acc(tc__dump *d, const tc__node *n) {
-    char name[32];
-    const char *monoid = tc__dump_monoid(n->attr[0], name);
+    const char *monoid = tc__dump_monoid(n->attr[0]);
     if (n->n_attr < 2) {
         tc__put(d->t, "%%%u = acc %s %%%u", (unsigned)n->id, monoid, (unsigned)n->in[0]);
         return;
@@ -404,9 +393,7 @@ static void tc__dump_acc(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_new(tc__dump *d, const tc__node *n) {
-    char name[32];
-    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0],
-            tc__dump_monoid(n->attr[1], name));
+    tc__put(d->t, "acc%lld = new %s", (long long)n->attr[0], tc__dump_monoid(n->attr[1]));
 }
 
 static void tc__dump_combine(tc__dump *d, const tc__node *n) {
@@ -460,8 +447,7 @@ static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
 // ---- graphs ----
 
 static void tc__dump_plain(tc__dump *d, const tc__node *n) {
-    char name[32];
-    tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__dump_op(n->op, name));
+    tc__put(d->t, "%%%u = %s", (unsigned)n->id, tc__op_name((tc__op)n->op));
     for (uint32_t i = 0; i < n->n_in; i++) tc__put(d->t, " %%%u", (unsigned)n->in[i]);
     tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
 }
@@ -522,9 +508,8 @@ TC__UNUSED static void tc__dump_graph(tc__text *t, const tc__graph *g,
 // ---- dot ----
 
 static void tc__dump_dot_node(tc__dump *d, const tc__node *n) {
-    char name[32];
     tc__put(d->t, "    n%u [label=\"%%%u %s", (unsigned)n->id, (unsigned)n->id,
-            tc__dump_op(n->op, name));
+            tc__op_name((tc__op)n->op));
     tc__dump_attrs(d->t, d->g->ix, n->op, n->dtype, n->attr, n->n_attr);
     tc__put(d->t, "\\n");
     tc__dump_type(d, n);

@@ -44,7 +44,7 @@ enum {
 };
 
 typedef struct tc__op_info {
-    const char *id, *name;
+    const char *name; // the row's ID in lower case: "add", "input", "copy_"
     tc__kind kind;
     int arity; // -1: any number
     uint32_t cost;
@@ -400,25 +400,11 @@ static int tc__shape_matmul(tc__infer *q) {
 
 #include "out/op_info.inc"
 
+static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
     return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
            k == TC__KIND_CAST;
-}
-
-static const char *tc__op_name(tc__op op) {
-    const tc__op_info *o = &tc__ops[op];
-    static const char *const own[][2] = {
-        {"RESHAPE", "reshape"}, {"PERMUTE", "permute"}, {"EXPAND", "expand"},
-        {"SLICE", "slice"},     {"PAD", "pad"},         {"WINDOW", "window"},
-        {"CAT", "cat"},         {"TAKE", "take"},       {"GATHER", "gather"},
-        {"SUM", "sum"},         {"PROD", "prod"},       {"AMAX", "amax"},
-        {"AMIN", "amin"},       {"ANY", "any"},         {"ALL", "all"},
-        {"ARGMAX", "argmax"},   {"ARGMIN", "argmin"},   {"MATMUL", "matmul"},
-        {"CAST", "cast"},       {"RANDOM", "random"}};
-    if (o->name[0]) return o->name;
-    for (size_t i = 0; i < TC__COUNT(own); i++)
-        if (!strcmp(o->id, own[i][0])) return own[i][1];
-    return o->id;
 }

@@ -295,13 +295,13 @@ typedef struct tc__read_node {
 } tc__read_node;
 
 static int tc__read_op(tc__reader *r, tc__read_node *n) {
-    char name[32], have[32];
+    char name[32];
     const char *start = (tc__read_blanks(r), r->at);
     tc__read_name(r, name);
     for (int op = 0; op < TC_OP_COUNT; op++) {
         tc__kind k = tc__ops[op].kind;
         if (k == TC__KIND_KERNEL || k == TC__KIND_EFFECT) continue;
-        if (strcmp(tc__dump_op(op, have), name)) continue;
+        if (strcmp(tc__op_name((tc__op)op), name)) continue;
         n->op = (tc__op)op;
         return 1;
     }

@@ -144,6 +144,8 @@ static uint32_t tc__position(tc_tensor t) { return tc__handle_slot(t) & ~TC__VIS
 
 static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
     uint64_t p;
+    tc__visit *open = tc__recorder_of(c)->visit;
+    if (open && open->key == t.id >> 24) return open;
     if (t.id >> 56 != tc__values_of(c)->slot_of_ctx) return NULL;
     if (!tc__map_get(&tc__recorder_of(c)->visits, tc__handle_epoch(t), &p)) return NULL;
     return (tc__visit *)(uintptr_t)p;
@@ -460,8 +462,9 @@ static tc_ctx *tc__ctx_of(tc_tensor t) { return tc__ctx_at((unsigned)(t.id >> 56
 
 // ---- entries by arity, for the generated functions ----
 
-static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,
-                          uint32_t n_attr, const char *file, int line) {
+static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
+                             const int64_t *attr, uint32_t n_attr, const char *file,
+                             int line) {
     tc__call k;
     tc_ctx *c = NULL;
     for (uint32_t i = 0; i < n && !c; i++) c = tc__ctx_of(in[i]);
@@ -498,11 +501,16 @@ TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t
     tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t;
     if (!v || !tc__follows(v, v->at->next, op, in, n, attr, n_attr))
-        return tc__op_n(op, in, n, attr, n_attr, file, line);
+        return tc__op_slow(op, in, n, attr, n_attr, file, line);
     v->at = v->at->next;
     t.id = v->first | (uint32_t)v->path.count;
     v->path.at[v->path.count++] = v->at;
     return t;
+}
+
+static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,
+                          uint32_t n_attr, const char *file, int line) {
+    return tc__op_fast(op, in, n, attr, n_attr, file, line);
 }
 
 static tc_tensor tc__op1(tc__op op, tc_tensor a, const char *file, int line) {

@@ -66,13 +66,14 @@ typedef struct tc__verifier {
 
 TC__PRINTF(2, 3)
 static int tc__verify_fail(const tc__verifier *v, const char *fmt, ...) {
-    char text[200], name[32];
+    char text[200];
     va_list args;
     va_start(args, fmt);
     tc__format_line(text, sizeof text, fmt, args);
     va_end(args);
     return tc__fail(v->ctx, TC_E_INTERNAL, "verify: %%%u = %s: %s", (unsigned)v->node->id,
-                    v->node->op < TC_OP_COUNT ? tc__dump_op(v->node->op, name) : "?", text);
+                    v->node->op < TC_OP_COUNT ? tc__op_name((tc__op)v->node->op) : "?",
+                    text);
 }
 
 // ---- all stages ----

@@ -374,7 +374,7 @@ static void tc__print_node(tc__printer *p, const tc__node *n) {
     if (!row && n->op != TC_OP_CAST && !*tc__op_expr(p, n->op)) {
         p->out->failed = 1;
         tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text for %s yet",
-                 p->d->name, tc__ops[n->op].id);
+                 p->d->name, tc__op_name((tc__op)n->op));
         return;
     }
     tc__print_fn print = row                   ? row->print
@@ -589,16 +589,6 @@ static void tc__put_dump_begin(tc__printer *p, int depth) {
     for (int i = 0; i < depth; i++) tc__put(p->out, "  ");
 }
 
-static void tc__put_dump_op(tc__printer *p, const tc__node *n) {
-    const char *id = tc__ops[n->op].id;
-    if (*tc__ops[n->op].name) {
-        tc__put(p->out, "%s", tc__ops[n->op].name);
-        return;
-    }
-    for (; *id; id++)
-        tc__put(p->out, "%c", *id >= 'A' && *id <= 'Z' ? *id - 'A' + 'a' : *id);
-}
-
 static void tc__put_dump_const(tc__printer *p, const tc__node *n) {
     tc__value v = tc__const_value(n);
     tc__put(p->out, " ");
@@ -634,7 +624,7 @@ static void tc__put_dump_indices(tc__printer *p, const tc__node *n) {
 static void tc__put_dump_node(tc__printer *p, const tc__node *n) {
     if (!tc__put_dump_acc(p, n)) {
         if (n->op != TC_OP_STORE) tc__put(p->out, "%%%u = ", n->id);
-        tc__put_dump_op(p, n);
+        tc__put(p->out, "%s", tc__op_name((tc__op)n->op));
         if (n->op == TC_OP_CONST) tc__put_dump_const(p, n);
         if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE) {
             tc__put(p->out, " ");

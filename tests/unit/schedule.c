@@ -303,8 +303,7 @@ static size_t nodes_after(const char *text, const char *last) {
     kit_open(&t, text, 0, 1);
     size_t n = t.g.node.count;
     tc__op op = n ? (tc__op)t.g.node.at[t.outputs.at[0]]->op : TC_OP_COUNT;
-    char name[32];
-    CHECK_STR(tc__dump_op(op, name), last);
+    CHECK_STR(tc__op_name((tc__op)op), last);
     kit_close(&t);
     return n;
 }
