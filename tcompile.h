@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x05266a60211f7c85u
+#define TC__BUILD_ID 0x37adde99b5d19eacu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -35661,6 +35661,13 @@ static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
                                           "-O1 -fno-unroll-loops"};
     static const char common[] = "-fPIC -shared -nostdlib -ffp-contract=off -fwrapv "
                                  "-fno-strict-aliasing -fvisibility=hidden";
+    // A small file of two segments: less to hash and to map at a warm start.
+#    ifdef __ELF__
+    static const char link[] =
+        "-s -Wl,-z,noseparate-code,-z,norelro,--build-id=none,--hash-style=gnu";
+#    else
+    static const char link[] = "";
+#    endif
     static const char *const wide[] = {"", "-fschedule-insns", ""};
     static const struct {
         unsigned bit;
@@ -35673,6 +35680,7 @@ static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
     size_t i;
     tc__words_split(w, by_kind[cc->kind], strlen(by_kind[cc->kind]));
     tc__words_split(w, common, strlen(common));
+    tc__words_split(w, link, strlen(link));
     for (i = 0; i < TC__COUNT(cpu); i++) {
         if (cc->options.cpu & cpu[i].bit)
             tc__words_split(w, cpu[i].flag, strlen(cpu[i].flag));

@@ -269,7 +269,7 @@ TEST(fails_to_build) {
         "echo 'not an object' >\"$out\"", // garbage
         "head -c 4096 /dev/urandom >\"$out\"",
         // cut short
-        "$real \"$@\"; head -c 3000 \"$out\" >\"$out.x\"; mv \"$out.x\" \"$out\"",
+        "$real \"$@\"; head -c 700 \"$out\" >\"$out.x\"; mv \"$out.x\" \"$out\"",
         "kill -9 $$",
         "kill -SEGV $$",
         "ln -s /bin/sh \"$out\"",
