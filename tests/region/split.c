@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { CHUNK = 8192, OPS = 6, FORMS = 5 };
+enum { CHUNK = 8192, OPS = 9, FORMS = 5 };
 
 typedef struct form {
     const char *backend;
@@ -47,13 +47,18 @@ static tc_tensor reduce(tc_tensor x, int op) {
     if (op == 2) return tc_amax(x, 1);
     if (op == 3) return tc_amin(x, 1);
     if (op == 4) return tc_mean(tc_mul(x, x), 1);
-    return tc_sum(tc_exp(tc_sub(x, tc_amax_dims(x, TC_DIMS(1), TC_KEEPDIM))), 1);
+    if (op == 5)
+        return tc_sum(tc_exp(tc_sub(x, tc_amax_dims(x, TC_DIMS(1), TC_KEEPDIM))), 1);
+    if (op == 6) return tc_cast(tc_argmax(x, 1), TC_F32);
+    if (op == 7) return tc_cast(tc_argmin(x, 1), TC_F32);
+    return tc_cast(tc_argmax(tc_neg(tc_round(x)), 1), TC_F32); // equal ones in every chunk
 }
 
 // The results of all ops over x[rows, columns], and how many kernels the sum took.
 static int run_form(const form *f, const float *data, int64_t rows, int64_t columns,
                     float *out) {
-    static const char *const names[OPS] = {"sum", "prod", "amax", "amin", "mean", "exps"};
+    static const char *const names[OPS] = {"sum",  "prod",   "amax",   "amin", "mean",
+                                           "exps", "argmax", "argmin", "ties"};
     tc_ctx *c = open_form(f);
     for (int op = 0; op < OPS; op++) {
         tc_tensor x = tc_from_data(c, data, TC_DIMS(rows, columns), TC_F32);
