@@ -26,6 +26,11 @@ typedef struct tc__use {
     int guarded;
 } tc__use;
 
+// That a cluster's root, lowered alone, loads a place: a tensor at an index.
+typedef struct tc__read {
+    uint32_t reader, place; // root; number of the place
+} tc__read;
+
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
@@ -46,10 +51,13 @@ typedef struct tc__schedule {
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
     TC__VEC(tc__use) use;
+    TC__VEC(tc__read) read;
+    tc__map places; // hash of a place -> its number
+    uint32_t place_count;
     size_t words;                // of a row in the three bit matrices, by cluster; owned
     uint64_t *reach;             //   clusters that need it, at once or through others
     uint64_t *into;              //   clusters that it needs
-    uint64_t *reads;             //   roots that it loads
+    uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
     int fuse;                    // 0 = one kernel per root
 } tc__schedule;
@@ -271,14 +279,28 @@ static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
     return tc__lower_at(w, n, index);
 }
 
+static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
+                         tc__ix index) {
+    uint64_t place, hash = tc__hash_mix(tc__hash_mix(b->source, b->place), (uint64_t)index);
+    tc__read r;
+    if (!tc__map_get(&s->places, hash, &place)) {
+        place = s->place_count++;
+        if (!tc__map_set(&s->places, hash, place)) return 0;
+    }
+    r.reader = reader, r.place = (uint32_t)place;
+    return TC__PUSH(s->ctx, s->read, r);
+}
+
 static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
         tc__use u;
-        if (n->op != TC_OP_LOAD || w->k->buffer.at[n->attr[0]].place != TC__BUF_NODE)
-            continue;
+        if (n->op != TC_OP_LOAD) continue;
+        const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+        if (!tc__note_read(s, reader, b, n->attr[1])) return 0;
+        if (b->place != TC__BUF_NODE) continue;
         u.reader = reader;
-        u.root = (uint32_t)s->root_of[w->k->buffer.at[n->attr[0]].source];
+        u.root = (uint32_t)s->root_of[b->source];
         u.index = n->attr[1];
         u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
@@ -331,7 +353,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
 static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
     for (;;) {
         uint32_t stencil = 0;
-        s->root.count = s->cluster.count = s->use.count = 0;
+        s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
         tc__mark_cost(s);
         if (!tc__find_roots(s, output)) return 0;
         for (uint32_t r = 0; r < s->root.count && !stencil; r++)
@@ -461,17 +483,18 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
 // by later ones, so its own row is complete when it is added to another.
 static int tc__relate(tc__schedule *s) {
     size_t n = s->cluster.count;
-    s->words = n / 64 + 1;
+    s->words = (n > s->place_count ? n : s->place_count) / 64 + 1;
     s->reach = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     if (!s->reach || !s->into || !s->reads) return 0;
     for (size_t i = 0; i < s->use.count; i++) {
         uint32_t reader = s->use.at[i].reader, root = s->use.at[i].root;
-        tc__bit_set(tc__bit_row(s, s->reads, reader), root);
         tc__bit_set(tc__bit_row(s, s->into, reader), root);
         tc__bits_add(s, tc__bit_row(s, s->into, reader), tc__bit_row(s, s->into, root));
     }
+    for (size_t i = 0; i < s->read.count; i++)
+        tc__bit_set(tc__bit_row(s, s->reads, s->read.at[i].reader), s->read.at[i].place);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             if (tc__bit_get(tc__bit_row(s, s->into, i), k))
@@ -597,11 +620,12 @@ static int tc__merge_chains(tc__schedule *s) {
     return merged;
 }
 
-static int tc__share_input(const tc__schedule *s, uint32_t a, uint32_t b) {
+static int tc__read_alike(const tc__schedule *s, uint32_t a, uint32_t b) {
     return tc__bits_meet(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
 }
 
-// Kernels side by side over one space: equal sizes, and either small or reading the same values.
+// Kernels side by side over one space: equal sizes, and either small or reading something at the
+// same index.
 static int tc__merge_siblings(tc__schedule *s) {
     int merged = 0;
     for (uint32_t a = 0; a < s->cluster.count; a++) {
@@ -611,7 +635,7 @@ static int tc__merge_siblings(tc__schedule *s) {
                 continue;
             if (!tc__same_dims(&x->space, &y->space)) continue;
             int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
-            if ((small || tc__share_input(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
+            if ((small || tc__read_alike(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
         }
     }
     return merged;
@@ -769,6 +793,8 @@ static void tc__schedule_close(tc__schedule *s) {
     TC__VEC_FREE(s->ctx, s->root);
     TC__VEC_FREE(s->ctx, s->cluster);
     TC__VEC_FREE(s->ctx, s->use);
+    TC__VEC_FREE(s->ctx, s->read);
+    tc__map_free(&s->places);
     for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
     TC__VEC_FREE(s->ctx, s->kernel);
 }
@@ -780,6 +806,7 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
+    tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);

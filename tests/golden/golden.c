@@ -112,6 +112,15 @@ static void run_mlp(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// What reads one large tensor at the same places reads it once.
+static void run_readers(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(256, 1024));
+    tc_trace_begin(c, "golden");
+    tc_amax(x, -1), tc_argmax(x, -1), tc_sum(tc_mul(x, x), -1);
+    tc_exp(x);
+    tc_trace_end(c);
+}
+
 // ---- the table ----
 
 typedef struct golden {
@@ -132,6 +141,7 @@ static const golden goldens[] = {
     {"thirty", 1, 0, run_thirty},
     {"salience", 2, 0, run_salience},
     {"mlp", 2, WITH_SOURCE, run_mlp},
+    {"readers", 1, 0, run_readers},
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
@@ -297,6 +307,7 @@ GOLDEN(chain)
 GOLDEN(thirty)
 GOLDEN(salience)
 GOLDEN(mlp)
+GOLDEN(readers)
 GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)
