@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6a1c03c109d3e5d2u
+#define TC__BUILD_ID 0x94d2d393d1976400u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -10913,14 +10913,18 @@ static int tc__split_sizes(const tc__node *n, const tc__node *a, int64_t *rows,
     return inside;
 }
 
+// The op that gives the value which argmax or argmin gives the place of; others give one.
+static int tc__split_best(int op) {
+    if (op == TC_OP_ARGMAX) return TC_OP_AMAX;
+    return op == TC_OP_ARGMIN ? TC_OP_AMIN : op;
+}
+
 // x as [rows, chunks, 8192], its end filled up; NULL = it is not to be split.
 static tc__node *tc__split_chunks(tc__graph *g, const tc__node *n) {
     tc__ix dims[3];
     int64_t rows, columns;
-    int monoid = n->op == TC_OP_ARGMAX   ? TC_OP_AMAX
-                 : n->op == TC_OP_ARGMIN ? TC_OP_AMIN
-                                         : n->op;
     tc__node *a = g->node.at[n->in[0]];
+    int dtype = a->dtype;
     if (!tc__split_sizes(n, a, &rows, &columns)) return NULL;
     int64_t chunks = (columns + TC__SPLIT_CHUNK - 1) / TC__SPLIT_CHUNK;
     if (rows >= TC__SPLIT_ROWS || chunks < TC__SPLIT_FROM || chunks > TC__SPLIT_TO)
@@ -10932,7 +10936,7 @@ static tc__node *tc__split_chunks(tc__graph *g, const tc__node *n) {
     a = tc__make_reshape(g, a, 2, dims);
     a = tc__make_pad(g, a, 1, tc__ix_const(0),
                      tc__ix_const(chunks * TC__SPLIT_CHUNK - columns), tc__ix_const(1),
-                     tc__split_identity(monoid, a ? a->dtype : TC_F32));
+                     tc__split_identity(tc__split_best(n->op), dtype));
     dims[1] = tc__ix_const(chunks), dims[2] = tc__ix_const(TC__SPLIT_CHUNK);
     return a ? tc__make_reshape(g, a, 3, dims) : NULL;
 }
@@ -10949,13 +10953,12 @@ static tc__node *tc__split_over(tc__graph *g, int op, int dtype, tc__node *a, in
 
 // The first best element of the first best chunk: 8192 * chunk + (its place in it).
 static tc__node *tc__split_arg(tc__graph *g, const tc__node *n, tc__node *a) {
-    int best = n->op == TC_OP_ARGMAX ? TC_OP_AMAX : TC_OP_AMIN;
     int64_t chunks_dim = 1;
     tc__value size;
     uint32_t ids[2];
     tc__node *in[2];
     tc__node *place = tc__split_over(g, n->op, n->dtype, a, 2);
-    tc__node *top = tc__split_over(g, best, a->dtype, a, 2);
+    tc__node *top = tc__split_over(g, tc__split_best(n->op), a->dtype, a, 2);
     tc__node *chunk = tc__split_over(g, n->op, n->dtype, top, 1);
     if (!place || !chunk) return NULL;
     ids[0] = place->id, ids[1] = chunk->id;
@@ -10974,7 +10977,7 @@ static tc__node *tc__rule_split(tc__graph *g, const tc__node *n) {
     if (tc__ops[n->op].kind != TC__KIND_REDUCE) return NULL;
     tc__node *a = tc__split_chunks(g, n);
     if (!a) return NULL;
-    if (n->op == TC_OP_ARGMAX || n->op == TC_OP_ARGMIN)
+    if (tc__split_best(n->op) != n->op)
         a = tc__split_arg(g, n, a);
     else
         a = tc__split_over(g, n->op, n->dtype, tc__split_over(g, n->op, n->dtype, a, 2), 1);
@@ -21598,7 +21601,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static
-#define TC__LOOP_WHOLE   static // a loop with no calls left: vectors cross none
+#define TC__LOOP_PART    static // of loops, inlined into each
 #define TC__LN(x)        tc__s_loop_##x
 #define TC__LOOPS_32     1
 #define TC__LOOPS_64     1
@@ -24347,8 +24350,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
-                                         uint64_t seed, uint64_t draw) {                   \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
+                                        uint64_t seed, uint64_t draw) {                    \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -25018,8 +25021,11 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
 #        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
-#        undef TC__LOOP_WHOLE
-#        define TC__LOOP_WHOLE __attribute__((target("avx2,fma"), flatten)) static
+// gcc 13 forgets the target of such a function, under a pragma of optimisations, unless it
+// is inlined.
+#        undef TC__LOOP_PART
+#        define TC__LOOP_PART                                                              \
+            __attribute__((target("avx2,fma"), always_inline)) static inline
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline)) static
@@ -28345,8 +28351,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
-                                         uint64_t seed, uint64_t draw) {                   \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
+                                        uint64_t seed, uint64_t draw) {                    \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \
@@ -32061,8 +32067,8 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
-                                         uint64_t seed, uint64_t draw) {                   \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
+                                        uint64_t seed, uint64_t draw) {                    \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \

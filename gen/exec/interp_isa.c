@@ -17,7 +17,7 @@
 #define TC_FN_COLD       TC__UNUSED TC__NOINLINE static
 #define TC_N(x)          tc__s_##x
 #define TC__LOOP_FN      static
-#define TC__LOOP_WHOLE   static // a loop with no calls left: vectors cross none
+#define TC__LOOP_PART    static // of loops, inlined into each
 #define TC__LN(x)        tc__s_loop_##x
 #define TC__LOOPS_32     1
 #define TC__LOOPS_64     1
@@ -68,8 +68,11 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
 #        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
-#        undef TC__LOOP_WHOLE
-#        define TC__LOOP_WHOLE __attribute__((target("avx2,fma"), flatten)) static
+// gcc 13 forgets the target of such a function, under a pragma of optimisations, unless it
+// is inlined.
+#        undef TC__LOOP_PART
+#        define TC__LOOP_PART                                                              \
+            __attribute__((target("avx2,fma"), always_inline)) static inline
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline)) static

@@ -152,8 +152,8 @@
 
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
-        TC__LOOP_WHOLE void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,         \
-                                         uint64_t seed, uint64_t draw) {                   \
+        TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
+                                        uint64_t seed, uint64_t draw) {                    \
             int32_t low[TC_LANES], high[TC_LANES];                                         \
             for (int l = 0; l < TC_LANES; l++) {                                           \
                 const uint64_t e = (uint64_t)((const int64_t *)x->at)[(i + l) & x->mask];  \

@@ -64,14 +64,18 @@ static int tc__split_sizes(const tc__node *n, const tc__node *a, int64_t *rows,
     return inside;
 }
 
+// The op that gives the value which argmax or argmin gives the place of; others give one.
+static int tc__split_best(int op) {
+    if (op == TC_OP_ARGMAX) return TC_OP_AMAX;
+    return op == TC_OP_ARGMIN ? TC_OP_AMIN : op;
+}
+
 // x as [rows, chunks, 8192], its end filled up; NULL = it is not to be split.
 static tc__node *tc__split_chunks(tc__graph *g, const tc__node *n) {
     tc__ix dims[3];
     int64_t rows, columns;
-    int monoid = n->op == TC_OP_ARGMAX   ? TC_OP_AMAX
-                 : n->op == TC_OP_ARGMIN ? TC_OP_AMIN
-                                         : n->op;
     tc__node *a = g->node.at[n->in[0]];
+    int dtype = a->dtype;
     if (!tc__split_sizes(n, a, &rows, &columns)) return NULL;
     int64_t chunks = (columns + TC__SPLIT_CHUNK - 1) / TC__SPLIT_CHUNK;
     if (rows >= TC__SPLIT_ROWS || chunks < TC__SPLIT_FROM || chunks > TC__SPLIT_TO)
@@ -83,7 +87,7 @@ static tc__node *tc__split_chunks(tc__graph *g, const tc__node *n) {
     a = tc__make_reshape(g, a, 2, dims);
     a = tc__make_pad(g, a, 1, tc__ix_const(0),
                      tc__ix_const(chunks * TC__SPLIT_CHUNK - columns), tc__ix_const(1),
-                     tc__split_identity(monoid, a ? a->dtype : TC_F32));
+                     tc__split_identity(tc__split_best(n->op), dtype));
     dims[1] = tc__ix_const(chunks), dims[2] = tc__ix_const(TC__SPLIT_CHUNK);
     return a ? tc__make_reshape(g, a, 3, dims) : NULL;
 }
@@ -100,13 +104,12 @@ static tc__node *tc__split_over(tc__graph *g, int op, int dtype, tc__node *a, in
 
 // The first best element of the first best chunk: 8192 * chunk + (its place in it).
 static tc__node *tc__split_arg(tc__graph *g, const tc__node *n, tc__node *a) {
-    int best = n->op == TC_OP_ARGMAX ? TC_OP_AMAX : TC_OP_AMIN;
     int64_t chunks_dim = 1;
     tc__value size;
     uint32_t ids[2];
     tc__node *in[2];
     tc__node *place = tc__split_over(g, n->op, n->dtype, a, 2);
-    tc__node *top = tc__split_over(g, best, a->dtype, a, 2);
+    tc__node *top = tc__split_over(g, tc__split_best(n->op), a->dtype, a, 2);
     tc__node *chunk = tc__split_over(g, n->op, n->dtype, top, 1);
     if (!place || !chunk) return NULL;
     ids[0] = place->id, ids[1] = chunk->id;
@@ -125,7 +128,7 @@ static tc__node *tc__rule_split(tc__graph *g, const tc__node *n) {
     if (tc__ops[n->op].kind != TC__KIND_REDUCE) return NULL;
     tc__node *a = tc__split_chunks(g, n);
     if (!a) return NULL;
-    if (n->op == TC_OP_ARGMAX || n->op == TC_OP_ARGMIN)
+    if (tc__split_best(n->op) != n->op)
         a = tc__split_arg(g, n, a);
     else
         a = tc__split_over(g, n->op, n->dtype, tc__split_over(g, n->op, n->dtype, a, 2), 1);
