@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x94d2d393d1976400u
+#define TC__BUILD_ID 0x1ba62aa049051cd2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3283,7 +3283,7 @@ typedef struct tc__dtype_info {
 
 // ---- gen/out/dtype_info.inc ---------------------------------------------
 // Generated from gen/tables/dtypes.def by gen/gen_tables.c.
-static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT] = {
+static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT + 1] = {
     {"bool", 1, TC__BOOL, TC__CLASS_i32, "uint8_t", "unsigned char", "|b1"},
     {"u8", 1, TC__INT, TC__CLASS_i32, "uint8_t", "unsigned char", "|u1"},
     {"i32", 4, TC__INT, TC__CLASS_i32, "int32_t", "int", "<i4"},

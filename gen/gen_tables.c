@@ -184,7 +184,9 @@ static void dtype_enum(text *t) {
 
 static void dtype_info(text *t) {
     head(t, "dtypes");
-    put(t, "static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT] = {\n");
+    // The row behind the last, all zero, is for gcc 13: it follows the branch of a switch
+    // for TC_DTYPE_COUNT into a subscript, and warns.
+    put(t, "static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT + 1] = {\n");
     EACH(d, dtype, dtypes) {
         put(t, "    {\"%s\", %s, TC__%s, TC__CLASS_%s, \"%s\", \"%s\", \"%s\"},\n", d->name,
             d->bytes, d->category, d->class_, d->c, d->cuda, d->descr);
