@@ -970,6 +970,33 @@ BOTH(a_steady_visit_allocates_nothing) {
     CHECK_EQ(after.programs, before.programs);
 }
 
+static double broken_step(tc_ctx *tc, tc_tensor x) {
+    BEGIN("steady breaks");
+    tc_tensor y = tc_sqrt(x);
+    double sum = tc_item(tc_sum_all(y));
+    tc_tensor z = tc_mul(tc_add_s(y, 1), x);
+    sum += tc_item(tc_amax(z, 0));
+    tc_tensor last = tc_sub(z, y);
+    END();
+    return sum + AT(last, 0);
+}
+
+BOTH(a_steady_visit_with_breaks_allocates_nothing) {
+    float *squares = (float *)malloc(N * sizeof *squares);
+    for (int i = 0; i < N; i++) squares[i] = (float)(i * i);
+    tc_tensor x = tc_from_data(tc, squares, TC_DIMS(N), TC_F32);
+    free(squares);
+    for (int k = 0; k < 4; k++) broken_step(tc, x);
+    tc_stats before = tc_stats_get(tc);
+    for (int k = 0; k < 20; k++)
+        CHECK_EQ(broken_step(tc, x), N * (N - 1) / 2 + N * (N - 1) * (N - 1));
+    tc_stats after = tc_stats_get(tc);
+    CHECK_EQ(after.graph_breaks, before.graph_breaks + 40);
+    CHECK_EQ(after.allocations, before.allocations);
+    CHECK_EQ(after.bytes, before.bytes);
+    CHECK_EQ(after.programs, before.programs);
+}
+
 BOTH(fresh_inputs_do_not_leak) {
     size_t bytes = 0;
     for (int k = 0; k < 40; k++) {
