@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1ba62aa049051cd2u
+#define TC__BUILD_ID 0xa635c7835a7940a1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12658,27 +12658,16 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
     tc__free(c, f.row_buffer, (n ? n : 1) * sizeof *f.row_buffer);
     return ok;
 }
-// ---- gen/kernel/schedule.c ----------------------------------------------
-// TENSOR graph -> kernels: which nodes are roots (have memory or are reduced), and which roots share a
-// kernel. Everything that is no root is recomputed inside the kernels that use it.
+// ---- gen/kernel/roots.c -------------------------------------------------
+// TENSOR graph -> clusters: which nodes are roots (have memory or are reduced), and what each of them
+// loads. Everything that is no root is recomputed inside the kernels that use it.
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
 //     in memory first: operands of contractions, tables of gathers, images of stencils
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
-//  3. merge clusters while a merge is legal: the spaces agree, every load between them is at the
-//     point where the value is made (so it can stay in a register), and no cycle arises
-// Merging saves the bytes of the loads that become registers; nothing legal is refused for cost except
-// long rows on few rows, where phases would run on one thread.
+// kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
-enum {
-    TC__TAPS = 3,          // this many index tuples of one node make a stencil
-    TC__BODY_LIMIT = 600,  // nodes of one kernel
-    TC__BUFFER_LIMIT = 64, // buffers of one kernel
-    TC__FEW_ROWS = 8,      // with fewer rows than this, long rows are not fused over phases
-    TC__LONG_ROW = 16384,
-    TC__SMALL =
-        65536 // elements; unrelated kernels of equal space up to this size are merged
-};
+enum { TC__TAPS = 3 }; // this many index tuples of one node make a stencil
 
 // One load of a root by a cluster's root, found by lowering it alone.
 typedef struct tc__use {
@@ -13023,8 +13012,22 @@ static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
         s->forced[stencil] = 1;
     }
 }
+// ---- gen/kernel/merge.c -------------------------------------------------
+// Clusters that share a kernel. Two are merged while that is legal: the spaces agree, every load
+// between them is at the point where the value is made (so it can stay in a register), and no cycle
+// arises. Merging saves the bytes of the loads that become registers; nothing legal is refused for
+// cost except long rows on few rows, where phases would run on one thread.
 
-// ---- merging ----
+enum {
+    TC__BODY_LIMIT = 600,  // nodes of one kernel
+    TC__BUFFER_LIMIT = 64, // buffers of one kernel
+    TC__FEW_ROWS = 8,      // with fewer rows than this, long rows are not fused over phases
+    TC__LONG_ROW = 16384,
+    TC__SMALL =
+        65536 // elements; unrelated kernels of equal space up to this size are merged
+};
+
+// ---- joint spaces ----
 
 static int64_t tc__space_rows(tc__ixpool *p, const tc__space *s, uint32_t columns) {
     int64_t n = 1;
@@ -13301,8 +13304,9 @@ static int tc__merge_siblings(tc__schedule *s) {
     }
     return merged;
 }
-
-// ---- finishing groups ----
+// ---- gen/kernel/schedule.c ----------------------------------------------
+// Clusters -> kernels: each cluster is lowered as a whole, its dimensions become rows and columns, and
+// kernels are put in an order in which every value is made before it is read.
 
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
 // of one element in eighths of a contiguous access.

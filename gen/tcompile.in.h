@@ -104,6 +104,8 @@
 #include "kernel/group.c"
 #include "kernel/space.c"
 #include "kernel/lower.c"
+#include "kernel/roots.c"
+#include "kernel/merge.c"
 #include "kernel/schedule.c"
 #include "kernel/access.c"
 #include "kernel/plan.c"

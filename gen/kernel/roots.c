@@ -1,0 +1,353 @@
+// TENSOR graph -> clusters: which nodes are roots (have memory or are reduced), and what each of them
+// loads. Everything that is no root is recomputed inside the kernels that use it.
+//
+//  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
+//     in memory first: operands of contractions, tables of gathers, images of stencils
+//  2. one cluster per root; lowering it alone shows which roots it loads and at which index
+// kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
+
+enum { TC__TAPS = 3 }; // this many index tuples of one node make a stencil
+
+// One load of a root by a cluster's root, found by lowering it alone.
+typedef struct tc__use {
+    uint32_t reader, root; // roots
+    tc__ix index;          // in the reader's own variables
+    int guarded;
+} tc__use;
+
+// That a cluster's root, lowered alone, loads a place: a tensor at an index.
+typedef struct tc__read {
+    uint32_t reader, place; // root; number of the place
+} tc__read;
+
+typedef struct tc__cluster {
+    tc__space space;
+    tc__group_kind kind;
+    uint32_t size; // body nodes
+    uint32_t buffers;
+    int alive;
+} tc__cluster;
+
+typedef struct tc__schedule {
+    tc_ctx *ctx;
+    const tc__graph *g;
+    const tc__layout *const *inputs;
+    uint8_t *live;    // by node: needed by an output
+    uint32_t *users;  // by node: distinct operand edges from live nodes
+    uint32_t *cost;   // by node: cost of recomputing one element
+    uint8_t *forced;  // by node
+    int32_t *root_of; // by node
+    TC__VEC(tc__root) root;
+    TC__VEC(tc__cluster) cluster;
+    TC__VEC(tc__use) use;
+    TC__VEC(tc__read) read;
+    tc__map places; // hash of a place -> its number
+    uint32_t place_count;
+    size_t words;                // of a row in the three bit matrices, by cluster; owned
+    uint64_t *reach;             //   clusters that need it, at once or through others
+    uint64_t *into;              //   clusters that it needs
+    uint64_t *reads;             //   places that it loads
+    TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
+    int fuse;                    // 0 = one kernel per root
+} tc__schedule;
+
+static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
+
+// ---- roots ----
+
+// Nodes without elements are not computed, whoever wants them.
+static void tc__mark_live(tc__schedule *s) {
+    for (size_t i = s->g->node.count; i-- > 0;) {
+        const tc__node *n = s->g->node.at[i];
+        if (tc__has_no_elements(n)) s->live[i] = 0;
+        if (!s->live[i]) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            s->live[n->in[k]] = 1;
+            s->users[n->in[k]]++;
+        }
+    }
+}
+
+static void tc__mark_cost(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        uint32_t sum = tc__ops[n->op].cost;
+        int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+        for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
+        s->cost[i] = stops || s->forced[i] ? 0 : sum > 1000000 ? 1000000 : sum;
+    }
+}
+
+// The value behind movement and casts has to be in memory when it is computed at all.
+static void tc__force_source(tc__schedule *s, uint32_t id) {
+    const tc__node *n = s->g->node.at[id];
+    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST))
+        n = tc__operand(s->g, n, 0);
+    if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
+}
+
+static void tc__force_sources(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i]) continue;
+        if (tc__is_kind(n, TC__KIND_CONTRACT)) {
+            tc__force_source(s, n->in[0]);
+            tc__force_source(s, n->in[1]);
+        }
+        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+    }
+}
+
+// Does a reshape do more than add or drop dimensions of size 1?
+static int tc__regroups(const tc__graph *g, const tc__node *n) {
+    const tc__node *a = n->op == TC_OP_RESHAPE ? tc__operand(g, n, 0) : NULL;
+    int i = 0, k = 0;
+    while (a) {
+        while (i < n->rank && tc__ix_equals(n->dims[i], 1)) i++;
+        while (k < a->rank && tc__ix_equals(a->dims[k], 1)) k++;
+        if (i == n->rank || k == a->rank) return i < n->rank || k < a->rank;
+        if (n->dims[i++] != a->dims[k++]) return 1;
+    }
+    return 0;
+}
+
+// What a movement op adds to the index: a reshape of a moved view nests it one level deeper
+// and doubles it, a pad or cat puts one more predicate on every load below.
+static uint32_t tc__twist(const tc__graph *g, const tc__node *n) {
+    if (n->op == TC_OP_PAD || n->op == TC_OP_CAT) return 1;
+    return tc__regroups(g, n) ? 2 : 0;
+}
+
+enum { TC__TWIST_MOST = 8 };
+
+// Past TC__TWIST_MOST the value is put in memory. Counts in s->cost, which is made later.
+static void tc__force_twisted(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        uint32_t most = 0;
+        if (s->forced[i]) continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (s->cost[n->in[k]] > most) most = s->cost[n->in[k]];
+        s->cost[i] = most + tc__twist(s->g, n);
+        if (s->cost[i] <= TC__TWIST_MOST) continue;
+        s->forced[i] = 1, s->cost[i] = 0;
+    }
+}
+
+static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
+    tc__root r;
+    if (s->root_of[id] != TC__NONE) return 1;
+    memset(&r, 0, sizeof r);
+    r.node = id, r.output = (uint8_t)output, r.forced = s->forced[id];
+    r.group = (uint32_t)s->root.count;
+    s->root_of[id] = (int32_t)s->root.count;
+    return TC__PUSH(s->ctx, s->root, r);
+}
+
+static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
+    for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
+    for (uint32_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i]) continue;
+        int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+        int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
+                   s->cost[i] > TC__CHEAP;
+        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i]))
+            return 0;
+    }
+    return 1;
+}
+
+// ---- spaces ----
+
+static void tc__space_add(tc__space *s, tc__ixpool *p, tc__ix size, int reduced) {
+    if (tc__ix_equals(size, 1)) return;
+    s->dims[s->rank] = size;
+    s->var[s->rank] = tc__ix_var(p, TC__DIM0 + s->rank, size);
+    if (reduced) s->reduced |= 1u << s->rank;
+    s->rank++;
+}
+
+static void tc__space_of(const tc__schedule *s, const tc__node *n, tc__space *out) {
+    const tc__node *a = tc__is_kind(n, TC__KIND_REDUCE) ? tc__operand(s->g, n, 0) : n;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < a->rank; i++)
+        tc__space_add(out, s->g->ix, a->dims[i], a != n && (n->attr[0] >> i & 1));
+}
+
+typedef enum tc__fit { TC__FIT_NOT, TC__FIT_FULL, TC__FIT_ROW } tc__fit;
+
+// Has a tensor of these sizes one element per point of the space (per row of it, if `skip` are the
+// reduced dimensions)? `flat` gets the row-major position of that element. Only the number of elements
+// is compared: that a load is at this very position is checked where it matters, so a reshape between
+// two nodes does not keep them apart.
+static int tc__fits(tc__ixpool *p, const tc__space *s, uint32_t skip, int rank,
+                    const tc__ix *dims, tc__ix *flat) {
+    tc__ix have = tc__ix_const(1), want = tc__ix_const(1), e = tc__ix_const(0);
+    for (int i = 0; i < rank; i++) have = tc__ix_mul(p, have, dims[i]);
+    for (int d = 0; d < s->rank; d++) {
+        if (skip >> d & 1) continue;
+        want = tc__ix_mul(p, want, s->dims[d]);
+        e = tc__ix_add(p, tc__ix_mul(p, e, s->dims[d]), s->var[d]);
+    }
+    *flat = e;
+    return have == want;
+}
+
+static tc__fit tc__space_fit(tc__ixpool *p, const tc__space *s, uint32_t reduced, int rank,
+                             const tc__ix *dims, tc__ix *flat) {
+    if (tc__fits(p, s, 0, rank, dims, flat)) return TC__FIT_FULL;
+    if (reduced && tc__fits(p, s, reduced, rank, dims, flat)) return TC__FIT_ROW;
+    return TC__FIT_NOT;
+}
+
+// ---- lowering one cluster ----
+
+static void tc__group_free(tc_ctx *c, tc__group *k) {
+    if (!k) return;
+    tc__graph_close(&k->body);
+    TC__VEC_FREE(c, k->buffer);
+    TC__VEC_FREE(c, k->covers);
+    tc__free(c, k, sizeof *k);
+}
+
+static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
+                          const tc__space *space) {
+    memset(w, 0, sizeof *w);
+    w->ctx = s->ctx, w->g = s->g, w->ix = s->g->ix, w->root_of = s->root_of,
+    w->roots = s->root.at;
+    w->group = group, w->space = *space, w->side = TC__AT_COL;
+    tc__map_init(&w->seen_ids, s->ctx);
+    w->k = TC__NEW(s->ctx, tc__group);
+    w->accumulated = TC__NEW_ARRAY(s->ctx, uint32_t, s->root.count);
+    if (!w->k || !w->accumulated) return 0;
+    w->k->inputs = s->inputs;
+    return tc__graph_open(&w->k->body, s->ctx, s->g->ix);
+}
+
+// Frees the weave; its group is handed over, or freed when `failed`.
+static tc__group *tc__weave_close(tc__weave *w, const tc__schedule *s, int failed) {
+    TC__VEC_FREE(w->ctx, w->seen);
+    tc__map_free(&w->seen_ids);
+    tc__free(w->ctx, w->accumulated,
+             (s->root.count ? s->root.count : 1) * sizeof *w->accumulated);
+    if (failed) tc__group_free(w->ctx, w->k);
+    return failed ? NULL : w->k;
+}
+
+// Operands of a contraction: left at (rows, k), right at (batch, k, columns).
+static void tc__lower_contraction(tc__weave *w, const tc__node *n) {
+    const tc__node *a = tc__operand(w->g, n, 0), *b = tc__operand(w->g, n, 1);
+    tc__ix index[TC_MAX_RANK], l[TC_MAX_RANK], r[TC_MAX_RANK];
+    int rank = n->rank;
+    tc__ix depth = a->dims[rank - 1];
+    tc__ix k =
+        tc__ix_equals(depth, 1) ? tc__ix_const(0) : tc__ix_var(w->ix, TC__DEPTH, depth);
+    tc__own_index(w, n->rank, n->dims, 0, index);
+    memcpy(l, index, sizeof l), memcpy(r, index, sizeof r);
+    l[rank - 1] = k, r[rank - 2] = k;
+    w->side = TC__AT_LEFT;
+    w->k->left = tc__lower_at(w, a, l);
+    w->side = TC__AT_RIGHT;
+    w->k->right = tc__lower_at(w, b, r);
+    w->side = TC__AT_COL;
+    w->k->depth = depth;
+    w->k->batch = tc__ix_const(1);
+    for (int i = 0; i < rank - 2; i++)
+        w->k->batch = tc__ix_mul(w->ix, w->k->batch, n->dims[i]);
+}
+
+// The GROUP node of a root's value in the cluster being woven.
+static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
+    tc__ix index[TC_MAX_RANK], flat;
+    tc__fit fit =
+        tc__space_fit(w->ix, &w->space, w->space.reduced, n->rank, n->dims, &flat);
+    if (tc__is_kind(n, TC__KIND_REDUCE)) fit = TC__FIT_ROW;
+    tc__own_index(w, n->rank, n->dims, fit == TC__FIT_ROW ? w->space.reduced : 0, index);
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__lower_contraction(w, n);
+    return tc__lower_at(w, n, index);
+}
+
+static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
+                         tc__ix index) {
+    uint64_t place, hash = tc__hash_mix(tc__hash_mix(b->source, b->place), (uint64_t)index);
+    tc__read r;
+    if (!tc__map_get(&s->places, hash, &place)) {
+        place = s->place_count++;
+        if (!tc__map_set(&s->places, hash, place)) return 0;
+    }
+    r.reader = reader, r.place = (uint32_t)place;
+    return TC__PUSH(s->ctx, s->read, r);
+}
+
+static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
+    for (size_t i = 0; i < w->k->body.node.count; i++) {
+        const tc__node *n = w->k->body.node.at[i];
+        tc__use u;
+        if (n->op != TC_OP_LOAD) continue;
+        const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
+        if (!tc__note_read(s, reader, b, n->attr[1])) return 0;
+        if (b->place != TC__BUF_NODE) continue;
+        u.reader = reader;
+        u.root = (uint32_t)s->root_of[b->source];
+        u.index = n->attr[1];
+        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+                    n->level == TC__AT_RIGHT;
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return 1;
+}
+
+// A node met at many index tuples, and dear: the image of a stencil. 0 = none.
+static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
+    uint32_t best = 0;
+    for (size_t i = 0; i < w->seen.count; i++) {
+        const tc__node *n = s->g->node.at[w->seen.at[i].node];
+        uint32_t taps = 0;
+        int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
+        if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
+        if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
+        for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
+        if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
+    }
+    return best;
+}
+
+// Lowers root r alone. *stencil != 0: a node to force first.
+static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
+    tc__weave w;
+    tc__cluster c;
+    const tc__node *n = s->g->node.at[s->root.at[r].node];
+    memset(&c, 0, sizeof c);
+    tc__space_of(s, n, &c.space);
+    c.alive = 1;
+    c.kind =
+        c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
+    int ok = tc__weave_open(&w, s, r, &c.space);
+    if (ok) {
+        tc__lower_own(&w, n);
+        ok = !w.failed && !s->g->ix->failed;
+    }
+    if (ok) *stencil = tc__find_stencil(s, &w);
+    if (ok && !*stencil) {
+        c.size = (uint32_t)w.k->body.node.count,
+        c.buffers = (uint32_t)w.k->buffer.count + 1;
+        ok = tc__note_uses(s, r, &w) && TC__PUSH(s->ctx, s->cluster, c);
+    }
+    tc__weave_close(&w, s, 1);
+    return ok;
+}
+
+static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
+    for (;;) {
+        uint32_t stencil = 0;
+        s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
+        tc__mark_cost(s);
+        if (!tc__find_roots(s, output)) return 0;
+        for (uint32_t r = 0; r < s->root.count && !stencil; r++)
+            if (!tc__analyse(s, r, &stencil)) return 0;
+        if (!stencil) return 1;
+        s->forced[stencil] = 1;
+    }
+}
