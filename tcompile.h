@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa635c7835a7940a1u
+#define TC__BUILD_ID 0x25a1cd7752c9c925u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5794,8 +5794,9 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
     ((uint32_t)1 << 31) // operand code: number of an external, else a position
 
 enum {
-    TC__STEP_WANTED = 1, // read after its visit ended: an output from now on
-    TC__STEP_CROSSES = 2 // used after a graph break: stored before it from now on
+    TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
+    TC__STEP_CROSSES = 2, // used after a graph break: stored before it from now on
+    TC__STEP_OWN = 4      // recorded as made of no external: zeros, arange, rand
 };
 
 typedef struct tc__site {
@@ -6182,6 +6183,13 @@ static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
            s->view;
 }
 
+static void tc__step_origin(const tc__visit *v, tc__step *s) {
+    for (uint32_t i = 0; i < s->n_in; i++)
+        if (s->in[i] & TC__EXTERNAL || !(v->path.at[s->in[i]]->flags & TC__STEP_OWN))
+            return;
+    s->flags |= TC__STEP_OWN;
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
@@ -6192,6 +6200,7 @@ static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
         tc__unbind_to(c, v, bound);
         return NULL;
     }
+    tc__step_origin(v, s);
     s->sibling = v->at->next;
     v->at->next = s;
     return s;
@@ -37520,11 +37529,11 @@ static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t po
     return 1;
 }
 
-// A zeros or rand that is written in place is a buffer somebody holds.
+// A zeros or arange that is written in place is a buffer somebody holds.
 static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
     uint32_t root = tc__memory_of(v, copy->in[0]);
     if (root & TC__EXTERNAL) return;
-    if (tc__ops[v->path.at[root]->op].kind == TC__KIND_SOURCE) used[root] = 1;
+    if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
 }
 
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,

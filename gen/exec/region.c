@@ -109,11 +109,11 @@ static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t po
     return 1;
 }
 
-// A zeros or rand that is written in place is a buffer somebody holds.
+// A zeros or arange that is written in place is a buffer somebody holds.
 static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *used) {
     uint32_t root = tc__memory_of(v, copy->in[0]);
     if (root & TC__EXTERNAL) return;
-    if (tc__ops[v->path.at[root]->op].kind == TC__KIND_SOURCE) used[root] = 1;
+    if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
 }
 
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,

@@ -9,8 +9,9 @@
     ((uint32_t)1 << 31) // operand code: number of an external, else a position
 
 enum {
-    TC__STEP_WANTED = 1, // read after its visit ended: an output from now on
-    TC__STEP_CROSSES = 2 // used after a graph break: stored before it from now on
+    TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
+    TC__STEP_CROSSES = 2, // used after a graph break: stored before it from now on
+    TC__STEP_OWN = 4      // recorded as made of no external: zeros, arange, rand
 };
 
 typedef struct tc__site {
@@ -397,6 +398,13 @@ static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
            s->view;
 }
 
+static void tc__step_origin(const tc__visit *v, tc__step *s) {
+    for (uint32_t i = 0; i < s->n_in; i++)
+        if (s->in[i] & TC__EXTERNAL || !(v->path.at[s->in[i]]->flags & TC__STEP_OWN))
+            return;
+    s->flags |= TC__STEP_OWN;
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__meta meta;
     uint32_t bound = (uint32_t)v->external.count;
@@ -407,6 +415,7 @@ static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
         tc__unbind_to(c, v, bound);
         return NULL;
     }
+    tc__step_origin(v, s);
     s->sibling = v->at->next;
     v->at->next = s;
     return s;

@@ -8,10 +8,11 @@
 // unit of the compiler, because that costs a second for each. `./build.sh fuzz SECONDS` runs
 // longer and compiles a quarter.
 //
-//     fuzz [SECONDS] [SEED] [--graphs N] [--cpu PERCENT] [--jobs N] [--failures N]
+//     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--cpu PERCENT] [--failures N]
 //          [--only SEED] [--out FOLDER] [--verbose]
 //
-// Program k of a run has the seed SEED * 1000003 + k; --only runs one by its own seed. A failing
+// Program k of a run has the seed SEED * 1000003 + k; a run begins at K and ends before N; --only
+// runs one by its own seed. A failing
 // program is shrunk, and written as FOLDER/fuzz_SEED.c, which needs only tcompile.h.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
@@ -528,7 +529,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
 // ---- the run ----
 typedef struct options {
     double seconds;
-    uint64_t seed, graphs;
+    uint64_t seed, graphs, from;
     int cpu, jobs, failures, verbose;
 } options;
 
@@ -615,7 +616,7 @@ static void report(uint64_t seed, int how) {
 
 static int fuzz(const options *o) {
     double end = test_clock() + o->seconds;
-    uint64_t next = 0;
+    uint64_t next = o->from;
     int failures = 0;
     while (test_clock() < end && next < o->graphs && failures < o->failures) {
         memset(&state->verdict, 0, sizeof state->verdict);
@@ -657,7 +658,7 @@ static int only(uint64_t seed) {
 }
 
 int main(int count, char **args) {
-    options o = {5, 1, UINT64_MAX, 25, 1, 5, 0};
+    options o = {5, 1, UINT64_MAX, 0, 25, 1, 5, 0};
     int plain = 0;
     uint64_t one = 0;
     state = (shared *)mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE,
@@ -666,6 +667,8 @@ int main(int count, char **args) {
         const char *a = args[i], *b = i + 1 < count ? args[i + 1] : "0";
         if (!strcmp(a, "--graphs"))
             o.graphs = strtoull(b, NULL, 10), o.seconds = 1e6, i++;
+        else if (!strcmp(a, "--from"))
+            o.from = strtoull(b, NULL, 10), i++;
         else if (!strcmp(a, "--cpu"))
             o.cpu = atoi(b), i++;
         else if (!strcmp(a, "--failures"))

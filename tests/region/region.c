@@ -1291,11 +1291,16 @@ BOTH(a_result_written_in_place_is_stored) {
         tc_tensor x = line(tc, N, k, 1);
         BEGIN("written result");
         tc_tensor ones = tc_ones(tc, TC_DIMS(N), TC_F32);
+        tc_tensor steps = tc_arange(tc, 0, N, 1, TC_F32);
         tc_tensor used = tc_add(ones, x);
+        tc_mul_(steps, x);
+        tc_tensor after = tc_add_s(steps, 1);
         tc_add_(x, x);
         tc_mul_(ones, x);
         tc_fill_(tc_narrow(used, 0, 0, 2), 7);
         END();
+        CHECK_EQ(AT(steps, 3), 3 * (k + 3));
+        CHECK_EQ(AT(after, 3), 3 * (k + 3) + 1);
         CHECK_EQ(AT(x, 3), 2 * (k + 3));
         CHECK_EQ(AT(ones, 3), 2 * (k + 3));
         CHECK_EQ(AT(used, 1), 7);
