@@ -592,7 +592,7 @@ static int tc__c_wants_prefetch(const tc__printer *p, const tc__node *loop) {
     const tc__node *first = tc__c_column_loop(p->g, 0);
     int64_t columns = tc__ix_hi(p->g->body.ix, p->g->cols);
     return p->g->kind == TC__REDUCTION && p->axis == TC__COL && p->outer == TC__ROW &&
-           loop == tc__c_column_loop(p->g, 1) && loop != first &&
+           loop == tc__c_column_loop(p->g, 1) && first && loop != first &&
            columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
 }
 
@@ -609,8 +609,8 @@ static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
 
 // `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.
 static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
-    uint32_t begin = tc__c_column_loop(p->g, 0)->id;
     if (!tc__c_wants_prefetch(p, loop)) return;
+    uint32_t begin = tc__c_column_loop(p->g, 0)->id;
     for (uint32_t id = begin; id < tc__loop_end(p->g, begin); id++) {
         const tc__node *n = tc__body(p, id);
         int64_t stride = n->op == TC_OP_LOAD ? tc__c_row_stride(p, n) : 0;
