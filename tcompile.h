@@ -1358,7 +1358,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5479ee728100dfbbu
+#define TC__BUILD_ID 0xe4dfccc44174c63fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5931,7 +5931,7 @@ static uint32_t tc__position(tc_tensor t) { return tc__handle_slot(t) & ~TC__VIS
 static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
     uint64_t p;
     tc__visit *open = tc__recorder_of(c)->visit;
-    if (open && open->key == t.id >> 24) return open;
+    if (open && open->key == t.id >> TC__SLOT_BITS) return open;
     if (t.id >> 56 != tc__values_of(c)->slot_of_ctx) return NULL;
     if (!tc__map_get(&tc__recorder_of(c)->visits, tc__handle_epoch(t), &p)) return NULL;
     return (tc__visit *)(uintptr_t)p;
@@ -36817,7 +36817,11 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
-    for (size_t i = 0; i < n; i++) p->output.at[i].first = tc__output_of(p, node[i]);
+    for (size_t i = 0; i < n; i++) {
+        tc__output *o = &p->output.at[i];
+        o->first = tc__output_of(p, node[i]);
+        o->copy = !o->alias && o->first != i && !o->view && o->position != UINT32_MAX;
+    }
     if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
     return ok;
@@ -37283,7 +37287,6 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
             continue;
         }
         const tc__output *first = &p->output.at[o->first];
-        o->copy = first != o && !o->view && o->position != UINT32_MAX;
         if (first != o && !o->copy)
             o->storage = first->storage;
         else if (!tc__output_storage(p->ctx, o))

@@ -385,7 +385,11 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
-    for (size_t i = 0; i < n; i++) p->output.at[i].first = tc__output_of(p, node[i]);
+    for (size_t i = 0; i < n; i++) {
+        tc__output *o = &p->output.at[i];
+        o->first = tc__output_of(p, node[i]);
+        o->copy = !o->alias && o->first != i && !o->view && o->position != UINT32_MAX;
+    }
     if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     tc__free(p->ctx, node, (n ? n : 1) * sizeof *node);
     return ok;

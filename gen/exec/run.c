@@ -28,7 +28,6 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
             continue;
         }
         const tc__output *first = &p->output.at[o->first];
-        o->copy = first != o && !o->view && o->position != UINT32_MAX;
         if (first != o && !o->copy)
             o->storage = first->storage;
         else if (!tc__output_storage(p->ctx, o))

@@ -146,7 +146,7 @@ static uint32_t tc__position(tc_tensor t) { return tc__handle_slot(t) & ~TC__VIS
 static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
     uint64_t p;
     tc__visit *open = tc__recorder_of(c)->visit;
-    if (open && open->key == t.id >> 24) return open;
+    if (open && open->key == t.id >> TC__SLOT_BITS) return open;
     if (t.id >> 56 != tc__values_of(c)->slot_of_ctx) return NULL;
     if (!tc__map_get(&tc__recorder_of(c)->visits, tc__handle_epoch(t), &p)) return NULL;
     return (tc__visit *)(uintptr_t)p;
