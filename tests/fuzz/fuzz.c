@@ -9,7 +9,7 @@
 // longer and compiles a quarter.
 //
 //     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--cpu PERCENT] [--failures N]
-//          [--only SEED] [--out FOLDER] [--verbose]
+//          [--only SEED] [--out FOLDER]
 //
 // Program k of a run has the seed SEED * 1000003 + k; a run begins at K and ends before N; --only
 // runs one by its own seed. A failing
@@ -530,7 +530,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
 typedef struct options {
     double seconds;
     uint64_t seed, graphs, from;
-    int cpu, jobs, failures, verbose;
+    int cpu, failures;
 } options;
 
 static uint32_t mask_of(uint64_t k, int cpu, int single) {
@@ -658,7 +658,7 @@ static int only(uint64_t seed) {
 }
 
 int main(int count, char **args) {
-    options o = {5, 1, UINT64_MAX, 0, 25, 1, 5, 0};
+    options o = {5, 1, UINT64_MAX, 0, 25, 5};
     int plain = 0;
     uint64_t one = 0;
     state = (shared *)mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE,
