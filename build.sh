@@ -291,7 +291,7 @@ command_examples() {
 # The tests a name selects: all, a folder, folder/program or program.
 select_tests() {
     for source in tests/*.c tests/unit/*.c tests/ops/*.c tests/golden/*.c tests/errors/*.c \
-        tests/fault/*.c tests/region/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh; do
+        tests/fault/*.c tests/region/*.c tests/function/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh; do
         [ -f "$source" ] || continue
         test=${source#tests/}
         test=${test%.c}

@@ -248,7 +248,7 @@ static inline int tc_is_null(tc_tensor t) { return !t.id; }
 
 // Null and dead tensors give -1, TC_SCALAR, TC_BOOL; dead ones set the error as well.
 TCDEF int tc_rank(tc_tensor t);              // number of dimensions
-TCDEF int64_t tc_size(tc_tensor t, int dim); // size of one dimension; TC_E_DIM
+TCDEF int64_t tc_dim(tc_tensor t, int dim); // size of one dimension; TC_E_DIM
 TCDEF int64_t tc_numel(tc_tensor t);         // number of elements
 TCDEF tc_dims tc_shape(tc_tensor t);         // all sizes
 TCDEF tc_dtype tc_dtype_of(tc_tensor t);     // element type
@@ -1312,7 +1312,8 @@ TCDEF const char *tc_status_doc(tc_status s);
 // ---- seeing ----
 
 typedef struct tc_stats {
-    uint64_t visits;           // region visits ended
+    uint64_t visits;           // region visits ended, and bodies run
+    uint64_t calls, skips;     // of functions; calls whose body was skipped
     uint64_t eager_ops;        // ops run outside regions
     uint64_t records;          // visits that recorded something new
     uint64_t programs;         // programs made
@@ -1350,6 +1351,85 @@ TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
 
 // Version of the implementation, TC_VERSION of the file it was compiled from.
 TCDEF const char *tc_version(void);
+// ---- gen/api/function.h -------------------------------------------------
+// Functions: a body compiled once and skipped while its guards hold.
+
+// Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
+// call. It runs when there is no program for the inputs, and once more at the second call, to see
+// that it records the same again. Then calls skip it for as long as these are equal: the inputs'
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
+// that (globals, rand(), the clock) it must not depend on. It must set every out[i].
+typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
+
+typedef struct tc_fn tc_fn;
+
+// A function of `body`. `user` is handed to it; the first `user_bytes` of *user are compared at
+// every call. options NULL = defaults. Nothing is compiled before the first call. The function
+// belongs to the context and lives until tc_fn_free or tc_close. NULL: error (TC_E_NULL, _NOMEM).
+TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
+                           const tc_options *options, const char *name, const char *file,
+                           int line);
+TCDEF void tc_fn_free(tc_fn *f);
+
+// Calls the function. out[i] are new tensors in the open scope; their memory is used again after
+// tc_free. Inside a region or another function's body the call is a part of that. The status is the
+// call's own: after an error out[] is null and no input was written.
+TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line);
+
+// The same, into tensors that exist: like tc_copy_(to[i], result i), broadcast and converted.
+TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const tc_tensor *to,
+                                int n_to, const char *file, int line);
+
+#define tc_compile(tc, body, user, user_bytes, options) \
+    tc_compile_at(tc, body, user, user_bytes, options, #body, TC__SITE)
+#define tc_call(f, in, n_in, out, n_out)    tc_call_at(f, in, n_in, out, n_out, TC__SITE)
+#define tc_call_into(f, in, n_in, to, n_to) tc_call_into_at(f, in, n_in, to, n_to, TC__SITE)
+
+// In a body: these bytes decide what it records, beside *user; copied now, compared at every call
+// for as long as the function lives. Elsewhere it does nothing.
+TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes);
+
+// 1 while ops of this context are recorded: in a region, in a body that is not skipped.
+TCDEF int tc_is_compiling(const tc_ctx *tc);
+
+// Why the body ran at the last call that did not skip it.
+typedef enum tc_miss_kind {
+    TC_MISS_NONE,     // every call so far skipped it, or there was none
+    TC_MISS_FIRST,    // the first call
+    TC_MISS_CHECK,    // the second call of a program, which re-runs the body
+    TC_MISS_COUNT,    // number of inputs or results
+    TC_MISS_DTYPE,    // dtype of input `arg`
+    TC_MISS_RANK,     //   its rank
+    TC_MISS_DIM,      //   its size in dimension `dim`
+    TC_MISS_STRIDE,   //   its stride in dimension `dim`, in elements
+    TC_MISS_ALIAS,    //   which earlier input has the same memory; itself if none
+    TC_MISS_CONST,    //   it is another tc_const
+    TC_MISS_USER,     // byte `was`... of *user: dim = the first that differs
+    TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
+    TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
+    TC_MISS_DEMOTED   // it is not skipped at all: see tc_fn_demoted
+} tc_miss_kind;
+
+typedef struct tc_miss {
+    tc_miss_kind kind;
+    int arg, dim;     // -1 = none
+    int64_t was, now; // of the most recent program, of this call
+    int compiled;     // 1 = there was no program for what the body recorded either
+    const char *file; // the call
+    int line;
+} tc_miss;
+
+TCDEF tc_miss tc_last_miss(const tc_fn *f);
+
+// One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
+// call.
+TCDEF const char *tc_miss_text(tc_fn *f);
+
+// Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
+// keeps results, or records something else the second time cannot be skipped.
+TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 #endif  // TCOMPILE_H
 
@@ -1358,7 +1438,7 @@ TCDEF const char *tc_version(void);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe4dfccc44174c63fu
+#define TC__BUILD_ID 0x533fa7c51ecb41ffu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1591,6 +1671,7 @@ typedef struct tc__core {
     uint64_t allocations;            // successful calls of hook that asked for memory
     const char *site_file;           // where the user's current call stands; static text,
     int site_line;                   //   NULL = unknown
+    tc_status unit_item;             // first error since tc__unit_begin; 0 = none
     tc_status error_item;            // first error since the last clear; 0 = none
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
@@ -1691,7 +1772,9 @@ TC__PRINTF(3, 4)
 static int tc__fail(tc_ctx *c, tc_status item, const char *fmt, ...) {
     tc__core *core = tc__core_of(c);
     va_list args;
-    if (!c || core->error_item) return 0;
+    if (!c) return 0;
+    if (!core->unit_item) core->unit_item = item;
+    if (core->error_item) return 0;
     core->error_item = item;
     core->error_file = core->site_file;
     core->error_line = core->site_line;
@@ -1707,6 +1790,24 @@ TC__UNUSED static void tc__error_clear(tc_ctx *c) {
     core->error_text[0] = 0;
     core->error_file = NULL;
     core->error_line = 0;
+}
+
+// ---- the status of one unit
+
+// A call with a status of its own counts errors from its begin on, whatever was before.
+// Gives what tc__unit_end needs to go on with the unit around it.
+static tc_status tc__unit_begin(tc_ctx *c) {
+    tc_status outer = tc__core_of(c)->unit_item;
+    tc__core_of(c)->unit_item = TC_OK;
+    return outer;
+}
+
+static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
+    tc__core *core = tc__core_of(c);
+    tc_status item = core->unit_item;
+    if (outer) core->unit_item = outer;
+    if (ok) return TC_OK;
+    return item ? item : TC_E_INTERNAL;
 }
 
 // ---- log
@@ -5823,9 +5924,10 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta; // of the result
-    uint32_t view; // layout of a result that is a view of operand 0; 0 = memory of its own
-    tc__site site; // where it was first recorded
+    tc__meta meta;  // of the result
+    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
+    int64_t offset; //   and where it begins there, in elements
+    tc__site site;  // where it was first recorded
     uint32_t position;
     void *program;       // FINISH, BREAK: owned and understood by exec/
     uint32_t generation; // FINISH: region->generation its program was made for
@@ -5874,6 +5976,7 @@ typedef struct tc__region {
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
     int fullgraph, keeps; // keeps: some path has a KEEP step
+    int function;         // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -5895,9 +5998,7 @@ typedef struct tc__call {
 
 // What exec/ does for the recorder. Each reports its own errors.
 typedef struct tc__hooks {
-    tc_tensor (*eager)(tc_ctx *c, const tc__call *call);   // run one call now
-    int (*segment)(tc_ctx *c, tc__visit *v, tc__step *at); // make step's operand 0 readable
-    int (*finish)(tc_ctx *c, tc__visit *v);                // run the rest of the visit
+    tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
     void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
@@ -6104,6 +6205,7 @@ static int tc__call_infer(tc_ctx *c, const tc__call *k, tc__meta *out) {
     const tc__meta *p[TC__MAX_OPERANDS];
     tc__infer q;
     memset(&q, 0, sizeof q);
+    if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
@@ -6173,13 +6275,12 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
     return tc__layout_intern(c, s->meta.dtype, s->meta.rank, dims, NULL);
 }
 
-// Sets s->view; 0 = out of memory.
+// Sets s->view and s->offset; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
-    int64_t offset;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
     uint32_t from = tc__code_layout(c, v, s->in[0]);
     if (!from) return 0;
-    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &offset) ||
+    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &s->offset) ||
            s->view;
 }
 
@@ -6750,10 +6851,10 @@ TCDEF int tc_rank(tc_tensor t) {
     return tc__ask("tc_rank", t, &m) ? m.rank : -1;
 }
 
-TCDEF int64_t tc_size(tc_tensor t, int dim) {
+TCDEF int64_t tc_dim(tc_tensor t, int dim) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_size", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
+    if (!tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
     return tc__meta_size(&f.x, (int)d);
 }
 
@@ -8917,7 +9018,7 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
         TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
     // One input channel and equal taps in all output channels: the sum has one channel so
     // far.
-    if (unroll && tc_size(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
+    if (unroll && tc_dim(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
     if (!bias.id) return y;
     return tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
 }
@@ -36403,6 +36504,7 @@ struct tc_ctx {
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
+    tc_fn *fn;             // functions; owned
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
@@ -36447,13 +36549,14 @@ typedef struct tc__launch {
 
 typedef struct tc__output {
     uint32_t position; // of the visit; UINT32_MAX = write-back
-    uint32_t external; // write-back: which external
+    uint32_t external; // write-back and alias: which external
     uint32_t node;
     uint32_t layout;
     uint32_t first;       // the output in whose memory the node is computed: this one, or
                           // an earlier one of the same node
-    int view;             // shows memory of another result or external: may share storage
-    int alias;            // 1 = a view of external `external` itself, unchanged
+    int view;             // shows memory of another result: may share its storage
+    int alias;            // 1 = a view of the external's memory, nothing to compute
+    int64_t offset;       //   and where it begins there, in elements
     int copy;             // 1 = not first, but memory of its own
     int direct;           // write-back of a node that is no other output: the kernel writes
                           // the external's memory itself
@@ -36500,21 +36603,13 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
-// `root`: the external that the result is a view of and that nothing writes; UINT32_MAX = none.
-static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position,
-                              uint32_t external, uint32_t root, const tc__node *n) {
-    tc__output o;
+static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
     int64_t dims[TC_MAX_RANK];
-    memset(&o, 0, sizeof o);
-    o.position = position, o.external = external, o.node = n->id;
+    tc__output out = *o;
+    out.node = n->id;
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
-    o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    o.view = step && step->view;
-    if (o.view && n->op == TC_OP_INPUT && n->attr[0] == (int64_t)root) {
-        o.alias = 1;
-        o.external = root;
-    }
-    return o.layout && TC__PUSH(p->ctx, p->output, o);
+    if (!out.alias) out.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    return out.layout && TC__PUSH(p->ctx, p->output, out);
 }
 
 // The output in whose memory `node` is computed, UINT32_MAX = none.
@@ -36530,19 +36625,36 @@ static uint32_t tc__cell_external(tc__builder *b, uint32_t cell) {
     return root < b->externals ? root : UINT32_MAX;
 }
 
+// A result that shows the memory of an external is a view of it, as it is outside a region; unless
+// a write to that external is still to come when the program ends.
+static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o) {
+    const tc__visit *v = b->visit;
+    uint32_t code = o->position;
+    const tc__step *s = v->path.at[code];
+    o->view = s->view != 0;
+    for (; !(code & TC__EXTERNAL) && v->path.at[code]->view; code = v->path.at[code]->in[0])
+        o->offset += v->path.at[code]->offset;
+    if (!(code & TC__EXTERNAL)) return;
+    code &= ~TC__EXTERNAL;
+    if (tc__cell_at(b, code)->version && effects == TC__NO_EFFECTS) return;
+    o->alias = 1, o->external = code, o->layout = s->view;
+}
+
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
                                size_t n, tc__effects effects) {
+    tc__output o;
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
-        const tc__step *step = b->visit->path.at[position[i]];
-        uint32_t root = tc__cell_external(b, b->externals + position[i]);
-        if (root != UINT32_MAX && tc__cell_at(b, root)->version) root = UINT32_MAX;
-        if (!v || !tc__program_output(p, step, position[i], 0, root, v)) return 0;
+        memset(&o, 0, sizeof o);
+        o.position = position[i];
+        tc__output_alias(b, effects, &o);
+        if (!v || !tc__program_output(p, &o, v)) return 0;
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
         if (!tc__cell_at(b, i)->version) continue;
-        const tc__node *last = tc__cell_at(b, i)->node;
-        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, last)) return 0;
+        memset(&o, 0, sizeof o);
+        o.position = UINT32_MAX, o.external = i;
+        if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
 }
@@ -36632,8 +36744,6 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
     for (size_t i = 0; i < p->launch.count; i++)
         if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
     if (writer == p->launch.count || shared > 1 || !l->contiguous) return;
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].alias && p->output.at[i].external == o->external) return;
     for (size_t i = writer + 1; i < p->launch.count; i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return;
     o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
@@ -37447,8 +37557,8 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
         const tc__external *e = o->alias ? &v->external.at[o->external] : NULL;
         if (o->position == UINT32_MAX) continue;
         if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
-        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, o->storage,
-                              e ? e->offset : 0))
+        if (!tc__visit_result(c, v, o->position, o->layout, o->storage,
+                              e ? e->offset + o->offset : 0))
             return 0;
     }
     return 1;
@@ -37539,6 +37649,16 @@ static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *u
     if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
 }
 
+// The outputs of a body: what its FINISH names, and what it keeps.
+static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *used) {
+    for (uint32_t i = 0; i < leaf->n_in; i++)
+        if (!(leaf->in[i] & TC__EXTERNAL)) used[leaf->in[i]] = 1;
+    for (uint32_t i = 0; i < leaf->position; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 1;
+    }
+}
+
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,
 // wanted before, small, or a buffer.
 static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
@@ -37565,12 +37685,17 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
 }
 
 // Positions to compute at the end of the path that are not in memory yet. NULL = out of memory.
-static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, uint32_t count, size_t *n) {
+static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
+                                      size_t *n) {
+    uint32_t count = leaf->position;
     uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
     *n = 0;
     if (used && at) {
-        tc__mark_outputs(v, count, used);
+        if (v->region->function)
+            tc__mark_named(v, leaf, used);
+        else
+            tc__mark_outputs(v, count, used);
         for (uint32_t i = 0; i < count; i++) {
             int known = i < v->result_of.count && v->result_of.at[i];
             if (used[i] && !known) at[(*n)++] = i;
@@ -37705,8 +37830,8 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     return at;
 }
 
-// Hook: a graph break. Everything recorded so far stays; operand 0 of `s` gets data.
-static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
+// A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
     uint32_t want = s->in[0], *at = NULL;
     if (want & TC__EXTERNAL) return 1;
@@ -37737,13 +37862,13 @@ static int tc__any_break(const tc__visit *v) {
     return 0;
 }
 
-// Hook: the end of a region.
-static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
+// The end of a region, or of a body with its results.
+static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint32_t n_out) {
     size_t n = 0;
-    tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, NULL, 0, v->begin);
+    tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
     int fresh = !leaf->program || leaf->generation != v->region->generation;
-    uint32_t *at = fresh ? tc__output_positions(c, v, leaf->position, &n) : NULL;
+    uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
     tc__bury_previous(c, v);
@@ -37909,21 +38034,12 @@ static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *c
 }
 
 static tc_tensor tc__eager_result(tc_ctx *c, const tc__call *k, tc__eager *e) {
-    tc__visit *v = &c->eager_visit;
     if (k->op == TC_OP_COPY_) return k->in[0];
     tc__output *o = &e->program->output.at[0];
     tc__storage *s = o->storage;
-    int64_t offset = 0;
-    uint32_t layout = o->layout;
-    if (o->alias) {
-        layout = v->external.at[o->external].layout;
-        offset = v->external.at[o->external].offset;
-        s->refs++;
-        return tc__tensor_new(c, layout, s, offset, k->site.file, k->site.line);
-    }
     // The result owns its storage alone: the program must not write it again.
     o->kept[0] = o->kept[1] = NULL;
-    return tc__tensor_new(c, layout, s, offset, k->site.file, k->site.line);
+    return tc__tensor_new(c, o->layout, s, 0, k->site.file, k->site.line);
 }
 
 static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
@@ -37972,8 +38088,735 @@ static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
     return tc__eager_compute(c, k);
 }
 
-static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_segment, tc__hook_finish,
-                                         tc__hook_demand, tc__hook_forget};
+static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_demand, tc__hook_forget};
+// ---- gen/exec/function.c ------------------------------------------------
+// Functions: a body recorded as a region, and skipped while its guards hold.
+//
+// A call first signs its tensors: layout, which earlier one is the same, which shares memory. An
+// entry is what one run of the body assumed (that signature, the user's bytes, the tensors it used
+// beside its inputs) and the program it led to. Equal signature, equal bytes: the program runs and
+// the body does not. Anything else runs the body as a visit of the function's region, where known
+// code is found by following; so an entry is only ever a short cut.
+
+// What is assumed of one tensor.
+typedef struct tc__given {
+    uint32_t layout;      // 0 = the null tensor
+    uint16_t same, alias; // first tensor of the call that is this one; on the same storage
+    uint64_t constant;    // handle of a tc_const, whose contents may be in the code; else 0
+} tc__given;
+
+typedef struct tc__snapshot {
+    const void *at; // the user's
+    uint8_t *copy;  // owned
+    size_t bytes;
+} tc__snapshot;
+
+typedef struct tc__entry {
+    tc__step *leaf; // FINISH of the recorded path; owns the program
+    uint32_t n_in, n_to, n_out;
+    uint32_t draws;              // random numbers drawn
+    int checked;                 // the body recorded the same at the second call
+    tc__site site;               // the call that made it
+    TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
+    TC__VEC(tc_tensor) captured; // used beside the inputs
+    TC__VEC(uint32_t) source;    // by external: index in given
+    TC__VEC(tc__snapshot) range; // *user first, then tc_guard_bytes
+    TC__VEC(uint32_t)
+    result; // by result: index of the program's output, or
+            //   TC__EXTERNAL | external
+    struct tc__entry *next;
+} tc__entry;
+
+enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
+
+struct tc_fn {
+    tc_ctx *ctx;
+    tc__region *region; // of the body's recordings; owned
+    tc_body body;
+    void *user;
+    size_t user_bytes;
+    tc_options options;
+    tc__entry *entry;             // most recent first; owned
+    TC__VEC(tc__given) given;     // of the call that runs
+    TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
+    TC__VEC(tc__snapshot) range;  // of the body that runs
+    uint32_t epoch;               // marks tensors and storage while signing
+    tc__visit visit;              // binds externals of a call that skips the body
+    const char *demoted;          // static text; NULL = calls may skip the body
+    tc__site demoted_at;
+    tc_miss miss;
+    tc__text text; // of tc_miss_text and tc_fn_demoted
+    struct tc_fn *next;
+};
+
+typedef struct tc__fcall {
+    tc_fn *f;
+    const tc_tensor *in, *to;
+    tc_tensor *out;
+    uint32_t n_in, n_to, n_out; // n_to or n_out is 0
+    tc__site site;
+} tc__fcall;
+
+// ---- ranges of bytes ----
+
+static void tc__snapshot_free(tc_ctx *c, tc__snapshot *r) {
+    tc__free(c, r->copy, r->bytes);
+}
+
+static int tc__snapshot_equal(const tc__snapshot *r) {
+    return !r->bytes || !memcmp(r->at, r->copy, r->bytes);
+}
+
+static int tc__snapshot_add(tc_fn *f, const void *at, size_t bytes) {
+    tc__snapshot r;
+    r.at = at, r.bytes = bytes;
+    r.copy = (uint8_t *)tc__alloc(f->ctx, bytes);
+    if (!r.copy) return 0;
+    if (bytes) memcpy(r.copy, at, bytes);
+    if (TC__PUSH(f->ctx, f->range, r)) return 1;
+    tc__snapshot_free(f->ctx, &r);
+    return 0;
+}
+
+static void tc__snapshots_clear(tc_fn *f) {
+    for (size_t i = 0; i < f->range.count; i++) tc__snapshot_free(f->ctx, &f->range.at[i]);
+    f->range.count = 0;
+}
+
+// ---- signatures ----
+
+// Signs tensor i of the call; 0 = it is no tensor in memory.
+TC__ALWAYS_INLINE int tc__fn_sign(tc_fn *f, uint32_t i, tc_tensor h) {
+    tc__given *g = &f->given.at[i];
+    if (!h.id) {
+        g->layout = 0, g->same = g->alias = (uint16_t)i, g->constant = 0;
+        f->tensor.at[i] = NULL;
+        return 1;
+    }
+    tc__tensor *t = tc__tensor_find(f->ctx, h);
+    if (!t) return 0;
+    tc__storage *s = t->storage;
+    if (t->bind_epoch != f->epoch) t->bind_epoch = f->epoch, t->bind_index = i;
+    if (s->bind_epoch != f->epoch) s->bind_epoch = f->epoch, s->bind_index = i;
+    g->layout = t->layout, g->constant = s->constant ? h.id : 0;
+    g->same = (uint16_t)t->bind_index, g->alias = (uint16_t)s->bind_index;
+    f->tensor.at[i] = t;
+    return 1;
+}
+
+static int tc__fn_room(tc_fn *f, size_t n) {
+    tc__given none;
+    memset(&none, 0, sizeof none);
+    while (f->given.count < n)
+        if (!TC__PUSH(f->ctx, f->given, none)) return 0;
+    while (f->tensor.count < n)
+        if (!TC__PUSH(f->ctx, f->tensor, NULL)) return 0;
+    return 1;
+}
+
+// Signs the tensors of the call, then `more`; 0 = one of them is not in memory.
+static int tc__fn_sign_all(const tc__fcall *k, const tc_tensor *more, size_t n_more) {
+    tc_fn *f = k->f;
+    uint32_t i = 0;
+    f->epoch = tc__epoch_next(tc__values_of(f->ctx));
+    for (uint32_t j = 0; j < k->n_in; j++)
+        if (!tc__fn_sign(f, i++, k->in[j])) return 0;
+    for (uint32_t j = 0; j < k->n_to; j++)
+        if (!tc__fn_sign(f, i++, k->to[j])) return 0;
+    for (size_t j = 0; j < n_more; j++)
+        if (!tc__fn_sign(f, i++, more[j])) return 0;
+    return 1;
+}
+
+static int tc__entry_ranges_hold(const tc__entry *e) {
+    for (size_t i = 0; i < e->range.count; i++)
+        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    return 1;
+}
+
+// Whether entry `e` is valid for the call, whose inputs and destinations are signed.
+static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
+    tc_fn *f = k->f;
+    size_t n = k->n_in + k->n_to;
+    if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
+    if (memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
+    if (!tc__entry_ranges_hold(e)) return 0;
+    if (!e->captured.count) return 1;
+    // A fresh signature: an entry tried before this one may have marked other tensors.
+    if (e != f->entry && !tc__fn_sign_all(k, NULL, 0)) return 0;
+    for (uint32_t i = 0; i < e->captured.count; i++)
+        if (!tc__fn_sign(f, (uint32_t)n + i, e->captured.at[i])) return 0;
+    return !memcmp(&f->given.at[n], &e->given.at[n],
+                   e->captured.count * sizeof *e->given.at);
+}
+
+static tc__entry *tc__entry_find(const tc__fcall *k) {
+    tc__entry **at = &k->f->entry;
+    for (tc__entry *e; (e = *at) != NULL; at = &e->next) {
+        if (!tc__entry_holds(k, e)) continue;
+        *at = e->next, e->next = k->f->entry, k->f->entry = e;
+        return e;
+    }
+    return NULL;
+}
+
+// ---- entries ----
+
+static void tc__entry_free(tc_ctx *c, tc__entry *e) {
+    for (size_t i = 0; i < e->range.count; i++) tc__snapshot_free(c, &e->range.at[i]);
+    TC__VEC_FREE(c, e->given);
+    TC__VEC_FREE(c, e->captured);
+    TC__VEC_FREE(c, e->source);
+    TC__VEC_FREE(c, e->range);
+    TC__VEC_FREE(c, e->result);
+    tc__free(c, e, sizeof *e);
+}
+
+static void tc__entries_free(tc_fn *f) {
+    while (f->entry) {
+        tc__entry *next = f->entry->next;
+        tc__entry_free(f->ctx, f->entry);
+        f->entry = next;
+    }
+}
+
+static void tc__entries_trim(tc_fn *f) {
+    tc__entry **at = &f->entry;
+    for (int n = 0; *at && n < TC__FN_ENTRIES; n++) at = &(*at)->next;
+    if (!*at) return;
+    tc__entry_free(f->ctx, *at);
+    *at = NULL;
+}
+
+// Where the call gives external `h`: among inputs and destinations, else captured, which it joins.
+static int tc__entry_source(const tc__fcall *k, tc__entry *e, tc_tensor h) {
+    tc_ctx *c = k->f->ctx;
+    uint32_t n = k->n_in + k->n_to, i = 0;
+    while (i < n && (i < k->n_in ? k->in[i] : k->to[i - k->n_in]).id != h.id) i++;
+    if (i == n) {
+        i = n + (uint32_t)e->captured.count;
+        if (!TC__PUSH(c, e->captured, h)) return 0;
+    }
+    return TC__PUSH(c, e->source, i);
+}
+
+// Where result `code` of the body is found after a run of program p; 0 = nowhere.
+static int tc__entry_result(tc_ctx *c, tc__entry *e, const tc__program *p, uint32_t code) {
+    if (code & TC__EXTERNAL) return TC__PUSH(c, e->result, code);
+    for (uint32_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].position == code) return TC__PUSH(c, e->result, i);
+    return 0;
+}
+
+static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) {
+    tc_fn *f = k->f;
+    tc_ctx *c = f->ctx;
+    e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
+    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->site = k->site;
+    for (uint32_t i = 0; i < v->external.count; i++)
+        if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
+    for (uint32_t i = 0; i < e->leaf->n_in; i++)
+        if (!tc__entry_result(c, e, (const tc__program *)e->leaf->program, e->leaf->in[i]))
+            return 0;
+    uint32_t n = k->n_in + k->n_to + (uint32_t)e->captured.count;
+    if (!tc__fn_room(f, n)) return 0;
+    if (!tc__fn_sign_all(k, e->captured.at, e->captured.count)) return 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!TC__PUSH(c, e->given, f->given.at[i])) return 0;
+    for (size_t i = 0; i < f->range.count; i++)
+        if (!TC__PUSH(c, e->range, f->range.at[i])) return 0;
+    f->range.count = 0; // they are the entry's now
+    return 1;
+}
+
+// What the visit that just ended assumed; NULL = out of memory.
+static tc__entry *tc__entry_new(const tc__fcall *k, const tc__visit *v) {
+    tc_ctx *c = k->f->ctx;
+    tc__entry *e = TC__NEW(c, tc__entry);
+    if (!e || tc__entry_fill(k, e, v)) return e;
+    if (k->f->range.count) e->range.count = 0; // still the function's
+    tc__entry_free(c, e);
+    return NULL;
+}
+
+// ---- why the body ran ----
+
+static void tc__fn_missed(tc_fn *f, tc_miss_kind kind, int arg, int dim, int64_t was,
+                          int64_t now) {
+    f->miss.kind = kind, f->miss.arg = arg, f->miss.dim = dim;
+    f->miss.was = was, f->miss.now = now;
+}
+
+// Tensor i of the call differs from what entry `e` had.
+static void tc__miss_layout(tc_fn *f, const tc__entry *e, int i) {
+    const tc__layout *was = tc__layout_at(f->ctx, e->given.at[i].layout);
+    const tc__layout *now = tc__layout_at(f->ctx, f->given.at[i].layout);
+    int64_t w, n;
+    if (was->dtype != now->dtype) {
+        tc__fn_missed(f, TC_MISS_DTYPE, i, -1, was->dtype, now->dtype);
+        return;
+    }
+    if (was->rank != now->rank) {
+        tc__fn_missed(f, TC_MISS_RANK, i, -1, was->rank, now->rank);
+        return;
+    }
+    for (int part = 0; part < 2; part++) {
+        for (int d = 0; d < was->rank; d++) {
+            w = part ? was->strides[d] : was->dims[d];
+            n = part ? now->strides[d] : now->dims[d];
+            if (w == n) continue;
+            tc__fn_missed(f, part ? TC_MISS_STRIDE : TC_MISS_DIM, i, d, w, n);
+            return;
+        }
+    }
+    // Null was, or is, one of them: a rank that no tensor has.
+    tc__fn_missed(f, TC_MISS_RANK, i, -1, e->given.at[i].layout ? was->rank : -1,
+                  f->given.at[i].layout ? now->rank : -1);
+}
+
+static int tc__miss_given(tc_fn *f, const tc__entry *e, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const tc__given *was = &e->given.at[i], *now = &f->given.at[i];
+        if (was->layout != now->layout)
+            tc__miss_layout(f, e, (int)i);
+        else if (was->alias != now->alias || was->same != now->same)
+            tc__fn_missed(f, TC_MISS_ALIAS, (int)i, -1, was->alias, now->alias);
+        else if (was->constant != now->constant)
+            tc__fn_missed(f, TC_MISS_CONST, (int)i, -1, 0, 0);
+        else
+            continue;
+        return 1;
+    }
+    return 0;
+}
+
+static int tc__miss_range(tc_fn *f, const tc__entry *e) {
+    for (uint32_t i = 0; i < e->range.count; i++) {
+        const tc__snapshot *r = &e->range.at[i];
+        const uint8_t *now = (const uint8_t *)r->at;
+        size_t at = 0;
+        while (at < r->bytes && now[at] == r->copy[at]) at++;
+        if (at == r->bytes) continue;
+        tc__fn_missed(f, i ? TC_MISS_BYTES : TC_MISS_USER, i ? (int)i - 1 : -1, (int)at,
+                      r->copy[at], now[at]);
+        return 1;
+    }
+    return 0;
+}
+
+// The reason is told against the most recent entry.
+static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
+    tc_fn *f = k->f;
+    const tc__entry *e = f->entry;
+    f->miss.file = k->site.file, f->miss.line = k->site.line, f->miss.compiled = 0;
+    if (f->demoted)
+        tc__fn_missed(f, TC_MISS_DEMOTED, -1, -1, 0, 0);
+    else if (found)
+        tc__fn_missed(f, TC_MISS_CHECK, -1, -1, 0, 0);
+    else if (!e)
+        tc__fn_missed(f, TC_MISS_FIRST, -1, -1, 0, 0);
+    else if (e->n_in != k->n_in)
+        tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_in, k->n_in);
+    else if (e->n_out != k->n_out || e->n_to != k->n_to)
+        tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_out + e->n_to, k->n_out + k->n_to);
+    else if (!tc__miss_given(f, e, k->n_in + k->n_to) && !tc__miss_range(f, e))
+        tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
+}
+
+static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
+    static const char *const text[] = {
+        "the body was skipped at every call",
+        "the first call",
+        "the second call re-runs the body",
+        "the number of inputs or results",
+        "dtype",
+        "rank",
+        "",
+        "stride",
+        "memory shared with arg",
+        "another tc_const",
+        "*user",
+        "tc_guard_bytes",
+        "a tensor used beside the inputs is dead, or of other layout or memory",
+        "it is never skipped",
+    };
+    if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
+    if (m->dim >= 0)
+        tc__put(
+            t, m->kind == TC_MISS_DIM || m->kind == TC_MISS_STRIDE ? "dim %d " : "byte %d ",
+            m->dim);
+    tc__put(t, "%s", text[m->kind]);
+    if (m->was == m->now) return;
+    const char *space = *text[m->kind] ? " " : "";
+    if (m->kind == TC_MISS_DTYPE)
+        tc__put(t, "%swas %s, now %s", space, tc__dtype((int)m->was)->name,
+                tc__dtype((int)m->now)->name);
+    else
+        tc__put(t, "%swas %lld, now %lld", space, (long long)m->was, (long long)m->now);
+}
+
+static void tc__log_miss(tc_fn *f) {
+    tc__text t;
+    if (!tc__log_on(f->ctx, TC__LOG_GUARDS)) return;
+    tc__text_init(&t, f->ctx);
+    tc__put(&t, "function \"%s\": the body runs: ", f->region->name);
+    tc__put_miss_reason(&t, &f->miss);
+    tc__put(&t, "; called at %s:%d", f->miss.file ? f->miss.file : "?", f->miss.line);
+    if (!t.failed) tc__log_text(f->ctx, TC__LOG_GUARDS, t.at);
+    tc__text_free(&t);
+}
+
+// From now on every call runs the body.
+static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
+    if (f->demoted) return;
+    f->demoted = why, f->demoted_at = at;
+    tc__entries_free(f);
+    tc__log(f->ctx, TC__LOG_RECOMPILES,
+            "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
+            at.file ? at.file : "?", at.line);
+}
+
+// ---- running the body ----
+
+static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
+    tc_fn *f = k->f;
+    uint32_t n = k->n_out + k->n_to;
+    for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
+    f->body(f->ctx, k->in, out, f->user);
+    if (tc__core_of(f->ctx)->unit_item) return 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!out[i].id)
+            return tc__fail(f->ctx, TC_E_NULL,
+                            "function \"%s\": its body did not set out[%u]",
+                            f->region->name, (unsigned)i);
+    for (uint32_t i = 0; i < k->n_to; i++)
+        if (!tc_copy__at(k->to[i], out[i], k->site.file, k->site.line).id) return 0;
+    return 1;
+}
+
+// Results of a visit or of eager ops become tensors of the caller's; 0 = none did, reported.
+static int tc__fn_hand_out(const tc__fcall *k, const tc_tensor *from) {
+    tc_ctx *c = k->f->ctx;
+    for (uint32_t i = 0; i < k->n_out; i++) {
+        tc__tensor *t = tc__tensor_need(c, k->f->region->name, from[i]);
+        tc__storage *s = t ? t->storage : NULL;
+        if (s) s->refs++;
+        k->out[i] =
+            s ? tc__tensor_new(c, t->layout, s, t->offset, k->site.file, k->site.line)
+              : tc__null();
+        if (k->out[i].id) continue;
+        while (i--) {
+            tc__slot_free(c, tc__handle_slot(k->out[i]), "lost", k->site.file,
+                          k->site.line);
+            k->out[i] = tc__null();
+        }
+        return 0;
+    }
+    return 1;
+}
+
+static const tc__step *tc__path_has(const tc__visit *v, tc__op op) {
+    for (size_t i = 0; i < v->path.count; i++)
+        if (v->path.at[i]->op == op) return v->path.at[i];
+    return NULL;
+}
+
+// The body has recorded what entry `e` says: the same path over the same tensors.
+static int tc__entry_confirms(const tc__fcall *k, const tc__entry *e, const tc__visit *v) {
+    uint32_t n = k->n_in + k->n_to;
+    if (v->at != e->leaf || v->external.count != e->source.count) return 0;
+    for (uint32_t i = 0; i < v->external.count; i++) {
+        uint32_t s = e->source.at[i];
+        tc_tensor h = s >= n        ? e->captured.at[s - n]
+                      : s < k->n_in ? k->in[s]
+                                    : k->to[s - k->n_in];
+        if (h.id != v->external.at[i].handle.id) return 0;
+    }
+    return 1;
+}
+
+// The visit is done: remember what it assumed, or why the body cannot be skipped.
+static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
+    tc_fn *f = k->f;
+    const tc__step *s;
+    if (f->demoted) return;
+    if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
+        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print)", s->site);
+    } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
+        tc__fn_demote(f, "it keeps a result beside out[]", s->site);
+    } else if (!found) {
+        tc__entry *e = tc__entry_new(k, v);
+        if (!e) return;
+        e->next = f->entry, f->entry = e;
+        tc__entries_trim(f);
+    } else if (tc__entry_confirms(k, found, v)) {
+        found->checked = 1;
+    } else {
+        tc__fn_demote(
+            f,
+            "the same inputs gave another recording: it depends on something that "
+            "is no input; name it with tc_guard_bytes, or put it in *user",
+            k->site);
+    }
+}
+
+// Results from the body's visit; `out` has room for all of them.
+static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
+    tc_fn *f = k->f;
+    tc_ctx *c = f->ctx;
+    tc__recorder *r = tc__recorder_of(c);
+    c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
+    if (!tc__visit_open(c, f->region, k->site)) return 0;
+    tc__visit *v = r->visit;
+    tc__snapshots_clear(f);
+    uint64_t programs = c->stats.programs;
+    int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
+    ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
+    if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
+    r->visit = NULL, r->depth = 0;
+    f->miss.compiled = c->stats.programs != programs;
+    if (ok) tc__fn_learn(k, v, found);
+    ok = ok && tc__fn_hand_out(k, out);
+    tc__visit_clear(c, v);
+    tc__snapshots_clear(f);
+    return ok;
+}
+
+// ---- calls ----
+
+static int tc__fn_external(tc_fn *f, tc__tensor *t, tc__visit *v) {
+    tc__external e;
+    memset(&e, 0, sizeof e);
+    e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
+    return TC__PUSH(f->ctx, v->external, e);
+}
+
+static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__program *p,
+                         uint32_t i) {
+    tc_fn *f = k->f;
+    uint32_t at = e->result.at[i];
+    const tc__output *o = at & TC__EXTERNAL ? NULL : &p->output.at[at];
+    uint32_t from = !o ? at & ~TC__EXTERNAL : o->alias ? o->external : UINT32_MAX;
+    const tc__external *x = from == UINT32_MAX ? NULL : &f->visit.external.at[from];
+    tc__storage *s = x ? x->storage : o->storage;
+    s->refs++;
+    k->out[i] =
+        tc__tensor_new(f->ctx, o ? o->layout : x->layout, s,
+                       x ? x->offset + (o ? o->offset : 0) : 0, k->site.file, k->site.line);
+    return k->out[i].id != 0;
+}
+
+// Runs the program of an entry that holds.
+static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
+    tc_fn *f = k->f;
+    tc__visit *v = &f->visit;
+    tc__program *p = (tc__program *)e->leaf->program;
+    tc__recorder *r = tc__recorder_of(f->ctx);
+    v->external.count = 0;
+    v->draw = r->draw, r->draw += e->draws;
+    for (size_t i = 0; i < e->source.count; i++)
+        if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
+    f->ctx->stats.skips++, f->ctx->stats.program_hits++;
+    if (!tc__program_run(p, v)) return 0;
+    for (uint32_t i = 0; i < k->n_out; i++)
+        if (!tc__fn_result(k, e, p, i)) return 0;
+    return 1;
+}
+
+// Room for `n` tensors: `few`, or memory that tc__tensors_free gives back. NULL = reported.
+enum { TC__FEW = 16 };
+
+static tc_tensor *tc__tensors_new(tc_ctx *c, tc_tensor *few, uint32_t n) {
+    return n <= TC__FEW ? few : TC__NEW_ARRAY(c, tc_tensor, n);
+}
+
+static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uint32_t n) {
+    if (at && at != few) tc__free(c, at, n * sizeof *at);
+}
+
+// A part of the open region, or eager: the body runs as any code does.
+static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
+    tc__api f;
+    tc_ctx *c = k->f->ctx;
+    if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
+    int recording = tc__is_recording(c);
+    tc__api_scope(&f);
+    int ok = tc__fn_body(k, out);
+    if (recording) {
+        if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
+        return ok;
+    }
+    ok = ok && tc__fn_hand_out(k, out);
+    tc__leave_many(&f, k->out, ok ? (int)k->n_out : 0);
+    return ok;
+}
+
+static int tc__fn_bring(const tc__fcall *k, const tc_tensor *t, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (t[i].id && !tc__tensor_need(k->f->ctx, k->f->region->name, t[i])) return 0;
+    return 1;
+}
+
+// A call that no entry serves yet.
+static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
+    tc_tensor few[TC__FEW];
+    tc_ctx *c = k->f->ctx;
+    uint32_t n = k->n_out + k->n_to;
+    tc_tensor *out = tc__tensors_new(c, few, n);
+    if (!out) return 0;
+    int ok = isolated ? tc__fn_visit(k, found, out) : tc__fn_inline(k, out);
+    tc__tensors_free(c, out, few, n);
+    return ok;
+}
+
+static int tc__fn_is_part(const tc_fn *f) {
+    const tc__recorder *r = &f->ctx->recorder;
+    return r->visit || r->skipped || f->ctx->disabled || f->options.disable;
+}
+
+static int tc__fn_run(const tc__fcall *k) {
+    tc_fn *f = k->f;
+    f->ctx->stats.calls++;
+    if (tc__fn_is_part(f)) return tc__fn_slow(k, NULL, 0);
+    uint32_t n = k->n_in + k->n_to;
+    if (f->given.count < n && !tc__fn_room(f, n)) return 0;
+    if (!tc__fn_sign_all(k, NULL, 0)) {
+        // Something is not in memory: a forgotten result of a region, or dead.
+        if (!tc__fn_bring(k, k->in, k->n_in) || !tc__fn_bring(k, k->to, k->n_to)) return 0;
+        if (!tc__fn_sign_all(k, NULL, 0)) return 0;
+    }
+    tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
+    if (e && e->checked) return tc__fn_skip(k, e);
+    tc__miss_find(k, e);
+    tc__log_miss(f);
+    return tc__fn_slow(k, e, 1);
+}
+
+static int tc__fn_check(const tc__fcall *k) {
+    const char *name = k->f->region->name;
+    tc_ctx *c = k->f->ctx;
+    if (k->n_in > UINT16_MAX / 2 || k->n_out + k->n_to > UINT16_MAX / 2)
+        return tc__fail(c, TC_E_ARG,
+                        "function \"%s\": %d inputs and %d results; 0..%d each", name,
+                        (int)k->n_in, (int)(k->n_out + k->n_to), UINT16_MAX / 2);
+    if ((k->n_in && !k->in) || (k->n_out && !k->out) || (k->n_to && !k->to))
+        return tc__fail(c, TC_E_NULL, "function \"%s\": a null array of tensors", name);
+    for (uint32_t i = 0; i < k->n_to; i++)
+        if (!k->to[i].id) return tc__fail_null(c, name);
+    return 1;
+}
+
+static tc_status tc__fn_call(const tc__fcall *k) {
+    tc_ctx *c = k->f->ctx;
+    tc_status outer = tc__unit_begin(c);
+    tc__site_set(c, k->site);
+    int ok = tc__fn_check(k);
+    for (uint32_t i = 0; ok && i < k->n_out; i++) k->out[i] = tc__null();
+    ok = ok && tc__fn_run(k);
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
+                           int n_out, const char *file, int line) {
+    tc__fcall k;
+    if (!f) return TC_E_NULL;
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
+    return tc__fn_call(&k);
+}
+
+TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
+                                const tc_tensor *to, int n_to, const char *file, int line) {
+    tc__fcall k;
+    if (!f) return TC_E_NULL;
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
+    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
+    return tc__fn_call(&k);
+}
+
+// ---- making ----
+
+TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
+                           const tc_options *options, const char *name, const char *file,
+                           int line) {
+    tc__site site;
+    if (!tc) return NULL;
+    site.file = file, site.line = line;
+    tc__site_set(tc, site);
+    if (!body || (user_bytes && !user)) {
+        tc__fail(tc, TC_E_NULL, "tc_compile: %s is null", body ? "user" : "the body");
+        return NULL;
+    }
+    tc_fn *f = TC__NEW(tc, tc_fn);
+    if (!f) return NULL;
+    f->region = tc__region_new(tc, name ? name : "function", site, 0);
+    if (!f->region) {
+        tc__free(tc, f, sizeof *f);
+        return NULL;
+    }
+    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
+    f->options = options ? *options : tc_options_default();
+    f->region->function = 1, f->region->fullgraph = f->options.fullgraph;
+    f->visit.region = f->region;
+    tc__text_init(&f->text, tc);
+    f->next = tc->fn, tc->fn = f;
+    return f;
+}
+
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
+TCDEF void tc_fn_free(tc_fn *f) {
+    if (!f) return;
+    tc_ctx *c = f->ctx;
+    tc_fn **at = &c->fn;
+    while (*at != f) at = &(*at)->next;
+    *at = f->next;
+    if (c->recorder.visit && c->recorder.visit->region == f->region)
+        tc__visit_abandon(c, c->recorder.visit, "was freed while its body ran");
+    tc__entries_free(f);
+    tc__snapshots_clear(f);
+    tc__fn_forget_region(f);
+    TC__VEC_FREE(c, f->given);
+    TC__VEC_FREE(c, f->tensor);
+    TC__VEC_FREE(c, f->range);
+    TC__VEC_FREE(c, f->visit.external);
+    tc__text_free(&f->text);
+    tc__free(c, f, sizeof *f);
+}
+
+// ---- asking ----
+
+TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
+    const tc__visit *v = tc ? tc__recorder_of(tc)->visit : NULL;
+    if (!v || !v->region->function || !bytes) return;
+    for (tc_fn *f = tc->fn; f; f = f->next)
+        if (f->region == v->region) tc__snapshot_add(f, at, bytes);
+}
+
+TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }
+
+TCDEF tc_miss tc_last_miss(const tc_fn *f) {
+    tc_miss none;
+    memset(&none, 0, sizeof none);
+    none.arg = none.dim = -1;
+    return f && f->miss.kind ? f->miss : none;
+}
+
+TCDEF const char *tc_miss_text(tc_fn *f) {
+    if (!f) return "";
+    tc_miss m = tc_last_miss(f);
+    tc__text_clear(&f->text);
+    tc__put_miss_reason(&f->text, &m);
+    if (m.kind) tc__put(&f->text, "; called at %s:%d", m.file ? m.file : "?", m.line);
+    return f->text.failed ? "" : f->text.at;
+}
+
+TCDEF const char *tc_fn_demoted(const tc_fn *f) { return f ? f->demoted : NULL; }
 // ---- gen/io/show.c ------------------------------------------------------
 // Tensors as text, laid out as PyTorch prints them:
 //
@@ -38277,6 +39120,7 @@ TCDEF void tc_close(tc_ctx *c) {
     if (!c) return;
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
+    while (c->fn) tc_fn_free(c->fn);
     while (r->region) {
         tc__region *next = r->region->next;
         tc__region_free(c, r->region);
@@ -38295,28 +39139,6 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
-}
-
-// ---- the status of one unit ----
-
-// An earlier error stays the context's first error while a unit finds its own status.
-typedef struct tc__unit {
-    tc__core held;
-} tc__unit;
-
-static void tc__unit_begin(tc_ctx *c, tc__unit *u) {
-    u->held = *tc__core_of(c);
-    tc__core_of(c)->error_item = TC_OK;
-}
-
-static tc_status tc__unit_end(tc_ctx *c, const tc__unit *u, int ok) {
-    tc__core *core = tc__core_of(c);
-    int status = ok ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
-    if (!u->held.error_item) return status;
-    core->error_item = u->held.error_item, core->error_line = u->held.error_line;
-    core->error_file = u->held.error_file;
-    memcpy(core->error_text, u->held.error_text, sizeof core->error_text);
-    return status;
 }
 
 // ---- regions ----
@@ -38356,7 +39178,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         r->skipped--;
         return TC_OK;
     }
-    if (!v) {
+    if (!v || (v->region->function && !r->depth)) {
         tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
@@ -38365,16 +39187,15 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         r->depth--;
         return TC_OK;
     }
-    tc__unit unit;
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
         r->visit = NULL;
         return TC_E_FULLGRAPH;
     }
-    tc__unit_begin(c, &unit);
-    int ok = tc__hook_finish(c, v);
-    tc_status status = tc__unit_end(c, &unit, ok);
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__visit_finish(c, v, NULL, 0);
+    tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL;
     return status;
@@ -38417,20 +39238,19 @@ static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site)
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
     tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
-    return s && tc__hook_segment(c, v, s);
+    return s && tc__segment(c, v, s);
 }
 
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
-    tc__unit unit;
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
     if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
-    tc__unit_begin(c, &unit);
+    tc_status outer = tc__unit_begin(c);
     t = tc__written_external(c, t, site);
     tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
-    tc_status status = tc__unit_end(c, &unit, m != NULL);
+    tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
     return TC_OK;

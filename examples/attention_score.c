@@ -45,7 +45,7 @@ static void embed(float *out, const char *word) {
 
 // q[N, D], k[M, D] -> [N, M]
 static tc_tensor scores(tc_tensor q, tc_tensor k) {
-    double scale = 1.0 / sqrt((double)tc_size(k, -1));
+    double scale = 1.0 / sqrt((double)tc_dim(k, -1));
     return tc_softmax(tc_mul_s(tc_matmul(q, tc_t(k)), scale), -1);
 }
 

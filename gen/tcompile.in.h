@@ -61,6 +61,7 @@
 #include "out/op_api.inc"
 
 #include "api/compile.h"
+#include "api/function.h"
 
 #endif  // TCOMPILE_H
 
@@ -139,6 +140,7 @@
 
 #include "exec/run.c"
 #include "exec/region.c"
+#include "exec/function.c"
 #include "io/show.c"
 #include "exec/context.c"
 

@@ -92,7 +92,8 @@ TCDEF const char *tc_status_doc(tc_status s);
 // ---- seeing ----
 
 typedef struct tc_stats {
-    uint64_t visits;           // region visits ended
+    uint64_t visits;           // region visits ended, and bodies run
+    uint64_t calls, skips;     // of functions; calls whose body was skipped
     uint64_t eager_ops;        // ops run outside regions
     uint64_t records;          // visits that recorded something new
     uint64_t programs;         // programs made

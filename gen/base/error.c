@@ -16,6 +16,7 @@ typedef struct tc__core {
     uint64_t allocations;            // successful calls of hook that asked for memory
     const char *site_file;           // where the user's current call stands; static text,
     int site_line;                   //   NULL = unknown
+    tc_status unit_item;             // first error since tc__unit_begin; 0 = none
     tc_status error_item;            // first error since the last clear; 0 = none
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
@@ -63,7 +64,9 @@ TC__PRINTF(3, 4)
 static int tc__fail(tc_ctx *c, tc_status item, const char *fmt, ...) {
     tc__core *core = tc__core_of(c);
     va_list args;
-    if (!c || core->error_item) return 0;
+    if (!c) return 0;
+    if (!core->unit_item) core->unit_item = item;
+    if (core->error_item) return 0;
     core->error_item = item;
     core->error_file = core->site_file;
     core->error_line = core->site_line;
@@ -79,6 +82,24 @@ TC__UNUSED static void tc__error_clear(tc_ctx *c) {
     core->error_text[0] = 0;
     core->error_file = NULL;
     core->error_line = 0;
+}
+
+// ---- the status of one unit
+
+// A call with a status of its own counts errors from its begin on, whatever was before.
+// Gives what tc__unit_end needs to go on with the unit around it.
+static tc_status tc__unit_begin(tc_ctx *c) {
+    tc_status outer = tc__core_of(c)->unit_item;
+    tc__core_of(c)->unit_item = TC_OK;
+    return outer;
+}
+
+static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
+    tc__core *core = tc__core_of(c);
+    tc_status item = core->unit_item;
+    if (outer) core->unit_item = outer;
+    if (ok) return TC_OK;
+    return item ? item : TC_E_INTERNAL;
 }
 
 // ---- log

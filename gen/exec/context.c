@@ -100,6 +100,7 @@ TCDEF void tc_close(tc_ctx *c) {
     if (!c) return;
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
+    while (c->fn) tc_fn_free(c->fn);
     while (r->region) {
         tc__region *next = r->region->next;
         tc__region_free(c, r->region);
@@ -118,28 +119,6 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
-}
-
-// ---- the status of one unit ----
-
-// An earlier error stays the context's first error while a unit finds its own status.
-typedef struct tc__unit {
-    tc__core held;
-} tc__unit;
-
-static void tc__unit_begin(tc_ctx *c, tc__unit *u) {
-    u->held = *tc__core_of(c);
-    tc__core_of(c)->error_item = TC_OK;
-}
-
-static tc_status tc__unit_end(tc_ctx *c, const tc__unit *u, int ok) {
-    tc__core *core = tc__core_of(c);
-    int status = ok ? TC_OK : core->error_item ? core->error_item : TC_E_INTERNAL;
-    if (!u->held.error_item) return status;
-    core->error_item = u->held.error_item, core->error_line = u->held.error_line;
-    core->error_file = u->held.error_file;
-    memcpy(core->error_text, u->held.error_text, sizeof core->error_text);
-    return status;
 }
 
 // ---- regions ----
@@ -179,7 +158,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         r->skipped--;
         return TC_OK;
     }
-    if (!v) {
+    if (!v || (v->region->function && !r->depth)) {
         tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
@@ -188,16 +167,15 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         r->depth--;
         return TC_OK;
     }
-    tc__unit unit;
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
         r->visit = NULL;
         return TC_E_FULLGRAPH;
     }
-    tc__unit_begin(c, &unit);
-    int ok = tc__hook_finish(c, v);
-    tc_status status = tc__unit_end(c, &unit, ok);
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__visit_finish(c, v, NULL, 0);
+    tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL;
     return status;
@@ -240,20 +218,19 @@ static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site)
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
     tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
-    return s && tc__hook_segment(c, v, s);
+    return s && tc__segment(c, v, s);
 }
 
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
-    tc__unit unit;
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
     if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
-    tc__unit_begin(c, &unit);
+    tc_status outer = tc__unit_begin(c);
     t = tc__written_external(c, t, site);
     tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
-    tc_status status = tc__unit_end(c, &unit, m != NULL);
+    tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
     return TC_OK;

@@ -15,13 +15,14 @@ typedef struct tc__launch {
 
 typedef struct tc__output {
     uint32_t position; // of the visit; UINT32_MAX = write-back
-    uint32_t external; // write-back: which external
+    uint32_t external; // write-back and alias: which external
     uint32_t node;
     uint32_t layout;
     uint32_t first;       // the output in whose memory the node is computed: this one, or
                           // an earlier one of the same node
-    int view;             // shows memory of another result or external: may share storage
-    int alias;            // 1 = a view of external `external` itself, unchanged
+    int view;             // shows memory of another result: may share its storage
+    int alias;            // 1 = a view of the external's memory, nothing to compute
+    int64_t offset;       //   and where it begins there, in elements
     int copy;             // 1 = not first, but memory of its own
     int direct;           // write-back of a node that is no other output: the kernel writes
                           // the external's memory itself
@@ -68,21 +69,13 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 
 // ---- targets ----
 
-// `root`: the external that the result is a view of and that nothing writes; UINT32_MAX = none.
-static int tc__program_output(tc__program *p, const tc__step *step, uint32_t position,
-                              uint32_t external, uint32_t root, const tc__node *n) {
-    tc__output o;
+static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
     int64_t dims[TC_MAX_RANK];
-    memset(&o, 0, sizeof o);
-    o.position = position, o.external = external, o.node = n->id;
+    tc__output out = *o;
+    out.node = n->id;
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
-    o.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    o.view = step && step->view;
-    if (o.view && n->op == TC_OP_INPUT && n->attr[0] == (int64_t)root) {
-        o.alias = 1;
-        o.external = root;
-    }
-    return o.layout && TC__PUSH(p->ctx, p->output, o);
+    if (!out.alias) out.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    return out.layout && TC__PUSH(p->ctx, p->output, out);
 }
 
 // The output in whose memory `node` is computed, UINT32_MAX = none.
@@ -98,19 +91,36 @@ static uint32_t tc__cell_external(tc__builder *b, uint32_t cell) {
     return root < b->externals ? root : UINT32_MAX;
 }
 
+// A result that shows the memory of an external is a view of it, as it is outside a region; unless
+// a write to that external is still to come when the program ends.
+static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o) {
+    const tc__visit *v = b->visit;
+    uint32_t code = o->position;
+    const tc__step *s = v->path.at[code];
+    o->view = s->view != 0;
+    for (; !(code & TC__EXTERNAL) && v->path.at[code]->view; code = v->path.at[code]->in[0])
+        o->offset += v->path.at[code]->offset;
+    if (!(code & TC__EXTERNAL)) return;
+    code &= ~TC__EXTERNAL;
+    if (tc__cell_at(b, code)->version && effects == TC__NO_EFFECTS) return;
+    o->alias = 1, o->external = code, o->layout = s->view;
+}
+
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
                                size_t n, tc__effects effects) {
+    tc__output o;
     for (size_t i = 0; i < n; i++) {
         const tc__node *v = tc__cell_read(b, b->externals + position[i]);
-        const tc__step *step = b->visit->path.at[position[i]];
-        uint32_t root = tc__cell_external(b, b->externals + position[i]);
-        if (root != UINT32_MAX && tc__cell_at(b, root)->version) root = UINT32_MAX;
-        if (!v || !tc__program_output(p, step, position[i], 0, root, v)) return 0;
+        memset(&o, 0, sizeof o);
+        o.position = position[i];
+        tc__output_alias(b, effects, &o);
+        if (!v || !tc__program_output(p, &o, v)) return 0;
     }
     for (uint32_t i = 0; i < b->externals && effects == TC__WRITE_BACK; i++) {
         if (!tc__cell_at(b, i)->version) continue;
-        const tc__node *last = tc__cell_at(b, i)->node;
-        if (!tc__program_output(p, NULL, UINT32_MAX, i, UINT32_MAX, last)) return 0;
+        memset(&o, 0, sizeof o);
+        o.position = UINT32_MAX, o.external = i;
+        if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
 }
@@ -200,8 +210,6 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
     for (size_t i = 0; i < p->launch.count; i++)
         if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
     if (writer == p->launch.count || shared > 1 || !l->contiguous) return;
-    for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].alias && p->output.at[i].external == o->external) return;
     for (size_t i = writer + 1; i < p->launch.count; i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return;
     o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);

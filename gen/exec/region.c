@@ -24,8 +24,8 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
         const tc__external *e = o->alias ? &v->external.at[o->external] : NULL;
         if (o->position == UINT32_MAX) continue;
         if (o->position < v->result_of.count && v->result_of.at[o->position]) continue;
-        if (!tc__visit_result(c, v, o->position, e ? e->layout : o->layout, o->storage,
-                              e ? e->offset : 0))
+        if (!tc__visit_result(c, v, o->position, o->layout, o->storage,
+                              e ? e->offset + o->offset : 0))
             return 0;
     }
     return 1;
@@ -116,6 +116,16 @@ static void tc__mark_buffer(const tc__visit *v, const tc__step *copy, uint8_t *u
     if (v->path.at[root]->flags & TC__STEP_OWN) used[root] = 1;
 }
 
+// The outputs of a body: what its FINISH names, and what it keeps.
+static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *used) {
+    for (uint32_t i = 0; i < leaf->n_in; i++)
+        if (!(leaf->in[i] & TC__EXTERNAL)) used[leaf->in[i]] = 1;
+    for (uint32_t i = 0; i < leaf->position; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 1;
+    }
+}
+
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,
 // wanted before, small, or a buffer.
 static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
@@ -142,12 +152,17 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
 }
 
 // Positions to compute at the end of the path that are not in memory yet. NULL = out of memory.
-static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, uint32_t count, size_t *n) {
+static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
+                                      size_t *n) {
+    uint32_t count = leaf->position;
     uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
     *n = 0;
     if (used && at) {
-        tc__mark_outputs(v, count, used);
+        if (v->region->function)
+            tc__mark_named(v, leaf, used);
+        else
+            tc__mark_outputs(v, count, used);
         for (uint32_t i = 0; i < count; i++) {
             int known = i < v->result_of.count && v->result_of.at[i];
             if (used[i] && !known) at[(*n)++] = i;
@@ -282,8 +297,8 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     return at;
 }
 
-// Hook: a graph break. Everything recorded so far stays; operand 0 of `s` gets data.
-static int tc__hook_segment(tc_ctx *c, tc__visit *v, tc__step *s) {
+// A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
     uint32_t want = s->in[0], *at = NULL;
     if (want & TC__EXTERNAL) return 1;
@@ -314,13 +329,13 @@ static int tc__any_break(const tc__visit *v) {
     return 0;
 }
 
-// Hook: the end of a region.
-static int tc__hook_finish(tc_ctx *c, tc__visit *v) {
+// The end of a region, or of a body with its results.
+static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint32_t n_out) {
     size_t n = 0;
-    tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, NULL, 0, v->begin);
+    tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
     int fresh = !leaf->program || leaf->generation != v->region->generation;
-    uint32_t *at = fresh ? tc__output_positions(c, v, leaf->position, &n) : NULL;
+    uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
     tc__bury_previous(c, v);
@@ -486,21 +501,12 @@ static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *c
 }
 
 static tc_tensor tc__eager_result(tc_ctx *c, const tc__call *k, tc__eager *e) {
-    tc__visit *v = &c->eager_visit;
     if (k->op == TC_OP_COPY_) return k->in[0];
     tc__output *o = &e->program->output.at[0];
     tc__storage *s = o->storage;
-    int64_t offset = 0;
-    uint32_t layout = o->layout;
-    if (o->alias) {
-        layout = v->external.at[o->external].layout;
-        offset = v->external.at[o->external].offset;
-        s->refs++;
-        return tc__tensor_new(c, layout, s, offset, k->site.file, k->site.line);
-    }
     // The result owns its storage alone: the program must not write it again.
     o->kept[0] = o->kept[1] = NULL;
-    return tc__tensor_new(c, layout, s, offset, k->site.file, k->site.line);
+    return tc__tensor_new(c, o->layout, s, 0, k->site.file, k->site.line);
 }
 
 static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
@@ -549,5 +555,4 @@ static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
     return tc__eager_compute(c, k);
 }
 
-static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_segment, tc__hook_finish,
-                                         tc__hook_demand, tc__hook_forget};
+static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_demand, tc__hook_forget};

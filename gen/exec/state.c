@@ -14,6 +14,7 @@ struct tc_ctx {
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
+    tc_fn *fn;             // functions; owned
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;

@@ -282,10 +282,10 @@ TCDEF int tc_rank(tc_tensor t) {
     return tc__ask("tc_rank", t, &m) ? m.rank : -1;
 }
 
-TCDEF int64_t tc_size(tc_tensor t, int dim) {
+TCDEF int64_t tc_dim(tc_tensor t, int dim) {
     tc__api f;
     int64_t d = dim;
-    if (!tc__api_of(&f, "tc_size", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
+    if (!tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
     return tc__meta_size(&f.x, (int)d);
 }
 

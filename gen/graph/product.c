@@ -379,7 +379,7 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
         TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
     // One input channel and equal taps in all output channels: the sum has one channel so
     // far.
-    if (unroll && tc_size(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
+    if (unroll && tc_dim(y, 1) != image.size[1]) y = tc__expand(f, y, &image);
     if (!bias.id) return y;
     return tc_add_at(y, tc__per_channel(f, bias), f->file, f->line);
 }

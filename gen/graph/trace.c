@@ -38,9 +38,10 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta; // of the result
-    uint32_t view; // layout of a result that is a view of operand 0; 0 = memory of its own
-    tc__site site; // where it was first recorded
+    tc__meta meta;  // of the result
+    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
+    int64_t offset; //   and where it begins there, in elements
+    tc__site site;  // where it was first recorded
     uint32_t position;
     void *program;       // FINISH, BREAK: owned and understood by exec/
     uint32_t generation; // FINISH: region->generation its program was made for
@@ -89,6 +90,7 @@ typedef struct tc__region {
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
     int fullgraph, keeps; // keeps: some path has a KEEP step
+    int function;         // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -110,9 +112,7 @@ typedef struct tc__call {
 
 // What exec/ does for the recorder. Each reports its own errors.
 typedef struct tc__hooks {
-    tc_tensor (*eager)(tc_ctx *c, const tc__call *call);   // run one call now
-    int (*segment)(tc_ctx *c, tc__visit *v, tc__step *at); // make step's operand 0 readable
-    int (*finish)(tc_ctx *c, tc__visit *v);                // run the rest of the visit
+    tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
     void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
@@ -319,6 +319,7 @@ static int tc__call_infer(tc_ctx *c, const tc__call *k, tc__meta *out) {
     const tc__meta *p[TC__MAX_OPERANDS];
     tc__infer q;
     memset(&q, 0, sizeof q);
+    if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
@@ -388,13 +389,12 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
     return tc__layout_intern(c, s->meta.dtype, s->meta.rank, dims, NULL);
 }
 
-// Sets s->view; 0 = out of memory.
+// Sets s->view and s->offset; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
-    int64_t offset;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
     uint32_t from = tc__code_layout(c, v, s->in[0]);
     if (!from) return 0;
-    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &offset) ||
+    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &s->offset) ||
            s->view;
 }
 

@@ -231,7 +231,7 @@ CASE(dim_low) { return tc_softmax(w->a, -3); }
 CASE(dim_twice) { return tc_sum_dims(w->a, TC_DIMS(1, -1), 0); }
 CASE(dim_permute) { return tc_permute(w->a, TC_DIMS(0, 0)); }
 CASE(dim_size) {
-    CHECK_EQ(tc_size(w->a, 7), -1);
+    CHECK_EQ(tc_dim(w->a, 7), -1);
     return tc_null();
 }
 CASE(dim_flatten) { return tc_flatten(w->a, 1, 0); }
@@ -416,7 +416,7 @@ static const struct {
     ROW(DIM, dim_low, "softmax|-3", 0),
     ROW(DIM, dim_twice, "sum|1|twice", 0),
     ROW(DIM, dim_permute, "permute|0", 0),
-    ROW(DIM, dim_size, "size|7", 0),
+    ROW(DIM, dim_size, "dim|7", 0),
     ROW(DIM, dim_flatten, "flatten|1|0", 0),
     ROW(INDEX, index_select_out, "select|4|1", 0),
     ROW(INDEX, index_narrow, "narrow|2|0|3", 0),

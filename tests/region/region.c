@@ -841,7 +841,7 @@ BOTH(an_output_that_is_a_view_of_an_input) {
         CHECK_EQ(AT(s, 3), 9);
         CHECK_EQ(AT(r, 19), 19);
         CHECK_EQ(AT(e, 8), 5);
-        CHECK_EQ(tc_size(t, 0), 5);
+        CHECK_EQ(tc_dim(t, 0), 5);
     }
 }
 

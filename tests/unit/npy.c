@@ -65,7 +65,7 @@ static void check_round_trip(tc_tensor t) {
     CHECK_STR(tc_error_text(tc), "");
     CHECK_EQ(tc_dtype_of(u), tc_dtype_of(t));
     CHECK_EQ(tc_rank(u), tc_rank(t));
-    for (int i = 0; i < tc_rank(t); i++) CHECK_EQ(tc_size(u, i), tc_size(t, i));
+    for (int i = 0; i < tc_rank(t); i++) CHECK_EQ(tc_dim(u, i), tc_dim(t, i));
     CHECK_EQ(tc_read(t, a, bytes), TC_OK);
     CHECK_EQ(tc_read(u, b, bytes), TC_OK);
     CHECK_BYTES(b, a, bytes);
@@ -126,7 +126,7 @@ TEST(other_spellings) {
         for (int version = 1; version <= 3; version++) {
             tc_tensor t = load_dict(version, dicts[i], 6);
             CHECK_STR(tc_error_text(tc), "");
-            CHECK_EQ(tc_size(t, 1), 3);
+            CHECK_EQ(tc_dim(t, 1), 3);
             CHECK_EQ(tc_item_i64(tc_select(tc_select(t, 0, 1), 0, 0)), 3);
         }
     stop();

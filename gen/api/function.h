@@ -1,0 +1,78 @@
+// Functions: a body compiled once and skipped while its guards hold.
+
+// Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
+// call. It runs when there is no program for the inputs, and once more at the second call, to see
+// that it records the same again. Then calls skip it for as long as these are equal: the inputs'
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
+// that (globals, rand(), the clock) it must not depend on. It must set every out[i].
+typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
+
+typedef struct tc_fn tc_fn;
+
+// A function of `body`. `user` is handed to it; the first `user_bytes` of *user are compared at
+// every call. options NULL = defaults. Nothing is compiled before the first call. The function
+// belongs to the context and lives until tc_fn_free or tc_close. NULL: error (TC_E_NULL, _NOMEM).
+TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
+                           const tc_options *options, const char *name, const char *file,
+                           int line);
+TCDEF void tc_fn_free(tc_fn *f);
+
+// Calls the function. out[i] are new tensors in the open scope; their memory is used again after
+// tc_free. Inside a region or another function's body the call is a part of that. The status is the
+// call's own: after an error out[] is null and no input was written.
+TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line);
+
+// The same, into tensors that exist: like tc_copy_(to[i], result i), broadcast and converted.
+TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in, const tc_tensor *to,
+                                int n_to, const char *file, int line);
+
+#define tc_compile(tc, body, user, user_bytes, options) \
+    tc_compile_at(tc, body, user, user_bytes, options, #body, TC__SITE)
+#define tc_call(f, in, n_in, out, n_out)    tc_call_at(f, in, n_in, out, n_out, TC__SITE)
+#define tc_call_into(f, in, n_in, to, n_to) tc_call_into_at(f, in, n_in, to, n_to, TC__SITE)
+
+// In a body: these bytes decide what it records, beside *user; copied now, compared at every call
+// for as long as the function lives. Elsewhere it does nothing.
+TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes);
+
+// 1 while ops of this context are recorded: in a region, in a body that is not skipped.
+TCDEF int tc_is_compiling(const tc_ctx *tc);
+
+// Why the body ran at the last call that did not skip it.
+typedef enum tc_miss_kind {
+    TC_MISS_NONE,     // every call so far skipped it, or there was none
+    TC_MISS_FIRST,    // the first call
+    TC_MISS_CHECK,    // the second call of a program, which re-runs the body
+    TC_MISS_COUNT,    // number of inputs or results
+    TC_MISS_DTYPE,    // dtype of input `arg`
+    TC_MISS_RANK,     //   its rank
+    TC_MISS_DIM,      //   its size in dimension `dim`
+    TC_MISS_STRIDE,   //   its stride in dimension `dim`, in elements
+    TC_MISS_ALIAS,    //   which earlier input has the same memory; itself if none
+    TC_MISS_CONST,    //   it is another tc_const
+    TC_MISS_USER,     // byte `was`... of *user: dim = the first that differs
+    TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
+    TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
+    TC_MISS_DEMOTED   // it is not skipped at all: see tc_fn_demoted
+} tc_miss_kind;
+
+typedef struct tc_miss {
+    tc_miss_kind kind;
+    int arg, dim;     // -1 = none
+    int64_t was, now; // of the most recent program, of this call
+    int compiled;     // 1 = there was no program for what the body recorded either
+    const char *file; // the call
+    int line;
+} tc_miss;
+
+TCDEF tc_miss tc_last_miss(const tc_fn *f);
+
+// One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
+// call.
+TCDEF const char *tc_miss_text(tc_fn *f);
+
+// Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
+// keeps results, or records something else the second time cannot be skipped.
+TCDEF const char *tc_fn_demoted(const tc_fn *f);

@@ -1,0 +1,897 @@
+// Functions: when the body is skipped, when it must not be, and what a call leaves behind.
+// Every test runs interpreted and compiled; values come from plain C loops.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include <math.h>
+
+// ---- help ----
+static tc_ctx *open_backend(const char *backend) {
+    tc_config config = tc_config_default();
+    config.backend = backend;
+    config.threads = 2;
+    config.no_disk_cache = 1;
+    return tc_open(&config);
+}
+
+#define BOTH(name)                                                                         \
+    static void body_##name(tc_ctx *tc);                                                   \
+    static void both_##name(const char *backend) {                                         \
+        tc_ctx *tc = open_backend(backend);                                                \
+        REQUIRE(tc);                                                                       \
+        body_##name(tc);                                                                   \
+        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
+        tc_close(tc);                                                                      \
+    }                                                                                      \
+    TEST(name##_interp) { both_##name("interp"); }                                         \
+    TEST(name##_cpu) { both_##name("cpu"); }                                               \
+    static void body_##name(tc_ctx *tc)
+
+// f32 [n]: from + i * step
+static tc_tensor line(tc_ctx *tc, int n, double from, double step) {
+    float *p = (float *)malloc(sizeof *p * (size_t)(n + 1));
+    for (int i = 0; i < n; i++) p[i] = (float)(from + i * step);
+    tc_tensor t = tc_from_data(tc, p, TC_DIMS(n), TC_F32);
+    free(p);
+    return t;
+}
+
+#define AT(t, i) at_index((t), (i), __LINE__)
+static double at_index(tc_tensor t, int i, int line_number) {
+    int64_t n = tc_numel(t);
+    float *p = (float *)malloc(sizeof *p * (size_t)(n > 0 ? n : 1));
+    double x = NAN;
+    tc_status s = tc_read(t, p, (size_t)(n > 0 ? n : 0) * sizeof *p);
+    if (s || i >= n)
+        test_fail(__FILE__, line_number, "read: %s", tc_status_name(s));
+    else
+        x = (double)p[i];
+    free(p);
+    return x;
+}
+
+static void expect_error(tc_ctx *tc, tc_status item, const char *text, int line_number) {
+    if (tc_error(tc) != item)
+        test_fail(__FILE__, line_number, "error is %s (%s), not %s",
+                  tc_status_name(tc_error(tc)), tc_error_text(tc), tc_status_name(item));
+    else if (!strstr(tc_error_text(tc), text))
+        test_fail(__FILE__, line_number, "\"%s\" lacks \"%s\"", tc_error_text(tc), text);
+    tc_error_clear(tc);
+}
+#define ERROR(item, text)      expect_error(tc, (item), (text), __LINE__)
+#define CALL(f, in, n, out, m) CHECK_EQ(tc_call(f, in, n, out, m), TC_OK)
+
+enum { N = 40 };
+
+static int runs; // of bodies
+
+// out = in0 * 3 + in1
+static void axpy(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    runs++;
+    out[0] = tc_add(tc_mul_s(in[0], 3), in[1]);
+}
+
+// ---- skipping ----
+BOTH(the_body_runs_twice_and_is_skipped_then) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    REQUIRE(f);
+    tc_tensor in[2], y;
+    runs = 0;
+    for (int k = 0; k < 10; k++) {
+        in[0] = line(tc, N, k, 1), in[1] = line(tc, N, 100, k);
+        CALL(f, in, 2, &y, 1);
+        for (int i = 0; i < N; i++) CHECK_EQ(AT(y, i), 3 * (k + i) + 100 + i * k);
+        tc_free(y), tc_free(in[0]), tc_free(in[1]);
+    }
+    CHECK_EQ(runs, 2);
+    CHECK_EQ(tc_stats_get(tc).calls, 10);
+    CHECK_EQ(tc_stats_get(tc).skips, 8);
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+    CHECK_EQ(tc_last_miss(f).kind, TC_MISS_CHECK);
+    CHECK(!tc_fn_demoted(f));
+}
+
+BOTH(results_are_the_callers_own) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], y[6];
+    in[1] = line(tc, N, 0, 0);
+    for (int k = 0; k < 6; k++) {
+        in[0] = line(tc, N, k, 0);
+        CALL(f, in, 2, &y[k], 1);
+    }
+    for (int k = 0; k < 6; k++) CHECK_EQ(AT(y[k], 7), 3 * k);
+    tc_add_s_(y[2], 1); // theirs to write
+    CHECK_EQ(AT(y[2], 0), 7);
+    CHECK_EQ(AT(y[3], 0), 9);
+    CALL(f, in, 2, &y[0], 1);
+    CHECK_EQ(AT(y[0], 0), 15);
+    CHECK_EQ(AT(y[2], 0), 7);
+}
+
+BOTH(results_live_in_the_open_scope) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], y, kept;
+    in[0] = in[1] = line(tc, N, 1, 1);
+    for (int k = 0; k < 5; k++) {
+        tc_scope_begin(tc);
+        CALL(f, in, 2, &y, 1);
+        CHECK_EQ(AT(y, 0), 4);
+        tc_scope_end(tc);
+        CHECK(!tc_numel(y) || tc_error(tc) == TC_E_DEAD);
+        tc_error_clear(tc);
+    }
+    CALL(f, in, 2, &kept, 1);
+    CHECK_EQ(AT(kept, 1), 8);
+}
+
+BOTH(a_steady_call_allocates_nothing) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], y;
+    in[0] = line(tc, N, 1, 1), in[1] = line(tc, N, 2, 1);
+    uint64_t before = 0;
+    for (int k = 0; k < 50; k++) {
+        if (k == 10) before = tc_stats_get(tc).allocations;
+        CALL(f, in, 2, &y, 1);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_stats_get(tc).allocations, before);
+}
+
+// ---- guards: each kind, hit and miss ----
+
+#define MISS(f, k) CHECK_EQ(tc_last_miss(f).kind, k)
+
+// Calls with x and y until that is skipped, and once more.
+static void settle(tc_fn *f, tc_tensor x, tc_tensor y, int line_number) {
+    tc_tensor in[2], z;
+    in[0] = x, in[1] = y;
+    for (int k = 0; k < 3; k++) {
+        if (tc_call(f, in, 2, &z, 1)) test_fail(__FILE__, line_number, "call failed");
+        tc_free(z);
+    }
+    int before = runs;
+    if (tc_call(f, in, 2, &z, 1) || runs != before)
+        test_fail(__FILE__, line_number, "not skipped: %s", tc_miss_text(f));
+    tc_free(z);
+}
+#define SETTLE(x, y) settle(f, (x), (y), __LINE__)
+
+BOTH(guard_sizes) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor x = tc_ones(tc, TC_DIMS(4, 6), TC_F32),
+              y = tc_ones(tc, TC_DIMS(5, 6), TC_F32);
+    SETTLE(x, x);
+    SETTLE(y, y);
+    tc_tensor in[2], z;
+    in[0] = tc_ones(tc, TC_DIMS(5, 7), TC_F32), in[1] = in[0];
+    CALL(f, in, 2, &z, 1);
+    tc_miss m = tc_last_miss(f);
+    CHECK_EQ(m.kind, TC_MISS_DIM);
+    CHECK_EQ(m.arg, 0);
+    CHECK_EQ(m.dim, 1);
+    CHECK_EQ(m.was, 6);
+    CHECK_EQ(m.now, 7);
+    CHECK(strstr(tc_miss_text(f), "arg 0 dim 1 was 6, now 7; called at "));
+    CHECK(strstr(tc_miss_text(f), "function.c:"));
+    CHECK_EQ(tc_dim(z, 1), 7);
+    int before = runs;
+    SETTLE(x, x); // both old ones are known
+    SETTLE(y, y);
+    CHECK_EQ(runs, before);
+}
+
+BOTH(guard_dtype_and_rank) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z, in[2];
+    SETTLE(x, x);
+    in[0] = in[1] = tc_cast(x, TC_F64);
+    CALL(f, in, 2, &z, 1);
+    MISS(f, TC_MISS_DTYPE);
+    CHECK_EQ(tc_dtype_of(z), TC_F64);
+    in[0] = in[1] = tc_cast(tc_reshape(x, TC_DIMS(4, 10)), TC_F64);
+    CALL(f, in, 2, &z, 1);
+    MISS(f, TC_MISS_RANK);
+    CHECK(strstr(tc_miss_text(f), "arg 0 rank was 1, now 2"));
+    CHECK_EQ(tc_rank(z), 2);
+}
+
+BOTH(guard_strides) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor x = tc_reshape(line(tc, 36, 0, 1), TC_DIMS(6, 6)), in[2], z;
+    SETTLE(x, x);
+    in[0] = tc_transpose(x, 0, 1), in[1] = x;
+    CALL(f, in, 2, &z, 1);
+    MISS(f, TC_MISS_STRIDE);
+    CHECK_EQ(AT(z, 1), 3 * 6 + 1);
+}
+
+// Which inputs are one, or share memory.
+BOTH(guard_aliases) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor a = line(tc, N, 0, 1), b = line(tc, N, 100, 1), in[2], z;
+    SETTLE(a, b);
+    SETTLE(b, a); // the same pattern
+    in[0] = in[1] = a;
+    CALL(f, in, 2, &z, 1);
+    MISS(f, TC_MISS_ALIAS);
+    CHECK_EQ(AT(z, 3), 12);
+    tc_tensor both = line(tc, 2 * N, 0, 1);
+    in[0] = tc_slice(both, 0, 0, N, 1), in[1] = tc_slice(both, 0, N, 2 * N, 1);
+    CALL(f, in, 2, &z, 1);
+    MISS(f, TC_MISS_ALIAS);
+    CHECK_EQ(AT(z, 3), 9 + N + 3);
+    int before = runs;
+    SETTLE(a, b);
+    CHECK_EQ(runs, before);
+}
+
+BOTH(guard_counts) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor a = line(tc, N, 0, 1), in[3], z;
+    SETTLE(a, a);
+    in[0] = in[1] = in[2] = a;
+    CALL(f, in, 3, &z, 1);
+    MISS(f, TC_MISS_COUNT);
+    CHECK_EQ(AT(z, 2), 8);
+}
+
+typedef struct step_user {
+    double rate;
+    int layers;
+    tc_tensor weight;
+} step_user;
+
+// out = in0 * rate + layers * weight
+static void step(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const step_user *u = (const step_user *)user;
+    (void)tc;
+    runs++;
+    tc_tensor y = tc_mul_s(in[0], u->rate);
+    for (int i = 0; i < u->layers; i++) y = tc_add(y, u->weight);
+    out[0] = y;
+}
+
+// A learning rate, a count and a handle in the user's memory: never a stale answer.
+BOTH(guard_user_bytes) {
+    step_user u;
+    memset(&u, 0, sizeof u);
+    u.rate = 1, u.layers = 2, u.weight = line(tc, N, 1, 0);
+    tc_fn *f = tc_compile(tc, step, &u, sizeof u, NULL);
+    tc_tensor x = line(tc, N, 0, 1), other = line(tc, N, 50, 0), z;
+    for (int k = 0; k < 24; k++) {
+        u.rate = 1 + k / 4 % 2, u.layers = 1 + k / 8;
+        if (k == 20) u.weight = other;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 5 * u.rate + u.layers * (k < 20 ? 1 : 50));
+        if (k % 4 == 0 && k) MISS(f, TC_MISS_USER);
+    }
+    int before = runs;
+    u.rate = 1, u.layers = 1, u.weight = other;
+    CALL(f, &x, 1, &z, 1);
+    CHECK_EQ(AT(z, 5), 55);
+    CHECK(runs > before);
+}
+
+// The contents of a captured tensor are read at every call; its death is noticed.
+BOTH(guard_captured) {
+    step_user u;
+    memset(&u, 0, sizeof u);
+    u.rate = 2, u.layers = 1, u.weight = line(tc, N, 1, 0);
+    tc_fn *f = tc_compile(tc, step, &u, sizeof u, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 5; k++) {
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 10 + 1 + k);
+        tc_add_s_(u.weight, 1);
+    }
+    int before = runs;
+    CALL(f, &x, 1, &z, 1);
+    CHECK_EQ(runs, before);
+    tc_free(u.weight);
+    CHECK_EQ(tc_call(f, &x, 1, &z, 1), TC_E_DEAD);
+    CHECK(!z.id);
+    MISS(f, TC_MISS_CAPTURED);
+    ERROR(TC_E_DEAD, "freed by tc_free");
+    u.weight = line(tc, N, 7, 0);
+    CALL(f, &x, 1, &z, 1);
+    CHECK_EQ(AT(z, 5), 17);
+}
+
+// A captured tensor that is an input too: another pattern of memory.
+BOTH(guard_captured_is_an_input) {
+    step_user u;
+    memset(&u, 0, sizeof u);
+    u.rate = 1, u.layers = 1, u.weight = line(tc, N, 1, 0);
+    tc_fn *f = tc_compile(tc, step, &u, sizeof u, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 9; k++) {
+        CALL(f, k % 3 ? &x : &u.weight, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), k % 3 ? 6 : 2);
+    }
+}
+
+static int mode[3]; // reached by a pointer from the body
+
+static void by_mode(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const int *m = *(int **)user;
+    tc_guard_bytes(tc, m, sizeof mode);
+    runs++;
+    out[0] = m[1] ? tc_neg(in[0]) : tc_square(in[0]);
+}
+
+BOTH(guard_bytes) {
+    int *at = mode;
+    tc_fn *f = tc_compile(tc, by_mode, &at, sizeof at, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    memset(mode, 0, sizeof mode);
+    runs = 0;
+    for (int k = 0; k < 16; k++) {
+        mode[1] = k / 4 % 2;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), mode[1] ? -5 : 25);
+        if (k == 4) MISS(f, TC_MISS_BYTES);
+    }
+    CHECK_EQ(runs, 4); // each twice
+    CHECK(!tc_fn_demoted(f));
+    tc_guard_bytes(tc, mode, sizeof mode); // outside it does nothing
+}
+
+BOTH(guard_null_inputs) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], z;
+    in[0] = line(tc, N, 0, 1), in[1] = tc_null();
+    CHECK_EQ(tc_call(f, in, 2, &z, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "null tensor was given");
+    in[1] = in[0];
+    CALL(f, in, 2, &z, 1);
+    CHECK_EQ(AT(z, 1), 4);
+}
+
+static void optional_bias(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    runs++;
+    out[0] = in[1].id ? tc_add(in[0], in[1]) : tc_neg(in[0]);
+}
+
+BOTH(a_null_input_is_a_guard) {
+    tc_fn *f = tc_compile(tc, optional_bias, NULL, 0, NULL);
+    tc_tensor in[2], z;
+    runs = 0;
+    in[0] = line(tc, N, 0, 1);
+    tc_tensor bias = line(tc, N, 10, 0);
+    for (int k = 0; k < 12; k++) {
+        in[1] = k / 3 % 2 ? bias : tc_null();
+        CALL(f, in, 2, &z, 1);
+        CHECK_EQ(AT(z, 5), k / 3 % 2 ? 15 : -5);
+    }
+    CHECK_EQ(runs, 4);
+}
+
+// ---- what cannot be skipped ----
+
+static int hidden;
+
+static void by_hidden(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    runs++;
+    out[0] = hidden++ ? tc_neg(in[0]) : tc_square(in[0]);
+}
+
+// A global that changes between the first call and the second: found out, and never stale.
+BOTH(hidden_state_demotes) {
+    tc_fn *f = tc_compile(tc, by_hidden, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    hidden = 0;
+    for (int k = 0; k < 6; k++) {
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), k ? -5 : 25);
+    }
+    REQUIRE(tc_fn_demoted(f));
+    CHECK(strstr(tc_fn_demoted(f), "tc_guard_bytes"));
+    MISS(f, TC_MISS_DEMOTED);
+    CHECK_EQ(hidden, 6);
+}
+
+static void by_rand(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    int *drawn = (int *)user;
+    (void)tc;
+    *drawn = rand() % 1000;
+    out[0] = tc_add_s(in[0], *drawn);
+}
+
+BOTH(rand_demotes) {
+    int drawn = 0;
+    tc_fn *f = tc_compile(tc, by_rand, &drawn, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 6; k++) {
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 5 + drawn);
+    }
+    CHECK(tc_fn_demoted(f) != NULL);
+}
+
+static void reads(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    double s = tc_item(tc_sum_all(in[0]));
+    out[0] = s > 0 ? tc_add_s(in[0], 1) : tc_neg(in[0]);
+}
+
+BOTH(a_read_demotes) {
+    tc_fn *f = tc_compile(tc, reads, NULL, 0, NULL);
+    tc_tensor up = line(tc, N, 1, 1), down = line(tc, N, -1, -1), z;
+    for (int k = 0; k < 8; k++) {
+        CALL(f, k % 2 ? &up : &down, 1, &z, 1);
+        CHECK_EQ(AT(z, 0), k % 2 ? 2 : 1);
+    }
+    REQUIRE(tc_fn_demoted(f));
+    CHECK(strstr(tc_fn_demoted(f), "tc_item"));
+}
+
+BOTH(fullgraph_refuses_a_read) {
+    tc_options o = tc_options_default();
+    o.fullgraph = 1;
+    tc_fn *f = tc_compile(tc, reads, NULL, 0, &o);
+    tc_tensor x = line(tc, N, 1, 1), z;
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_call(f, &x, 1, &z, 1), TC_E_FULLGRAPH);
+        CHECK(!z.id);
+        ERROR(TC_E_FULLGRAPH, "reads a value");
+    }
+}
+
+static tc_tensor escaped;
+
+static void keeps(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor y = tc_square(in[0]);
+    escaped = tc_keep(y);
+    out[0] = tc_neg(y);
+}
+
+BOTH(a_kept_result_demotes) {
+    tc_fn *f = tc_compile(tc, keeps, NULL, 0, NULL);
+    tc_tensor z;
+    for (int k = 0; k < 4; k++) {
+        tc_tensor x = line(tc, N, k, 1);
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 2), -(k + 2) * (k + 2));
+        CHECK_EQ(AT(escaped, 2), (k + 2) * (k + 2));
+        tc_free(escaped);
+    }
+    CHECK(tc_fn_demoted(f) != NULL);
+}
+
+// ---- results of every kind ----
+
+static void many_kinds(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    out[0] = in[0];                              // an input
+    out[1] = tc_slice(in[0], 0, 2, 10, 1);       // a view of one
+    out[2] = tc_neg(in[0]);                      // a result
+    out[3] = tc_slice(out[2], 0, 1, 5, 1);       // a view of a result
+    out[4] = tc_full(tc, TC_DIMS(3), 7, TC_F32); // a constant
+    out[5] = out[2];                             // the same again
+    out[6] = tc_sum_all(in[0]);
+}
+
+BOTH(results_of_every_kind) {
+    tc_fn *f = tc_compile(tc, many_kinds, NULL, 0, NULL);
+    for (int k = 0; k < 5; k++) {
+        tc_tensor x = line(tc, N, k, 1), z[7];
+        CALL(f, &x, 1, z, 7);
+        CHECK(z[0].id != x.id);
+        CHECK_EQ(AT(z[0], 3), k + 3);
+        CHECK_EQ(AT(z[1], 0), k + 2);
+        CHECK_EQ(AT(z[2], 4), -(k + 4));
+        CHECK_EQ(AT(z[3], 0), -(k + 1));
+        CHECK_EQ(AT(z[4], 2), 7);
+        CHECK_EQ(AT(z[5], 6), -(k + 6));
+        CHECK_EQ(AT(z[6], 0), N * k + N * (N - 1) / 2);
+        tc_add_s_(z[0], 100); // is the input
+        CHECK_EQ(AT(x, 0), k + 100);
+        CHECK_EQ(AT(z[1], 0), k + 102);
+        for (int i = 0; i < 7; i++) tc_free(z[i]);
+        CHECK_EQ(AT(x, 1), k + 101);
+    }
+}
+
+static void updates(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_sub_(in[0], tc_mul_s(in[1], 0.5));
+    out[0] = tc_sum_all(in[0]);
+}
+
+BOTH(inputs_are_written_in_place) {
+    tc_fn *f = tc_compile(tc, updates, NULL, 0, NULL);
+    tc_tensor in[2], z;
+    in[0] = line(tc, N, 100, 0), in[1] = line(tc, N, 2, 0);
+    for (int k = 0; k < 6; k++) {
+        CALL(f, in, 2, &z, 1);
+        CHECK_EQ(AT(in[0], 3), 99 - k);
+        CHECK_EQ(AT(z, 0), N * (99 - k));
+    }
+}
+
+static void nothing(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)in, (void)out, (void)user;
+    runs++;
+}
+
+BOTH(a_body_without_ops) {
+    tc_fn *f = tc_compile(tc, nothing, NULL, 0, NULL);
+    runs = 0;
+    for (int k = 0; k < 5; k++) CALL(f, NULL, 0, NULL, 0);
+    CHECK_EQ(runs, 2);
+    tc_tensor z;
+    CHECK_EQ(tc_call(f, NULL, 0, &z, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "did not set out[0]");
+}
+
+static void draws(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    runs++;
+    out[0] = tc_add(in[0], tc_rand(tc, TC_DIMS(N), TC_F32));
+    out[1] = tc_rand(tc, TC_DIMS(N), TC_F32);
+}
+
+// The stream goes on, skipped or not, as it does eagerly.
+BOTH(random_numbers_go_on) {
+    tc_fn *f = tc_compile(tc, draws, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 0), z[2];
+    double seen[6][2];
+    runs = 0;
+    tc_manual_seed(tc, 11);
+    for (int k = 0; k < 6; k++) {
+        CALL(f, &x, 1, z, 2);
+        seen[k][0] = AT(z[0], 3), seen[k][1] = AT(z[1], 3);
+    }
+    CHECK_EQ(runs, 2);
+    tc_manual_seed(tc, 11);
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 2; i++) {
+            tc_tensor r = tc_rand(tc, TC_DIMS(N), TC_F32);
+            CHECK_NEAR(AT(r, 3), seen[k][i], 0);
+        }
+}
+
+// ---- call_into ----
+
+static void centred(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    runs++;
+    out[0] = tc_sub(in[0], tc_mean_all(in[0]));
+    out[1] = tc_mean_all(in[0]);
+}
+
+BOTH(call_into_writes_given_tensors) {
+    tc_fn *f = tc_compile(tc, centred, NULL, 0, NULL);
+    tc_tensor x = line(tc, N + 1, 0, 1), to[2];
+    to[0] = tc_zeros(tc, TC_DIMS(N + 1), TC_F32), to[1] = tc_zeros(tc, TC_SCALAR, TC_F32);
+    runs = 0;
+    uint64_t before = 0;
+    for (int k = 0; k < 20; k++) {
+        if (k == 5) before = tc_stats_get(tc).allocations;
+        if (k < 5) tc_add_s_(x, 1);
+        CHECK_EQ(tc_call_into(f, &x, 1, to, 2), TC_OK);
+        if (k >= 5) continue;
+        CHECK_EQ(AT(to[0], 0), -N / 2);
+        CHECK_EQ(AT(to[1], 0), N / 2 + 1 + k);
+    }
+    CHECK_EQ(tc_stats_get(tc).allocations, before);
+    CHECK_EQ(AT(to[1], 0), N / 2 + 5);
+    CHECK_EQ(runs, 2);
+}
+
+// Into an input, into a view, and into tensors that share memory.
+BOTH(call_into_overlapping_memory) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], whole = line(tc, 2 * N, 0, 1);
+    in[0] = line(tc, N, 1, 0), in[1] = line(tc, N, 10, 0);
+    for (int k = 0; k < 4; k++) CHECK_EQ(tc_call_into(f, in, 2, in, 1), TC_OK);
+    CHECK_EQ(AT(in[0], 2), ((1 * 3 + 10) * 3 + 10) * 27 / 9 * 3 + 3 * 10 + 10);
+    tc_tensor half = tc_slice(whole, 0, 1, 2 * N, 2);
+    for (int k = 0; k < 4; k++) CHECK_EQ(tc_call_into(f, &in[1] - 1, 2, &half, 1), TC_OK);
+    CHECK_EQ(AT(whole, 0), 0);
+    CHECK_EQ(AT(whole, 1), 3 * AT(in[0], 0) + 10);
+    CHECK_EQ(AT(whole, 2), 2);
+}
+
+BOTH(call_into_refuses) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], to = tc_zeros(tc, TC_DIMS(N - 1), TC_F32);
+    in[0] = in[1] = line(tc, N, 0, 1);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_call_into(f, in, 2, &to, 1), TC_E_BROADCAST);
+        ERROR(TC_E_BROADCAST, "does not broadcast");
+        CHECK_EQ(AT(to, 4), 0);
+    }
+    to = tc_null();
+    CHECK_EQ(tc_call_into(f, in, 2, &to, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "null");
+}
+
+// ---- nesting ----
+
+static tc_fn *inner;
+
+static void outer(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor pair[2], y;
+    (void)tc, (void)user;
+    pair[0] = in[0], pair[1] = tc_square(in[0]);
+    tc_call(inner, pair, 2, &y, 1);
+    pair[0] = y;
+    tc_call(inner, pair, 2, &y, 1);
+    out[0] = y;
+}
+
+// 3 (3x + x^2) + x^2
+static double nested(double x) { return 3 * (3 * x + x * x) + x * x; }
+
+BOTH(functions_call_functions) {
+    inner = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_fn *f = tc_compile(tc, outer, NULL, 0, NULL);
+    for (int k = 0; k < 5; k++) {
+        tc_tensor x = line(tc, N, k, 1), z;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 3), nested(k + 3));
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1); // inlined
+    CHECK(!tc_fn_demoted(f));
+}
+
+BOTH(functions_inside_regions) {
+    inner = tc_compile(tc, axpy, NULL, 0, NULL);
+    for (int k = 0; k < 5; k++) {
+        tc_tensor x = line(tc, N, k, 1), z, pair[2];
+        tc_trace_begin(tc, "around");
+        pair[0] = tc_add_s(x, 1), pair[1] = x;
+        CALL(inner, pair, 2, &z, 1);
+        z = tc_neg(z);
+        tc_trace_end(tc);
+        CHECK_EQ(AT(z, 3), -(3 * (k + 4) + k + 3));
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+}
+
+static void with_region(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_trace_begin(tc, "within");
+    tc_tensor y = tc_mul_s(in[0], 2);
+    tc_trace_end(tc);
+    out[0] = tc_add_s(y, 1);
+}
+
+BOTH(regions_inside_functions) {
+    tc_fn *f = tc_compile(tc, with_region, NULL, 0, NULL);
+    for (int k = 0; k < 5; k++) {
+        tc_tensor x = line(tc, N, k, 1), z;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 3), 2 * (k + 3) + 1);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+    CHECK_EQ(tc_stats_get(tc).skips, 3);
+}
+
+static void recursive(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    int *depth = (int *)user;
+    (void)tc;
+    if (*depth == 0) {
+        out[0] = in[0];
+        return;
+    }
+    tc_tensor y = tc_add_s(in[0], *depth);
+    --*depth;
+    tc_call(inner, &y, 1, out, 1);
+    ++*depth;
+}
+
+BOTH(a_function_that_calls_itself) {
+    int depth = 4;
+    inner = tc_compile(tc, recursive, &depth, sizeof depth, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 4; k++) {
+        CALL(inner, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 3), 3 + 4 + 3 + 2 + 1);
+    }
+    CHECK_EQ(tc_stats_get(tc).skips, 2);
+}
+
+// h = f(h): the result of one call is an input of the next.
+BOTH(recurrence) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], h = line(tc, N, 1, 0);
+    double want = 1;
+    in[1] = line(tc, N, -2, 0);
+    for (int k = 0; k < 8; k++) {
+        tc_tensor next;
+        in[0] = h;
+        CALL(f, in, 2, &next, 1);
+        tc_free(h);
+        h = next, want = 3 * want - 2;
+        CHECK_EQ(AT(h, 9), want);
+    }
+}
+
+// Results of a region, computed or not, are inputs too.
+BOTH(region_results_are_inputs) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1);
+    for (int k = 0; k < 6; k++) {
+        tc_tensor in[2], z;
+        tc_trace_begin(tc, "before");
+        in[0] = tc_add_s(x, k == 2 ? 1 : 0); // consumed: computed on demand
+        in[1] = tc_neg(in[0]);
+        tc_trace_end(tc);
+        CALL(f, in, 2, &z, 1);
+        CHECK_EQ(AT(z, 4), 2 * (4 + (k == 2)));
+    }
+}
+
+// ---- errors ----
+
+static void mismatched(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_add_s_(in[0], 1);
+    out[0] = tc_matmul(in[0], in[1]);
+}
+
+BOTH(a_failed_call_writes_nothing) {
+    tc_fn *f = tc_compile(tc, mismatched, NULL, 0, NULL);
+    tc_tensor in[2], z;
+    in[0] = tc_ones(tc, TC_DIMS(4, 6), TC_F32), in[1] = tc_ones(tc, TC_DIMS(5, 7), TC_F32);
+    for (int k = 0; k < 3; k++) {
+        z = in[0];
+        CHECK_EQ(tc_call(f, in, 2, &z, 1), TC_E_SHAPE);
+        CHECK(!z.id);
+        ERROR(TC_E_SHAPE, "inner sizes differ");
+        CHECK_EQ(AT(in[0], 0), 1);
+    }
+    in[1] = tc_ones(tc, TC_DIMS(6, 7), TC_F32);
+    CALL(f, in, 2, &z, 1);
+    CHECK_EQ(AT(z, 0), 12);
+    CHECK_EQ(AT(in[0], 0), 2);
+}
+
+static void unfinished(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    out[0] = tc_neg(in[0]);
+    tc_trace_end(tc); // ends what it did not begin
+}
+
+BOTH(bad_calls) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], z = tc_null();
+    in[0] = in[1] = line(tc, N, 0, 1);
+    CHECK_EQ(tc_call(NULL, in, 2, &z, 1), TC_E_NULL);
+    CHECK_EQ(tc_call(f, NULL, 2, &z, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "null array");
+    CHECK_EQ(tc_call(f, in, 2, NULL, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "null array");
+    CHECK_EQ(tc_call(f, in, -1, &z, 1), TC_E_ARG);
+    ERROR(TC_E_ARG, "inputs");
+    in[1].id ^= 1 << 30;
+    CHECK_EQ(tc_call(f, in, 2, &z, 1), TC_E_DEAD);
+    ERROR(TC_E_DEAD, "axpy");
+    CHECK(!tc_compile(tc, NULL, NULL, 0, NULL));
+    ERROR(TC_E_NULL, "body");
+    CHECK(!tc_compile(tc, axpy, NULL, 4, NULL));
+    ERROR(TC_E_NULL, "user");
+    CHECK(!tc_compile(NULL, axpy, NULL, 0, NULL));
+    tc_fn *g = tc_compile(tc, unfinished, NULL, 0, NULL);
+    CHECK(tc_call(g, in, 1, &z, 1) != TC_OK);
+    CHECK(tc_error(tc) != TC_OK);
+    tc_error_clear(tc);
+    in[1] = in[0];
+    CALL(f, in, 2, &z, 1);
+    CHECK_EQ(AT(z, 1), 4);
+    tc_fn_free(g);
+    tc_fn_free(NULL);
+}
+
+// An earlier error stays, and does not fail a call that is well.
+BOTH(the_status_is_the_calls_own) {
+    tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);
+    tc_tensor in[2], z;
+    in[0] = in[1] = line(tc, N, 0, 1);
+    CHECK(!tc_matmul(in[0], line(tc, N + 1, 0, 1)).id);
+    CHECK(tc_error(tc) != TC_OK);
+    for (int k = 0; k < 4; k++) CALL(f, in, 2, &z, 1);
+    CHECK_EQ(AT(z, 2), 8);
+    ERROR(TC_E_SHAPE, "matmul");
+}
+
+static void takes(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_index_select(in[0], 0, in[1]);
+}
+
+// An index out of range is found at every call, skipped or not.
+BOTH(index_errors_of_skipped_calls) {
+    tc_fn *f = tc_compile(tc, takes, NULL, 0, NULL);
+    int64_t good[3] = {0, 5, 9}, bad[3] = {0, 50, 9};
+    tc_tensor in[2], z;
+    in[0] = line(tc, N, 0, 1);
+    for (int k = 0; k < 6; k++) {
+        in[1] = tc_from_data(tc, k % 3 == 2 ? bad : good, TC_DIMS(3), TC_I64);
+        tc_status s = tc_call(f, in, 2, &z, 1);
+        CHECK_EQ(s, k % 3 == 2 ? TC_E_INDEX : TC_OK);
+        if (s) {
+            ERROR(TC_E_INDEX, "index 50 is out of range for size 40");
+            CHECK(!z.id);
+        } else {
+            CHECK_EQ(AT(z, 1), 5);
+        }
+    }
+}
+
+BOTH(disabled_functions_run_eagerly) {
+    tc_options o = tc_options_default();
+    o.disable = 1;
+    tc_fn *f = tc_compile(tc, many_kinds, NULL, 0, &o);
+    tc_tensor x = line(tc, N, 0, 1), z[7];
+    for (int k = 0; k < 3; k++) {
+        CALL(f, &x, 1, z, 7);
+        CHECK_EQ(AT(z[2], 4), -4);
+        CHECK(z[0].id != x.id);
+        for (int i = 0; i < 7; i++) tc_free(z[i]);
+    }
+    CHECK_EQ(AT(x, 4), 4);
+    CHECK_EQ(tc_stats_get(tc).programs, 0);
+    CHECK(!tc_is_compiling(tc));
+}
+
+static int seen_compiling;
+
+static void asks(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    seen_compiling = tc_is_compiling(tc);
+    out[0] = tc_neg(in[0]);
+}
+
+BOTH(a_body_knows_that_it_is_recorded) {
+    tc_fn *f = tc_compile(tc, asks, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    CALL(f, &x, 1, &z, 1);
+    CHECK_EQ(seen_compiling, 1);
+    CHECK_EQ(tc_is_compiling(tc), 0);
+    CHECK_EQ(tc_is_compiling(NULL), 0);
+}
+
+// More signatures than a function remembers.
+BOTH(many_signatures) {
+    step_user u;
+    memset(&u, 0, sizeof u);
+    u.layers = 1, u.weight = line(tc, N, 1, 0);
+    tc_fn *f = tc_compile(tc, step, &u, sizeof u, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 200; k++) {
+        u.rate = k % 100;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 5 * (k % 100) + 1);
+        tc_free(z);
+    }
+    tc_fn_free(f);
+}
+
+// Two functions of one body, and many functions.
+BOTH(functions_are_apart) {
+    step_user u[20];
+    tc_fn *f[20];
+    tc_tensor x = line(tc, N, 0, 1), z;
+    memset(u, 0, sizeof u);
+    for (int i = 0; i < 20; i++) {
+        u[i].rate = i, u[i].layers = i % 3, u[i].weight = line(tc, N, 1, 0);
+        f[i] = tc_compile(tc, step, &u[i], sizeof u[i], NULL);
+    }
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 20; i++) {
+            CALL(f[i], &x, 1, &z, 1);
+            CHECK_EQ(AT(z, 7), 7 * i + i % 3);
+        }
+    for (int i = 0; i < 20; i += 2) tc_fn_free(f[i]);
+    CALL(f[3], &x, 1, &z, 1);
+    CHECK_EQ(AT(z, 7), 21);
+}
