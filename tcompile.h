@@ -1438,7 +1438,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x533fa7c51ecb41ffu
+#define TC__BUILD_ID 0x01bec7ebc17e5d46u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1808,6 +1808,13 @@ static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
     if (outer) core->unit_item = outer;
     if (ok) return TC_OK;
     return item ? item : TC_E_INTERNAL;
+}
+
+// Takes back errors since `before` was copied.
+static void tc__error_restore(tc_ctx *c, const tc__core *before) {
+    tc__core *core = tc__core_of(c);
+    core->unit_item = before->unit_item, core->error_item = before->error_item;
+    if (!before->error_item) tc__error_clear(c);
 }
 
 // ---- log
@@ -4080,6 +4087,101 @@ static tc__ix tc__ix_subst(tc__ixpool *p, tc__ix e, tc__ix from, tc__ix to) {
     return sum;
 }
 
+// ---- symbols ----
+
+typedef struct tc__ixsyms {
+    uint32_t count;
+    int lost; // 1 = there are more than `at` holds
+    tc__ix at[16];
+} tc__ixsyms;
+
+static void tc__ix_find_syms(const tc__ixpool *p, tc__ix e, tc__ixsyms *out) {
+    if (tc__ix_is_const(e)) return;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_VAL) return;
+    if (n->kind == TC__IX_SYM) {
+        for (uint32_t i = 0; i < out->count; i++)
+            if (out->at[i] == e) return;
+        if (out->count == TC__COUNT(out->at))
+            out->lost = 1;
+        else
+            out->at[out->count++] = e;
+        return;
+    }
+    if (n->kind != TC__IX_POLY) {
+        tc__ix_find_syms(p, n->a, out);
+        tc__ix_find_syms(p, n->b, out);
+        return;
+    }
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && p->term.at[n->first + i].atom[k]; k++)
+            tc__ix_find_syms(p, p->term.at[n->first + i].atom[k], out);
+}
+
+// The symbols of e, each once; `fresh` empties the list first.
+static void tc__ix_syms(const tc__ixpool *p, tc__ix e, tc__ixsyms *out, int fresh) {
+    if (fresh) out->count = 0, out->lost = 0;
+    tc__ix_find_syms(p, e, out);
+}
+
+static int tc__ix_names(const tc__ixpool *p, tc__ix e, tc__ix sym) {
+    tc__ixsyms s;
+    tc__ix_syms(p, e, &s, 1);
+    for (uint32_t i = 0; i < s.count; i++)
+        if (s.at[i] == sym) return 1;
+    return s.lost;
+}
+
+// a == b as sym = expr: a symbol that stands alone in one term. 0 = there is none.
+static int tc__ix_solve(tc__ixpool *p, tc__ix a, tc__ix b, tc__ix *sym, tc__ix *expr) {
+    tc__ix d = tc__ix_sub(p, a, b);
+    if (tc__ix_is_const(d)) return 0;
+    tc__ixnode n = *tc__ix_node(p, d);
+    if (n.kind == TC__IX_SYM) {
+        *sym = d, *expr = tc__ix_const(0);
+        return 1;
+    }
+    if (n.kind != TC__IX_POLY) return 0;
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = p->term.at[n.first + i];
+        if (t.atom[1] || tc__ix_node(p, t.atom[0])->kind != TC__IX_SYM) continue;
+        tc__ix alone = tc__ix_mul(p, tc__ix_const(t.coef), t.atom[0]);
+        tc__ix rest = tc__ix_sub(p, alone, d);
+        int64_t size = t.coef < 0 ? -t.coef : t.coef;
+        if (tc__ix_names(p, rest, t.atom[0])) continue;
+        if (size != 1 && !tc__ix_is_const(rest)) continue;
+        if (t.coef < 0) rest = tc__ix_mul(p, rest, tc__ix_const(-1));
+        if (tc__ix_is_const(rest) && tc__ix_value(rest) % size) continue;
+        *sym = t.atom[0],
+        *expr = size == 1 ? rest : tc__ix_const(tc__ix_value(rest) / size);
+        return 1;
+    }
+    return 0;
+}
+
+// e of pool `from` in pool p, its symbol of slot i replaced by sym[i]. No variables, no values.
+static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
+                          const tc__ix *sym) {
+    if (tc__ix_is_const(e)) return e;
+    tc__ixnode n = *tc__ix_node(from, e);
+    if (n.kind == TC__IX_SYM) return sym[n.a];
+    if (n.kind != TC__IX_POLY) {
+        tc__ix a = tc__ix_copy(p, from, n.a, sym), b = tc__ix_copy(p, from, n.b, sym);
+        if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
+        if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
+        return tc__ix_min(p, a, b);
+    }
+    tc__ix sum = tc__ix_const(n.base);
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = from->term.at[n.first + i];
+        tc__ix product = tc__ix_const(t.coef);
+        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++)
+            product = tc__ix_mul(p, product, tc__ix_copy(p, from, t.atom[k], sym));
+        sum = tc__ix_add(p, sum, product);
+    }
+    return sum;
+}
+
 // Whether e names the variable of `axis` or (val != 0) any value loaded by the kernel.
 static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
     if (tc__ix_is_const(e)) return 0;
@@ -4790,6 +4892,36 @@ typedef struct tc__meta {
     tc__ix dims[TC_MAX_RANK];
 } tc__meta;
 
+// The layout of an external, whose sizes may be symbols; so then are the strides.
+typedef struct tc__shape {
+    uint8_t dtype, rank, contiguous;
+    tc__ix dims[TC_MAX_RANK], strides[TC_MAX_RANK];
+} tc__shape;
+
+static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
+    for (int i = 0; i < l->rank; i++) {
+        s->dims[i] = tc__ix_const(l->dims[i]);
+        s->strides[i] = tc__ix_const(l->strides[i]);
+    }
+}
+
+// What a shape rule had to assume of sizes that are known at run time only.
+typedef enum tc__relation_kind {
+    TC__EQUAL,    // a == b
+    TC__DIFFER,   // a != b
+    TC__NOT_LESS, // a >= b
+    TC__MULTIPLE  // a % b == 0
+} tc__relation_kind;
+
+typedef struct tc__relation {
+    tc__relation_kind kind;
+    tc__ix a, b;
+} tc__relation;
+
+enum { TC__MAX_RELATIONS = 32 };
+
 typedef struct tc__infer {
     tc_ctx *ctx;
     tc__ixpool *ix;
@@ -4797,7 +4929,10 @@ typedef struct tc__infer {
     uint32_t n_in, n_attr;
     const tc__meta *const *in;
     const int64_t *attr;
+    const int64_t *size; // by symbol: its value in this run; NULL = unknown
     tc__meta out;
+    tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
+    uint32_t needs;
 } tc__infer;
 
 typedef enum tc__kind {
@@ -4853,6 +4988,76 @@ static const char *tc__dims_text(const tc__meta *m, char out[160]) {
     }
     snprintf(out + n, 160 - n, "]");
     return out;
+}
+
+// ---- decisions about sizes ----
+// A rule that needs to know how two sizes relate asks tc__know. What cannot be told from the
+// expressions is told from the sizes of this run, and noted in `need`.
+
+static int tc__relation_holds(tc__relation_kind kind, int64_t a, int64_t b) {
+    switch (kind) {
+    case TC__EQUAL: return a == b;
+    case TC__DIFFER: return a != b;
+    case TC__NOT_LESS: return a >= b;
+    case TC__MULTIPLE: return b > 0 && a % b == 0;
+    }
+    return 0;
+}
+
+// 1 = always, 0 = never, -1 = it depends.
+static int tc__relation_known(tc__ixpool *p, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    if (tc__ix_is_const(a) && tc__ix_is_const(b))
+        return tc__relation_holds(kind, tc__ix_value(a), tc__ix_value(b));
+    tc__ix d = tc__ix_sub(p, a, b);
+    int64_t lo = tc__ix_lo(p, d), hi = tc__ix_hi(p, d);
+    int apart = lo > 0 || hi < 0;
+    switch (kind) {
+    case TC__EQUAL: return a == b ? 1 : apart ? 0 : -1;
+    case TC__DIFFER: return a == b ? 0 : apart ? 1 : -1;
+    case TC__NOT_LESS: return lo >= 0 ? 1 : hi < 0 ? 0 : -1;
+    case TC__MULTIPLE: return a == b || tc__ix_equals(tc__ix_mod(p, a, b), 0) ? 1 : -1;
+    }
+    return -1;
+}
+
+static int tc__need(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    tc__relation r;
+    r.kind = kind, r.a = a, r.b = b;
+    for (uint32_t i = 0; i < q->needs; i++)
+        if (q->need[i].kind == kind && q->need[i].a == a && q->need[i].b == b) return 1;
+    if (q->needs == TC__MAX_RELATIONS)
+        return tc__fail(q->ctx, TC_E_TOO_BIG, "%s: more than %d relations of sizes",
+                        tc__op_name(q->op), TC__MAX_RELATIONS);
+    q->need[q->needs++] = r;
+    return 1;
+}
+
+// a == b names sizes, but cannot be solved for one of them: each is what it is in this run.
+static int tc__need_each(tc__infer *q, tc__ix a, tc__ix b) {
+    tc__ixsyms s;
+    tc__ix_syms(q->ix, a, &s, 1);
+    tc__ix_syms(q->ix, b, &s, 0);
+    for (uint32_t i = 0; i < s.count; i++) {
+        int64_t slot = tc__ix_node(q->ix, s.at[i])->a;
+        if (!tc__need(q, TC__EQUAL, s.at[i], tc__ix_const(q->size[slot]))) return 0;
+    }
+    return !s.lost;
+}
+
+// Whether the relation holds, from now on for good.
+static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    tc__ixenv env;
+    tc__ix sym, to;
+    int known = tc__relation_known(q->ix, kind, a, b);
+    if (known >= 0) return known;
+    if (!q->size) return kind != TC__EQUAL; // a graph whose path has seen to it
+    memset(&env, 0, sizeof env);
+    env.sym = q->size;
+    int64_t x = tc__ix_eval(q->ix, a, &env), y = tc__ix_eval(q->ix, b, &env);
+    if (!tc__relation_holds(kind, x, y)) return 0;
+    if (kind == TC__EQUAL && !tc__ix_solve(q->ix, a, b, &sym, &to))
+        return tc__need_each(q, a, b);
+    return tc__need(q, kind, a, b);
 }
 
 // ---- dtype rules ----
@@ -4957,6 +5162,20 @@ static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
                     tc__dims_text(q->in[i], y), dim);
 }
 
+// The size that u and v broadcast to; 0 = they do not. One of them that repeats is 1 for good.
+static int tc__broadcast(tc__infer *q, tc__ix u, tc__ix v, tc__ix *out) {
+    *out = tc__ix_equals(u, 1) ? v : u;
+    if (tc__ix_equals(u, 1) || tc__ix_equals(v, 1)) return 1;
+    if (tc__know(q, TC__EQUAL, u, v)) {
+        *out = tc__ix_is_const(v) ? v : u;
+        return 1;
+    }
+    *out = v;
+    if (tc__know(q, TC__EQUAL, u, tc__ix_const(1))) return 1;
+    *out = u;
+    return tc__know(q, TC__EQUAL, v, tc__ix_const(1));
+}
+
 static int tc__shape_bcast(tc__infer *q) {
     q->out.rank = 0;
     for (uint32_t i = 0; i < q->n_in; i++) {
@@ -4967,9 +5186,7 @@ static int tc__shape_bcast(tc__infer *q) {
             int x = d - (rank - a.rank), y = d - (rank - m->rank);
             tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x],
                    v = y < 0 ? tc__ix_const(1) : m->dims[y];
-            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1))
-                return tc__bcast_fail(q, i, d);
-            q->out.dims[d] = tc__ix_equals(u, 1) ? v : u;
+            if (!tc__broadcast(q, u, v, &q->out.dims[d])) return tc__bcast_fail(q, i, d);
         }
         q->out.rank = (uint8_t)rank;
     }
@@ -4992,7 +5209,7 @@ static int tc__shape_reshape(tc__infer *q) {
     char x[160], y[160];
     tc__shape_sizes(q);
     tc__ix have = tc__meta_numel(q->ix, q->in[0]), want = tc__meta_numel(q->ix, &q->out);
-    if (have == want) return 1;
+    if (tc__know(q, TC__EQUAL, want, have)) return 1;
     return tc__fail(q->ctx, TC_E_SHAPE, "reshape: %s has %lld elements, %s has %lld",
                     tc__dims_text(q->in[0], x), (long long)tc__ix_value(have),
                     tc__dims_text(&q->out, y), (long long)tc__ix_value(want));
@@ -5022,7 +5239,8 @@ static int tc__shape_expand(tc__infer *q) {
     tc__shape_sizes(q);
     int ok = q->out.rank >= m->rank, lead = q->out.rank - m->rank;
     for (int i = 0; ok && i < m->rank; i++)
-        ok = m->dims[i] == q->out.dims[lead + i] || tc__ix_equals(m->dims[i], 1);
+        ok = tc__know(q, TC__EQUAL, m->dims[i], q->out.dims[lead + i]) ||
+             tc__know(q, TC__EQUAL, m->dims[i], tc__ix_const(1));
     if (ok) return 1;
     return tc__fail(q->ctx, TC_E_BROADCAST,
                     "expand: %s does not expand to %s; only size 1 repeats",
@@ -5048,12 +5266,12 @@ static int tc__shape_pad(tc__infer *q) {
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     tc__ix n = q->out.dims[dim];
-    if (!tc__ix_equals(q->attr[3], 1) && !tc__ix_equals(n, 0)) {
+    if (!tc__ix_equals(q->attr[3], 1) && tc__know(q, TC__DIFFER, n, tc__ix_const(0))) {
         n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)), q->attr[3]);
         n = tc__ix_add(q->ix, n, tc__ix_const(1));
     }
     q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
-    if (tc__ix_lo(q->ix, q->out.dims[dim]) >= 0) return 1;
+    if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
     return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size",
                     (long long)dim);
 }
@@ -5071,7 +5289,7 @@ static int tc__shape_window(tc__infer *q) {
         tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
     tc__ix left =
         tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
-    if (tc__ix_lo(q->ix, left) < 0)
+    if (!tc__know(q, TC__NOT_LESS, left, tc__ix_const(0)))
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "window: size %lld (dilation %lld) is larger than the "
                         "dimension %lld; pad it first?",
@@ -5092,7 +5310,7 @@ static int tc__shape_cat(tc__infer *q) {
     for (uint32_t i = 1; i < q->n_in; i++) {
         int ok = q->in[i]->rank == q->out.rank;
         for (int d = 0; ok && d < q->out.rank; d++)
-            ok = d == dim || q->in[i]->dims[d] == q->out.dims[d];
+            ok = d == dim || tc__know(q, TC__EQUAL, q->in[i]->dims[d], q->out.dims[d]);
         if (!ok)
             return tc__fail(q->ctx, TC_E_SHAPE,
                             "cat: operand %u is %s, operand 0 is %s; all sizes "
@@ -5133,7 +5351,7 @@ static int tc__shape_gather(tc__infer *q) {
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     int ok = a->rank == b->rank;
     for (int i = 0; ok && i < a->rank; i++)
-        ok = i == dim || tc__ix_hi(q->ix, b->dims[i]) <= tc__ix_lo(q->ix, a->dims[i]);
+        ok = i == dim || tc__know(q, TC__NOT_LESS, a->dims[i], b->dims[i]);
     if (!ok)
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "gather: index %s does not fit %s; outside dimension %lld "
@@ -5151,7 +5369,7 @@ static int tc__shape_reduce(tc__infer *q) {
                    q->op != TC_OP_ARGMIN;
     for (int i = 0; i < q->out.rank; i++) {
         if (!(q->attr[0] >> i & 1)) continue;
-        if (tc__ix_equals(q->out.dims[i], 0) && !empty_ok)
+        if (!empty_ok && !tc__know(q, TC__NOT_LESS, q->out.dims[i], tc__ix_const(1)))
             return tc__fail(
                 q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
                 tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
@@ -5169,7 +5387,7 @@ static int tc__shape_matmul(tc__infer *q) {
                         "needed",
                         tc__dims_text(a, x), tc__dims_text(b, y));
     int r = a->rank;
-    if (a->dims[r - 1] != b->dims[r - 2])
+    if (!tc__know(q, TC__EQUAL, a->dims[r - 1], b->dims[r - 2]))
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "matmul: inner sizes differ: a is %s, b is %s; transpose "
                         "one of them?",
@@ -5884,12 +6102,11 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
     return 1;
 }
 // ---- gen/graph/trace.c --------------------------------------------------
-// Recording: regions, their tries of steps, and visits that follow or fork them.
-// Input: primitive calls from user code and composites. Output: a path of steps per visit.
+// Traces: regions, their tries of steps, and visits, which are paths through a trie.
 //
-// One idea: re-running the C body is the guard. A call that equals the step expected next costs a few
-// compares and returns (epoch of the visit, position); anything else forks the trie. Nothing here
-// knows about graphs or kernels: exec/ is reached through the hooks of the recorder.
+// A step is one primitive call. It is symbolic where it names sizes or values that are known at run
+// time only; a visit has those of its own. What follows and forks paths is graph/follow.c; what opens
+// visits, and the entry of every op, graph/record.c. Nothing here knows about graphs or kernels.
 
 #define TC__EXTERNAL                                                                       \
     ((uint32_t)1 << 31) // operand code: number of an external, else a position
@@ -5908,8 +6125,9 @@ typedef struct tc__site {
 // What an external must be where it is first used: its layout, and which earlier external shares
 // its storage.
 typedef struct tc__binding {
-    uint32_t layout;
-    uint32_t alias; // number of the first external on the same storage; own number if none
+    uint32_t layout; // 0 = any that `shape` describes
+    uint32_t alias;  // number of the first external on the same storage; own number if none
+    const tc__shape *shape; // with run-time sizes; NULL = exactly `layout`
 } tc__binding;
 
 typedef struct tc__step {
@@ -5929,13 +6147,21 @@ typedef struct tc__step {
     int64_t offset; //   and where it begins there, in elements
     tc__site site;  // where it was first recorded
     uint32_t position;
-    void *program;       // FINISH, BREAK: owned and understood by exec/
-    uint32_t generation; // FINISH: region->generation its program was made for
+    int symbolic;                   // some size or value of it is known at run time only
+    uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
+    uint32_t args;                  // bit i: attr[i] is the number of a run-time value,
+    int whole;                      //   which decides the dtype by being whole or not
+    uint32_t n_guard;
+    const tc__relation *guard; // what its sizes must fulfil
+    const int64_t *hint;       // run-time sizes when the path was made, by symbol
+    void *program;             // FINISH, BREAK: owned and understood by exec/
+    uint32_t generation;       // FINISH: region->generation its program was made for
 } tc__step;
 
 typedef struct tc__external {
     tc_tensor handle;
-    tc__storage *storage; // counted
+    tc__storage *storage;   // counted
+    const tc__shape *shape; // of its binding, NULL = the layout's
     uint32_t layout, alias;
     int64_t offset;
     uint64_t version; // of the storage when it was bound
@@ -5961,9 +6187,13 @@ typedef struct tc__visit {
     TC__VEC(tc__external) external;
     TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
-    uint32_t segment; // first position after the last break
-    int writes;       // some step writes in place
-    int broken;       // a value was read although the region asked for fullgraph
+    TC__VEC(int64_t) size; // by symbol: the run-time sizes of this visit
+    TC__VEC(tc__ix) sym;   //   and the symbols
+    TC__VEC(int64_t) arg;  // by number: run-time values, as the words of an attribute
+    uint32_t segment;      // first position after the last break
+    uint32_t fresh;        // first position of a step that this visit made
+    int writes;            // some step writes in place
+    int broken;            // a value was read although the region asked for fullgraph
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     uint64_t draw;   // random stream position when it began
@@ -6115,12 +6345,28 @@ static void tc__meta_of_layout(const tc__layout *l, tc__meta *m) {
     for (int i = 0; i < l->rank; i++) m->dims[i] = tc__ix_const(l->dims[i]);
 }
 
+// The value of an expression of a path in this visit.
+static int64_t tc__visit_eval(tc_ctx *c, const tc__visit *v, tc__ix e) {
+    tc__ixenv env;
+    if (tc__ix_is_const(e)) return tc__ix_value(e);
+    memset(&env, 0, sizeof env);
+    env.sym = v->size.at;
+    return tc__ix_eval(&tc__recorder_of(c)->ix, e, &env);
+}
+
+// Replaces expressions by their values in this visit.
+static void tc__visit_sizes(tc_ctx *c, const tc__visit *v, int n, tc__ix *e) {
+    for (int i = 0; i < n; i++)
+        if (!tc__ix_is_const(e[i])) e[i] = tc__ix_const(tc__visit_eval(c, v, e[i]));
+}
+
 // dtype and sizes of any live handle, computed or not; 0 = reported.
 static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
     if (!t.id) return tc__fail_null(c, who);
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
     if (v && tc__position(t) < v->path.count) {
         *m = v->path.at[tc__position(t)]->meta;
+        tc__visit_sizes(c, v, m->rank, m->dims);
         return 1;
     }
     tc__tensor *e = tc__tensor_find(c, t);
@@ -6135,6 +6381,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
+    e.shape = NULL;
     e.version = t->storage->version;
     if (t->storage->bind_epoch != v->epoch) {
         t->storage->bind_epoch = v->epoch;
@@ -6156,71 +6403,229 @@ static void tc__unbind_to(tc_ctx *c, tc__visit *v, uint32_t count) {
         tc__storage_unref(c, e->storage);
     }
 }
+// ---- gen/graph/follow.c -------------------------------------------------
+// Following and forking: one call against the steps that may come next.
+// Input: a visit and a call. Output: the step it is, new or known.
+//
+// One idea: re-running the C body is the guard. A call that equals the step expected next costs a few
+// compares (tc__follows, graph/record.c); here is the long way: binding externals, sizes and values
+// known at run time only, other branches, another path for the same calls, and at last a new step.
 
-// The code of an operand that is no result of this visit, binding it if step `s` binds it here.
-// Anything unexpected gives a code that matches nothing.
-static uint32_t tc__external_code(tc_ctx *c, tc__visit *v, const tc__step *s, tc_tensor h) {
-    tc__tensor *t = tc__tensor_find(c, h);
-    uint32_t n = (uint32_t)v->external.count, i = n - s->first_external;
-    if (!t) return UINT32_MAX;
-    if (t->bind_epoch == v->epoch) return TC__EXTERNAL | t->bind_index;
-    if (i >= s->n_bind || s->bind[i].layout != t->layout) return UINT32_MAX;
-    if (!tc__bind_external(c, v, h, t)) return UINT32_MAX;
-    return v->external.at[n].alias == s->bind[i].alias ? TC__EXTERNAL | n : UINT32_MAX;
+// ---- what a call gives ----
+
+// dtype and sizes of an operand as the path has them.
+static void tc__code_meta(tc_ctx *c, const tc__visit *v, uint32_t code, tc__meta *m) {
+    if (!(code & TC__EXTERNAL)) {
+        *m = v->path.at[code]->meta;
+        return;
+    }
+    const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
+    tc__meta_of_layout(tc__layout_at(c, e->layout), m);
+    if (e->shape) memcpy(m->dims, e->shape->dims, sizeof m->dims);
 }
 
-static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
-    if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
-    for (uint32_t i = 0; i < k->n_attr; i++)
-        if (s->attr[i] != k->attr[i]) return 0;
-    for (uint32_t i = 0; i < k->n_in; i++) {
-        uint64_t id = k->in[i].id;
-        uint32_t code = id >> TC__SLOT_BITS == v->key
-                            ? (uint32_t)id & (TC__VISIT_BIT - 1)
-                            : tc__external_code(c, v, s, k->in[i]);
-        if (code == s->in[i]) continue;
-        if (s->n_bind) tc__unbind_to(c, v, s->first_external);
-        return 0;
+// The same of an operand of a call; v NULL = eager.
+static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, uint32_t i,
+                            tc__meta *m) {
+    tc_tensor h = k->in[i];
+    if (v && h.id >> TC__SLOT_BITS == v->key && tc__position(h) < v->path.count) {
+        tc__code_meta(c, v, tc__position(h), m);
+        return 1;
     }
-    if (!k->dims) return 1;
-    return s->meta.dtype == k->dtype && s->meta.rank == k->rank &&
-           !memcmp(s->meta.dims, k->dims, k->rank * sizeof *k->dims);
-}
-
-// ---- forking ----
-
-static int tc__call_metas(tc_ctx *c, const tc__call *k, tc__meta *m, const tc__meta **p) {
-    for (uint32_t i = 0; i < k->n_in; i++) {
-        if (!tc__meta_of(c, tc__op_name(k->op), k->in[i], &m[i])) return 0;
-        p[i] = &m[i];
-    }
+    const tc__tensor *t = v ? tc__tensor_find(c, h) : NULL;
+    if (!t || t->bind_epoch != v->epoch) return tc__meta_of(c, tc__op_name(k->op), h, m);
+    tc__code_meta(c, v, TC__EXTERNAL | t->bind_index, m);
     return 1;
 }
 
 enum { TC__MAX_OPERANDS = 64 };
 
-// Shape and dtype of a call's result; 0 = reported.
-static int tc__call_infer(tc_ctx *c, const tc__call *k, tc__meta *out) {
-    tc__meta m[TC__MAX_OPERANDS];
+// The rules of the op, for operands of these sizes; 0 = reported.
+static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
+                          const tc__meta *m, tc__infer *q) {
     const tc__meta *p[TC__MAX_OPERANDS];
-    tc__infer q;
-    memset(&q, 0, sizeof q);
+    int64_t dims[TC_MAX_RANK];
+    memset(q, 0, sizeof *q);
+    for (uint32_t i = 0; i < k->n_in; i++) p[i] = &m[i];
+    q->ctx = c, q->ix = &tc__recorder_of(c)->ix, q->op = k->op;
+    q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
+    q->size = v ? v->size.at : NULL;
+    q->out.dtype = k->dtype, q->out.rank = k->rank;
+    if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
+    if (!tc__ops[k->op].dtype(q) || !tc__ops[k->op].shape(q)) return 0;
+    for (int i = 0; i < q->out.rank; i++)
+        dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
+    q->in = NULL;
+    return tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+}
+
+// dtype and sizes of a call's result, as expressions of the path; 0 = reported.
+static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
+    tc__meta m[TC__MAX_OPERANDS];
+    memset(q, 0, sizeof *q);
     if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
-    if (!tc__call_metas(c, k, m, p)) return 0;
-    q.ctx = c, q.ix = &tc__recorder_of(c)->ix, q.op = k->op;
-    q.n_in = k->n_in, q.n_attr = k->n_attr, q.in = p, q.attr = k->attr;
-    q.out.dtype = k->dtype, q.out.rank = k->rank;
-    if (k->dims) memcpy(q.out.dims, k->dims, k->rank * sizeof *k->dims);
-    if (!tc__ops[k->op].dtype(&q) || !tc__ops[k->op].shape(&q)) return 0;
-    int64_t dims[TC_MAX_RANK];
-    for (int i = 0; i < q.out.rank; i++) dims[i] = tc__ix_value(q.out.dims[i]);
-    if (!tc__dims_check(c, tc__op_name(k->op), q.out.rank, dims)) return 0;
-    *out = q.out;
+    for (uint32_t i = 0; i < k->n_in; i++)
+        if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
+    return tc__call_rules(c, v, k, m, q);
+}
+
+// ---- run-time sizes and values ----
+
+static int tc__symbol_take(tc_ctx *c, tc__visit *v, tc__ix sym, int64_t size) {
+    v->sym.count = v->size.count;
+    return TC__PUSH(c, v->sym, sym) && TC__PUSH(c, v->size, size);
+}
+
+// A size of this visit where the path has expression `e`: the next symbol takes it, if it may.
+static int tc__size_fits(tc_ctx *c, tc__visit *v, tc__ix e, int64_t size) {
+    const tc__ixpool *p = &tc__recorder_of(c)->ix;
+    if (tc__ix_is_const(e)) return tc__ix_value(e) == size;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind != TC__IX_SYM || n->a != (int64_t)v->size.count)
+        return tc__visit_eval(c, v, e) == size;
+    return size >= n->lo && size <= n->hi && tc__symbol_take(c, v, e, size);
+}
+
+static int tc__sizes_fit(tc_ctx *c, tc__visit *v, int n, const tc__ix *e,
+                         const int64_t *size) {
+    for (int i = 0; i < n; i++)
+        if (!tc__size_fits(c, v, e[i], size[i])) return 0;
     return 1;
 }
+
+// Whether a layout is one that a path describes. Strides of size 1 do not matter.
+static int tc__shape_fits(tc_ctx *c, tc__visit *v, const tc__shape *s,
+                          const tc__layout *l) {
+    if (s->dtype != l->dtype || s->rank != l->rank || s->contiguous != l->contiguous)
+        return 0;
+    if (!tc__sizes_fit(c, v, l->rank, s->dims, l->dims)) return 0;
+    for (int i = 0; i < l->rank && !l->contiguous; i++)
+        if (l->dims[i] > 1 && tc__visit_eval(c, v, s->strides[i]) != l->strides[i])
+            return 0;
+    return 1;
+}
+
+// What may be known at run time only: a word of an attribute that is a size or a value. The others
+// decide how a kernel looks.
+typedef enum tc__slot_kind {
+    TC__SLOT_FIXED,
+    TC__SLOT_SIZE,
+    TC__SLOT_SCALAR, // a double
+    TC__SLOT_VALUE   // a tc__value of the result's dtype
+} tc__slot_kind;
+
+static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
+    tc__kind kind = tc__ops[op].kind;
+    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+    if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
+    if (op == TC_OP_SLICE || op == TC_OP_PAD)
+        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
+    if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
+    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+}
+
+static int tc__attr_fits(tc_ctx *c, tc__visit *v, const tc__step *s, uint32_t i,
+                         int64_t now) {
+    if (s->args >> i & 1) return TC__PUSH(c, v->arg, now);
+    if (!s->symbolic || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE)
+        return s->attr[i] == now;
+    return tc__size_fits(c, v, s->attr[i], tc__ix_value(now));
+}
+
+static int tc__guards_hold(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_guard; i++) {
+        const tc__relation *g = &s->guard[i];
+        int64_t a = tc__visit_eval(c, v, g->a), b = tc__visit_eval(c, v, g->b);
+        if (!tc__relation_holds(g->kind, a, b)) return 0;
+    }
+    return 1;
+}
+
+// ---- matching a step ----
+
+// Binds the next external, which step `s` binds; 0 = it is another, or shares other memory.
+static int tc__bind_next(tc_ctx *c, tc__visit *v, const tc__step *s, tc_tensor h,
+                         tc__tensor *t) {
+    uint32_t n = (uint32_t)v->external.count, i = n - s->first_external;
+    if (i >= s->n_bind) return 0;
+    const tc__binding *b = &s->bind[i];
+    if (b->shape ? !tc__shape_fits(c, v, b->shape, tc__layout_at(c, t->layout))
+                 : b->layout != t->layout)
+        return 0;
+    if (!tc__bind_external(c, v, h, t)) return 0;
+    v->external.at[n].shape = b->shape;
+    return v->external.at[n].alias == b->alias;
+}
+
+// The code of an operand that is no result of this visit, binding it if step `s` binds it here.
+// Anything unexpected gives a code that matches nothing.
+static uint32_t tc__external_code(tc_ctx *c, tc__visit *v, const tc__step *s, tc_tensor h) {
+    tc__tensor *t = tc__tensor_find(c, h);
+    uint32_t n = (uint32_t)v->external.count;
+    if (!t) return UINT32_MAX;
+    if (t->bind_epoch == v->epoch) return TC__EXTERNAL | t->bind_index;
+    return tc__bind_next(c, v, s, h, t) ? TC__EXTERNAL | n : UINT32_MAX;
+}
+
+static int tc__operands_match(tc_ctx *c, tc__visit *v, const tc__step *s,
+                              const tc__call *k) {
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        uint64_t id = k->in[i].id;
+        uint32_t code = id >> TC__SLOT_BITS == v->key
+                            ? (uint32_t)id & (TC__VISIT_BIT - 1)
+                            : tc__external_code(c, v, s, k->in[i]);
+        if (code != s->in[i]) return 0;
+    }
+    return 1;
+}
+
+static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
+                              const tc__call *k) {
+    if (!k->dims) return 1;
+    if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
+    for (int i = 0; i < k->rank; i++)
+        if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
+    return 1;
+}
+
+// Back to the state before step `s`.
+static void tc__visit_rewind(tc_ctx *c, tc__visit *v, const tc__step *s) {
+    if (v->external.count > s->first_external) tc__unbind_to(c, v, s->first_external);
+    if (v->size.count > s->first_size) v->size.count = s->first_size;
+    if (v->arg.count > s->first_arg) v->arg.count = s->first_arg;
+}
+
+// A scalar decides the dtype of a result by being whole or not.
+static int tc__dtype_stays(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                           const tc__call *k) {
+    tc__infer q;
+    if (!s->whole) return 1;
+    return tc__call_infer(c, v, k, &q) && q.out.dtype == s->meta.dtype;
+}
+
+// The words of the call take the sizes and values that the step leaves open.
+static int tc__words_fit(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
+    for (uint32_t i = 0; i < k->n_attr; i++)
+        if (!tc__attr_fits(c, v, s, i, k->attr[i])) return 0;
+    return 1;
+}
+
+static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
+    if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
+    if (!s->symbolic && k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr))
+        return 0;
+    int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
+    if (ok && s->symbolic)
+        ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s) &&
+             tc__dtype_stays(c, v, s, k);
+    if (!ok) tc__visit_rewind(c, v, s);
+    return ok;
+}
+
+// ---- forking ----
 
 // Operand codes of a call that no step matched; new externals are bound.
 static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *code) {
@@ -6242,20 +6647,39 @@ TC__ALWAYS_INLINE uint64_t tc__form_of(tc__op op, uint32_t n_in, uint32_t n_attr
     return (uint64_t)op << 32 | n_in << 16 | n_attr;
 }
 
+static int tc__any_symbol(int n, const tc__ix *e) {
+    for (int i = 0; i < n; i++)
+        if (!tc__ix_is_const(e[i])) return 1;
+    return 0;
+}
+
+// Steps that take sizes or values from the call, or set conditions, are matched the long way.
+static uint64_t tc__step_form(const tc__step *s) {
+    int varies = s->op == TC_OP_COPY_ || s->n_guard || s->args;
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        varies |= tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE &&
+                  !tc__ix_is_const(s->attr[i]);
+    return varies ? 0 : tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
+}
+
+// A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.
 static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
-                              const tc__meta *meta) {
+                              const tc__infer *q) {
     tc__arena *a = &v->region->arena;
     uint32_t first = (uint32_t)v->external.count;
     tc__step *s = TC__ANEW(a, tc__step);
     uint32_t *in = TC__ANEW_ARRAY(a, uint32_t, k->n_in + 1);
     int64_t *attr = TC__ANEW_ARRAY(a, int64_t, k->n_attr + 1);
-    if (!s || !in || !attr || !tc__call_codes(c, v, k, in)) return NULL;
+    tc__relation *guard = TC__ANEW_ARRAY(a, tc__relation, q->needs + 1);
+    if (!s || !in || !attr || !guard || !tc__call_codes(c, v, k, in)) return NULL;
     if (k->n_attr) memcpy(attr, k->attr, k->n_attr * sizeof *attr);
-    s->form = k->op == TC_OP_COPY_ ? 0 : tc__form_of(k->op, k->n_in, k->n_attr);
+    memcpy(guard, q->need, q->needs * sizeof *guard);
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
-    s->in = in, s->attr = attr, s->meta = *meta, s->site = k->site, s->parent = v->at;
+    s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
+    s->guard = guard, s->n_guard = q->needs;
     s->position = (uint32_t)v->path.count;
     s->first_external = first;
+    s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
     s->n_bind = (uint32_t)v->external.count - first;
     s->bind = TC__ANEW_ARRAY(a, tc__binding, s->n_bind + 1);
     if (!s->bind) return NULL;
@@ -6263,25 +6687,55 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
         s->bind[i].layout = v->external.at[first + i].layout;
         s->bind[i].alias = v->external.at[first + i].alias;
     }
+    s->symbolic = s->n_guard || tc__any_symbol(s->meta.rank, s->meta.dims);
+    if (k->op == TC_OP_ARG) {
+        s->args = 1, s->symbolic = 1, s->attr[0] = (int64_t)v->arg.count;
+        if (!TC__PUSH(c, v->arg, k->attr[0])) return NULL;
+    }
+    s->form = tc__step_form(s);
     return s;
 }
 
-static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code) {
-    int64_t dims[TC_MAX_RANK];
-    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
-    const tc__step *s = v->path.at[code];
-    if (s->view) return s->view;
-    for (int i = 0; i < s->meta.rank; i++) dims[i] = tc__ix_value(s->meta.dims[i]);
-    return tc__layout_intern(c, s->meta.dtype, s->meta.rank, dims, NULL);
+// The words of a step's attribute in this visit.
+static void tc__visit_attrs(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                            int64_t *attr) {
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        attr[i] = s->args >> i & 1 ? v->arg.at[s->attr[i]] : s->attr[i];
+        if (s->symbolic && tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE)
+            attr[i] = tc__ix_const(tc__visit_eval(c, v, s->attr[i]));
+    }
 }
 
-// Sets s->view and s->offset; 0 = out of memory.
+// Layout of an operand in this visit, and for a view the begin behind the memory it shows.
+// 0 = out of memory.
+static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
+                                int64_t *offset) {
+    int64_t dims[TC_MAX_RANK], attr[TC_MAX_RANK], begin = 0;
+    uint32_t from, layout = 0;
+    *offset = 0;
+    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
+    const tc__step *s = v->path.at[code];
+    tc__meta m = s->meta;
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
+    if (!s->view) return tc__layout_intern(c, m.dtype, m.rank, dims, NULL);
+    from = tc__code_layout(c, v, s->in[0], offset);
+    tc__visit_attrs(c, v, s, attr);
+    if (!from || !tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
+    *offset += begin;
+    return layout;
+}
+
+// Sets s->view and s->offset, as they are in this visit; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
+    int64_t attr[TC_MAX_RANK], before;
+    tc__meta m = s->meta;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
-    uint32_t from = tc__code_layout(c, v, s->in[0]);
+    uint32_t from = tc__code_layout(c, v, s->in[0], &before);
     if (!from) return 0;
-    return !tc__view_of(c, (tc__op)s->op, s->attr, from, &s->meta, &s->view, &s->offset) ||
-           s->view;
+    tc__visit_attrs(c, v, s, attr);
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    return !tc__view_of(c, (tc__op)s->op, attr, from, &m, &s->view, &s->offset) || s->view;
 }
 
 static void tc__step_origin(const tc__visit *v, tc__step *s) {
@@ -6291,26 +6745,143 @@ static void tc__step_origin(const tc__visit *v, tc__step *s) {
     s->flags |= TC__STEP_OWN;
 }
 
+// The run-time sizes of a path are kept with it, to compare later ones with.
+static int tc__step_hint(tc__visit *v, tc__step *s) {
+    size_t n = v->size.count;
+    if (v->fresh < s->position) {
+        s->hint = v->at->hint;
+        return 1;
+    }
+    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    if (!hint) return 0;
+    if (n) memcpy(hint, v->size.at, n * sizeof *hint);
+    s->hint = hint;
+    return 1;
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
-    tc__meta meta;
+    tc__infer q;
     uint32_t bound = (uint32_t)v->external.count;
-    memset(&meta, 0, sizeof meta);
-    if (!tc__call_infer(c, k, &meta)) return NULL;
-    tc__step *s = tc__step_new(c, v, k, &meta);
-    if (!s || !tc__step_view(c, v, s) || v->path.count >= TC__VISIT_BIT - 1) {
+    if (!tc__call_infer(c, v, k, &q)) return NULL;
+    tc__step *s = tc__step_new(c, v, k, &q);
+    if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s) ||
+        v->path.count >= TC__VISIT_BIT - 1) {
         tc__unbind_to(c, v, bound);
         return NULL;
     }
     tc__step_origin(v, s);
+    if (v->fresh > s->position) v->fresh = s->position;
     s->sibling = v->at->next;
     v->at->next = s;
     return s;
 }
 
+static tc__step *tc__step_among(tc_ctx *c, tc__visit *v, tc__step *s, const tc__call *k) {
+    while (s && !tc__step_matches(c, v, s, k)) s = s->sibling;
+    return s;
+}
+
+// ---- another way to the same place ----
+// The calls so far may also be a path with run-time sizes, one that goes on with this call.
+
+typedef struct tc__past {
+    tc__call call;
+    tc__step *step; // that it matched
+    int64_t dims[TC_MAX_RANK];
+} tc__past;
+
+// The call that step `s` of this visit was; its operands and words go to `in` and `attr`.
+static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *p,
+                          tc_tensor *in, int64_t *attr) {
+    tc__call *k = &p->call;
+    memset(p, 0, sizeof *p);
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        uint32_t code = s->in[i];
+        in[i].id = v->first | code;
+        if (code & TC__EXTERNAL) in[i] = v->external.at[code & ~TC__EXTERNAL].handle;
+    }
+    tc__visit_attrs(c, v, s, attr);
+    memcpy(p->dims, s->meta.dims, sizeof p->dims);
+    tc__visit_sizes(c, v, s->meta.rank, p->dims);
+    p->step = s;
+    k->op = (tc__op)s->op, k->n_in = s->n_in, k->in = in, k->n_attr = s->n_attr;
+    k->attr = attr, k->site = s->site;
+    if (tc__ops[s->op].kind != TC__KIND_SOURCE) return;
+    k->dims = p->dims, k->rank = s->meta.rank, k->dtype = s->meta.dtype;
+}
+
+// The step for the last of n calls, the first of which is one of `s` and its siblings; the others
+// are pushed. NULL = there is none, nothing is changed.
+static tc__step *tc__follow_past(tc_ctx *c, tc__visit *v, tc__step *s, const tc__past *p,
+                                 size_t n, const tc__call *last) {
+    const tc__call *k = n ? &p->call : last;
+    for (; (s = tc__step_among(c, v, s, k)) != NULL; s = s->sibling) {
+        if (!n) return s;
+        v->path.at[v->path.count++] = s, v->at = s;
+        tc__step *end = tc__follow_past(c, v, s->next, p + 1, n - 1, last);
+        if (end) return end;
+        v->path.count--, v->at = s->parent;
+        tc__visit_rewind(c, v, s);
+    }
+    return NULL;
+}
+
+// Tries the siblings of position `from`; the calls from there on are p[0..n).
+static tc__step *tc__retrace_from(tc_ctx *c, tc__visit *v, uint32_t from, const tc__past *p,
+                                  size_t n, const tc__call *k) {
+    tc__step *other = p->step->sibling;
+    v->path.count = from, v->at = p->step->parent;
+    tc__visit_rewind(c, v, p->step);
+    tc__step *end = tc__follow_past(c, v, other, p, n, k);
+    for (size_t i = 0; !end && i < n; i++) { // back to where we were
+        int same = tc__step_matches(c, v, p[i].step, &p[i].call);
+        TC_ASSERT(same), (void)same;
+        v->path.at[v->path.count++] = p[i].step, v->at = p[i].step;
+    }
+    return end;
+}
+
+static int tc__step_has_rival(const tc__step *s) {
+    for (s = s->sibling; s; s = s->sibling)
+        if (s->symbolic) return 1;
+    return 0;
+}
+
+static tc__step *tc__visit_retrace(tc_ctx *c, tc__visit *v, const tc__call *k) {
+    tc__step *end = NULL;
+    size_t count = v->path.count, from = count, words = 0, operands = 0;
+    if (v->fresh != UINT32_MAX) return NULL;
+    for (size_t i = v->segment; i < count; i++) {
+        if (from == count && tc__step_has_rival(v->path.at[i])) from = i;
+        if (from == count) continue;
+        words += v->path.at[i]->n_attr, operands += v->path.at[i]->n_in;
+    }
+    if (from == count) return NULL;
+    tc__past *p = TC__NEW_ARRAY(c, tc__past, count - from);
+    tc_tensor *in = TC__NEW_ARRAY(c, tc_tensor, operands + 1);
+    int64_t *attr = TC__NEW_ARRAY(c, int64_t, words + 1);
+    if (p && in && attr) {
+        tc_tensor *next_in = in;
+        int64_t *next_attr = attr;
+        for (size_t i = from; i < count; i++) {
+            tc__step *s = v->path.at[i];
+            tc__step_call(c, v, s, &p[i - from], next_in, next_attr);
+            next_in += s->n_in, next_attr += s->n_attr;
+        }
+        for (size_t i = count; i-- > from && !end;)
+            if (tc__step_has_rival(p[i - from].step))
+                end = tc__retrace_from(c, v, (uint32_t)i, &p[i - from], count - i, k);
+    }
+    tc__free(c, p, (count - from) * sizeof *p);
+    tc__free(c, in, (operands + 1) * sizeof *in);
+    tc__free(c, attr, (words + 1) * sizeof *attr);
+    return end;
+}
+
 // Follows or forks by one call; NULL = reported, the visit goes on without the call.
 static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
-    tc__step *s = v->at->next;
-    while (s && !tc__step_matches(c, v, s, k)) s = s->sibling;
+    tc__step *s = tc__step_among(c, v, v->at->next, k);
+    if (!s) s = tc__visit_retrace(c, v, k);
     if (!s) {
         tc__site_set(c, k->site);
         s = tc__visit_fork(c, v, k);
@@ -6324,6 +6895,10 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
     }
     return s;
 }
+// ---- gen/graph/record.c -------------------------------------------------
+// Recording: the entry of every primitive, and the visits of regions.
+// Input: primitive calls from user code and composites. Output: a handle at once, and a path of steps
+// per visit. exec/ is reached through the hooks of the recorder.
 
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
@@ -6508,6 +7083,9 @@ static void tc__region_free(tc_ctx *c, tc__region *r) {
         TC__VEC_FREE(c, r->visit[i].external);
         TC__VEC_FREE(c, r->visit[i].result);
         TC__VEC_FREE(c, r->visit[i].result_of);
+        TC__VEC_FREE(c, r->visit[i].size);
+        TC__VEC_FREE(c, r->visit[i].sym);
+        TC__VEC_FREE(c, r->visit[i].arg);
     }
     tc__arena_free(&r->arena);
     tc__free(c, r, sizeof *r);
@@ -6563,6 +7141,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
     rec->visit = v;
+    v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
     return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
 }
@@ -8158,6 +8737,515 @@ TC__IN_PLACE_UNARY(silu)
 #    pragma GCC push_options
 #    pragma GCC optimize("Og")
 #endif
+// ---- gen/graph/promote.c ------------------------------------------------
+// Promotion: a path that repeats a known one with other sizes or values becomes one path for both.
+//
+// A visit that left the known paths has recorded steps of its own, with the sizes and values of that
+// visit. When its segment ends, a known continuation of the same structure is looked for beside
+// them. Where the two differ, the new steps get symbols: a size that an earlier symbol explains is
+// that, or a multiple of it, or it plus a constant; else it is a symbol of its own. Then the shape
+// rules run over the steps again, and what they have to assume becomes the conditions of the path
+// (graph/infer.c). The known path stays, and is tried first.
+
+// A size that is known at run time: in the known path, and in this visit.
+typedef struct tc__seen {
+    int64_t was, now;
+} tc__seen;
+
+typedef struct tc__promoter {
+    tc_ctx *ctx;
+    tc__visit *v;
+    tc__ixpool *ix;
+    const tc__step *old; // step of the known path that stands at this position; NULL = none
+    const int64_t *hint; // the known path's sizes, by its symbols
+    const int64_t *value;   // this visit's run-time values, by number as recorded
+    TC__VEC(tc__ix) known;  // by symbol of the known path: what it is in the new one
+    TC__VEC(tc__seen) seen; // by symbol of the new path
+    tc__relation need[TC__MAX_RELATIONS];
+    uint32_t needs;
+} tc__promoter;
+
+// Largest size that a symbol stands for: products of three do not overflow.
+#define TC__SIZE_LIMIT ((int64_t)1 << 40)
+
+// ---- the same structure ----
+
+static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *b) {
+    tc__shape x, y;
+    if (!a->shape) tc__shape_of_layout(tc__layout_at(c, a->layout), &x);
+    if (!b->shape) tc__shape_of_layout(tc__layout_at(c, b->layout), &y);
+    const tc__shape *s = a->shape ? a->shape : &x, *t = b->shape ? b->shape : &y;
+    return s->dtype == t->dtype && s->rank == t->rank && s->contiguous == t->contiguous &&
+           a->alias == b->alias;
+}
+
+static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
+    if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
+    if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
+    if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
+    if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_FIXED &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (!tc__shapes_alike(c, &a->bind[i], &b->bind[i])) return 0;
+    return 1;
+}
+
+// The last step of a path among `s`, its siblings and what follows them that is like the visit's
+// from `position` on; NULL = none.
+static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
+                                size_t position) {
+    const tc__step *mine = v->path.at[position];
+    for (; s; s = s->sibling) {
+        if (s == mine || !tc__steps_alike(c, s, mine)) continue;
+        if (position + 1 == v->path.count) return s;
+        tc__step *end = tc__path_alike(c, v, s->next, position + 1);
+        if (end) return end;
+    }
+    return NULL;
+}
+
+// The same among paths with run-time sizes first: they need the fewest new symbols.
+static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
+    tc__step *first = v->path.at[v->fresh]->parent->next;
+    for (tc__step *s = first; s; s = s->sibling) {
+        tc__step *rest = s->sibling;
+        s->sibling = NULL;
+        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh) : NULL;
+        s->sibling = rest;
+        if (end) return end;
+    }
+    return tc__path_alike(c, v, first, v->fresh);
+}
+
+// ---- explaining sizes ----
+
+static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
+    tc__seen s;
+    tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, TC__SIZE_LIMIT);
+    s.was = was, s.now = now;
+    if (!TC__PUSH(p->ctx, p->seen, s) || !tc__symbol_take(p->ctx, p->v, e, now)) return 0;
+    return e;
+}
+
+// k such that a is k times b both then and now; 0 = there is none above 1.
+static int64_t tc__factor_of(int64_t a_was, int64_t a_now, const tc__seen *b) {
+    if (b->was <= 0 || b->now <= 0 || a_was % b->was || a_now % b->now) return 0;
+    int64_t k = a_now / b->now;
+    return k > 1 && a_was / b->was == k ? k : 0;
+}
+
+// A size that was one thing and is another now, as an expression; 0 = none is found.
+static tc__ix tc__size_explain(tc__promoter *p, int64_t was, int64_t now) {
+    const tc__seen *s = p->seen.at;
+    size_t n = p->seen.count;
+    for (size_t i = 0; i < n; i++)
+        if (s[i].was == was && s[i].now == now) return p->v->sym.at[i];
+    for (size_t i = 0; i < n; i++) {
+        int64_t k = tc__factor_of(was, now, &s[i]);
+        if (k) return tc__ix_mul(p->ix, p->v->sym.at[i], tc__ix_const(k));
+    }
+    return 0;
+}
+
+// A quotient of a symbol: that symbol is a multiple of a new one, which is the size.
+static tc__ix tc__size_divide(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
+    tc__seen size;
+    size.was = was, size.now = now;
+    for (size_t i = 0; i < p->seen.count; i++) {
+        int64_t k = tc__factor_of(p->seen.at[i].was, p->seen.at[i].now, &size);
+        if (!k || p->needs == TC__MAX_RELATIONS) continue;
+        tc__ix whole = p->v->sym.at[i], part = tc__symbol_new(p, was, now, lo);
+        tc__relation r;
+        r.kind = TC__EQUAL, r.a = whole;
+        r.b = tc__ix_mul(p->ix, part, tc__ix_const(k));
+        p->need[p->needs++] = r;
+        return part;
+    }
+    return 0;
+}
+
+// A symbol plus a constant.
+static tc__ix tc__size_shift(tc__promoter *p, int64_t was, int64_t now) {
+    for (size_t i = 0; i < p->seen.count; i++)
+        if (was - p->seen.at[i].was == now - p->seen.at[i].now)
+            return tc__ix_add(p->ix, p->v->sym.at[i],
+                              tc__ix_const(was - p->seen.at[i].was));
+    return 0;
+}
+
+// The value of the known path's expression then, and the same in the new path's symbols.
+static int64_t tc__size_was(tc__promoter *p, tc__ix e) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->hint;
+    return tc__ix_eval(p->ix, e, &env);
+}
+
+static int tc__symbols_known(const tc__promoter *p, tc__ix e) {
+    tc__ixsyms s;
+    tc__ix_syms(p->ix, e, &s, 1);
+    for (uint32_t i = 0; i < s.count; i++) {
+        size_t slot = (size_t)tc__ix_node(p->ix, s.at[i])->a;
+        if (slot >= p->known.count || !p->known.at[slot]) return 0;
+    }
+    return !s.lost;
+}
+
+// The symbol that the known path begins here, if it is one: noted as `e` of the new path.
+static int tc__symbol_known(tc__promoter *p, tc__ix old, tc__ix e) {
+    if (tc__ix_is_const(old)) return 1;
+    const tc__ixnode *n = tc__ix_node(p->ix, old);
+    if (n->kind != TC__IX_SYM || n->a != (int64_t)p->known.count) return 1;
+    return TC__PUSH(p->ctx, p->known, e);
+}
+
+// The new path's expression where the known path has `old` and this visit `now`; `shift`: a sum
+// with a constant is likely, as in a slice. 0 = out of memory.
+static tc__ix tc__size_promote(tc__promoter *p, tc__ix old, int64_t now, int64_t lo,
+                               int shift) {
+    int64_t was = tc__size_was(p, old);
+    tc__ix e = 0;
+    if (tc__ix_is_const(old) && was == now) return old;
+    if (!tc__ix_is_const(old) && tc__symbols_known(p, old)) {
+        e = tc__ix_copy(p->ix, p->ix, old, p->known.at);
+        if (tc__visit_eval(p->ctx, p->v, e) == now) return e;
+    }
+    if (was < lo || now < lo || now > TC__SIZE_LIMIT) return 0;
+    e = tc__size_explain(p, was, now);
+    if (!e) e = tc__size_divide(p, was, now, lo);
+    if (!e && shift) e = tc__size_shift(p, was, now);
+    if (!e) e = tc__symbol_new(p, was, now, lo);
+    return e && tc__symbol_known(p, old, e) ? e : 0;
+}
+
+// ---- externals ----
+
+static void tc__strides_dense(tc__promoter *p, tc__shape *s) {
+    tc__ix e = tc__ix_const(1);
+    for (int i = s->rank; i-- > 0;) {
+        s->strides[i] = e;
+        e = tc__ix_mul(p->ix, e, s->dims[i]);
+    }
+}
+
+// Dimensions by stride, the smallest first.
+static void tc__stride_order(const tc__layout *l, int *order) {
+    for (int i = 0; i < l->rank; i++) {
+        int k = i, d = l->rank - 1 - i;
+        for (; k && l->strides[order[k - 1]] > l->strides[d]; k--) order[k] = order[k - 1];
+        order[k] = d;
+    }
+}
+
+// A stride is a constant, or a smaller one times the size there; 0 = neither.
+static int tc__strides_promote(tc__promoter *p, const tc__shape *old, const tc__layout *now,
+                               tc__shape *s) {
+    int order[TC_MAX_RANK];
+    tc__stride_order(now, order);
+    for (int n = 0; n < s->rank; n++) {
+        int i = order[n];
+        int64_t was = tc__size_was(p, old->strides[i]), is = now->strides[i];
+        tc__ix e = was == is ? tc__ix_const(is) : 0;
+        for (int m = 0; m < n && !e; m++) {
+            int k = order[m];
+            int64_t then = tc__size_was(p, old->strides[k]) * tc__size_was(p, old->dims[k]);
+            if (then == was && now->strides[k] * now->dims[k] == is)
+                e = tc__ix_mul(p->ix, s->strides[k], s->dims[k]);
+        }
+        if (!e && is) return 0;
+        s->strides[i] = e;
+    }
+    return 1;
+}
+
+// The binding of an external that had shape `old`, NULL = just the layout; 0 = not possible.
+static int tc__bind_promote(tc__promoter *p, const tc__binding *old, tc__binding *b) {
+    const tc__layout *now = tc__layout_at(p->ctx, b->layout);
+    tc__shape was, *s = TC__ANEW(&p->v->region->arena, tc__shape);
+    int changes = 0;
+    if (!s) return 0;
+    tc__shape_of_layout(tc__layout_at(p->ctx, old->layout), &was);
+    if (old->shape) was = *old->shape;
+    *s = was;
+    for (int d = 0; d < s->rank; d++) {
+        s->dims[d] = tc__size_promote(p, was.dims[d], now->dims[d], 1, 0);
+        if (!s->dims[d] && (now->dims[d] || !tc__ix_equals(was.dims[d], 0))) return 0;
+        changes |= !tc__ix_is_const(s->dims[d]);
+    }
+    if (s->contiguous)
+        tc__strides_dense(p, s);
+    else if (!tc__strides_promote(p, &was, now, s))
+        return 0;
+    if (changes) b->shape = s, b->layout = 0;
+    return changes || !memcmp(&was, s, sizeof was);
+}
+
+// ---- one step ----
+
+// Reshape: the one size that nothing explains is what the others leave of the elements.
+static int tc__reshape_rest(tc__promoter *p, const tc__step *s, const int64_t *old,
+                            int64_t *attr, uint32_t unexplained) {
+    tc__meta m;
+    tc__ix others = tc__ix_const(1), e;
+    tc__code_meta(p->ctx, p->v, s->in[0], &m);
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        if (i != unexplained) others = tc__ix_mul(p->ix, others, attr[i]);
+    tc__ix have = tc__meta_numel(p->ix, &m);
+    if (tc__ix_equals(others, 0)) return 0;
+    e = tc__ix_div(p->ix, have, others);
+    if (tc__ix_mul(p->ix, e, others) != have) return 0;
+    attr[unexplained] = e;
+    return tc__symbol_known(p, old[unexplained], e);
+}
+
+// Whether nothing but a fresh symbol would do for this size.
+static int tc__size_is_odd(tc__promoter *p, tc__ix old, int64_t now) {
+    int64_t was = tc__size_was(p, old);
+    if (tc__ix_is_const(old) && was == now) return 0;
+    if (!tc__ix_is_const(old) && tc__symbols_known(p, old)) {
+        tc__ix e = tc__ix_copy(p->ix, p->ix, old, p->known.at);
+        if (tc__visit_eval(p->ctx, p->v, e) == now) return 0;
+    }
+    return !tc__size_explain(p, was, now);
+}
+
+// The sizes among the words of a step; 0 = not possible.
+static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *old,
+                             int64_t *attr) {
+    uint32_t odd = UINT32_MAX;
+    int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD;
+    for (uint32_t i = 0; i < s->n_attr && s->op == TC_OP_RESHAPE; i++)
+        if (tc__size_is_odd(p, old[i], tc__ix_value(attr[i]))) odd = i;
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        if (i == odd || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE) continue;
+        int64_t now = tc__ix_value(attr[i]),
+                lo = sum && (s->op == TC_OP_PAD || i == 1) ? 0 : 1;
+        if (tc__ix_is_const(old[i]) && old[i] == attr[i]) continue;
+        attr[i] = tc__size_promote(p, old[i], now, lo, sum);
+        if (!attr[i]) return 0;
+    }
+    if (odd == UINT32_MAX || tc__reshape_rest(p, s, old, attr, odd)) return 1;
+    attr[odd] = tc__size_promote(p, old[odd], tc__ix_value(attr[odd]), 1, 0);
+    return attr[odd] != 0;
+}
+
+// A value that differs becomes the next run-time value of the path.
+static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
+                            const tc__step *old, int64_t *attr) {
+    for (uint32_t i = 0; i < s->n_attr && i < 32; i++) {
+        tc__slot_kind kind = tc__slot_of((tc__op)s->op, s->n_attr, i);
+        if (kind != TC__SLOT_SCALAR && kind != TC__SLOT_VALUE) continue;
+        int is_arg = was->args >> i & 1, was_arg = old->args >> i & 1;
+        int64_t now = is_arg ? p->value[was->attr[i]] : was->attr[i];
+        if (!is_arg && !was_arg && old->attr[i] == now) continue;
+        s->args |= 1u << i;
+        attr[i] = (int64_t)p->v->arg.count;
+        if (!TC__PUSH(p->ctx, p->v->arg, now)) return 0;
+        for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR; k++) {
+            tc__meta m;
+            tc__code_meta(p->ctx, p->v, s->in[k], &m);
+            s->whole |= !tc__is_float(m.dtype);
+        }
+    }
+    return 1;
+}
+
+// A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
+// be seen, by a write or as a result, sizes stay what they are.
+static int tc__reshape_is_safe(const tc__promoter *p, const tc__step *s) {
+    const tc__visit *v = p->v;
+    if (s->op != TC_OP_RESHAPE || !s->symbolic) return 1;
+    uint32_t from = s->in[0];
+    if (from & TC__EXTERNAL) {
+        const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
+        if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
+    } else if (!v->path.at[from]->view) {
+        return 1;
+    }
+    return !s->view && !v->writes;
+}
+
+// The rules of the op over the new sizes; 0 = they refuse them.
+static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
+    tc__visit *v = p->v;
+    tc__meta m[TC__MAX_OPERANDS];
+    int64_t words[TC__MAX_OPERANDS];
+    tc__call k;
+    memset(q, 0, sizeof *q);
+    if (s->op == TC_OP_FINISH) return 1;
+    memset(&k, 0, sizeof k);
+    for (uint32_t i = 0; i < s->n_in; i++) tc__code_meta(p->ctx, v, s->in[i], &m[i]);
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        words[i] = s->args >> i & 1 ? v->arg.at[s->attr[i]] : s->attr[i];
+    k.op = (tc__op)s->op, k.n_in = s->n_in, k.n_attr = s->n_attr, k.attr = words;
+    k.dtype = s->meta.dtype, k.rank = s->meta.rank;
+    if (tc__ops[s->op].kind == TC__KIND_SOURCE) k.dims = s->meta.dims;
+    return tc__call_rules(p->ctx, v, &k, m, q) && q->out.dtype == s->meta.dtype;
+}
+
+// Sizes of a source: zeros, arange, rand.
+static int tc__source_promote(tc__promoter *p, tc__step *s, const tc__step *old) {
+    if (tc__ops[s->op].kind != TC__KIND_SOURCE || s->op == TC_OP_FINISH) return 1;
+    for (int d = 0; d < s->meta.rank; d++) {
+        int64_t now = tc__visit_eval(p->ctx, p->v, s->meta.dims[d]);
+        if (s->meta.dims[d] == old->meta.dims[d] && tc__ix_is_const(old->meta.dims[d]))
+            continue;
+        s->meta.dims[d] = tc__size_promote(p, old->meta.dims[d], now, 1, 0);
+        if (!s->meta.dims[d]) return 0;
+    }
+    return 1;
+}
+
+// The step is complete: it follows the one before it.
+static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
+    tc__visit *v = p->v;
+    uint32_t n = p->needs + q->needs;
+    tc__relation *guard = TC__ANEW_ARRAY(&v->region->arena, tc__relation, n + 1);
+    if (!guard) return 0;
+    memcpy(guard, p->need, p->needs * sizeof *guard);
+    memcpy(guard + p->needs, q->need, q->needs * sizeof *guard);
+    s->guard = guard, s->n_guard = n, s->meta = q->out;
+    s->symbolic = n || s->args || tc__any_symbol(s->meta.rank, s->meta.dims);
+    for (uint32_t i = 0; i < s->n_bind; i++) s->symbolic |= s->bind[i].shape != NULL;
+    s->form = tc__step_form(s);
+    s->symbolic |= !s->form && s->op != TC_OP_COPY_;
+    s->parent = v->at;
+    if (v->at != &v->region->root && s->position != v->fresh) v->at->next = s;
+    v->path.at[s->position] = s, v->at = s;
+    return tc__reshape_is_safe(p, s);
+}
+
+// Replaces the step at `position` by one for both paths; 0 = not possible.
+static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *old) {
+    tc__visit *v = p->v;
+    tc__arena *a = &v->region->arena;
+    const tc__step *was = v->path.at[position];
+    tc__step *s = TC__ANEW(a, tc__step);
+    int64_t *attr = TC__ANEW_ARRAY(a, int64_t, was->n_attr + 1);
+    tc__binding *bind = TC__ANEW_ARRAY(a, tc__binding, was->n_bind + 1);
+    tc__infer q;
+    if (!s || !attr || !bind) return 0;
+    *s = *was;
+    s->attr = attr, s->bind = bind, s->program = NULL, s->next = s->sibling = NULL;
+    s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
+    s->args = 0, s->whole = 0, p->needs = 0;
+    if (was->n_attr) memcpy(attr, was->attr, was->n_attr * sizeof *attr);
+    if (was->n_bind) memcpy(bind, was->bind, was->n_bind * sizeof *bind);
+    for (uint32_t i = 0; i < s->n_bind; i++) {
+        if (!tc__bind_promote(p, &old->bind[i], &bind[i])) return 0;
+        v->external.at[s->first_external + i].shape = bind[i].shape;
+    }
+    return tc__attrs_promote(p, s, old->attr, attr) &&
+           tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
+           tc__step_rules(p, s, &q) && tc__step_finish(p, s, &q);
+}
+
+// ---- the path ----
+
+// What a visit has, to put back when promotion is not possible.
+typedef struct tc__visit_copy {
+    tc__step **path; // from v->fresh on
+    int64_t *arg;    // all of v->arg
+    tc__step *at;
+    size_t steps, sizes, args;
+} tc__visit_copy;
+
+static int tc__visit_save(tc_ctx *c, const tc__visit *v, tc__visit_copy *s) {
+    memset(s, 0, sizeof *s);
+    s->steps = v->path.count - v->fresh, s->args = v->arg.count, s->at = v->at;
+    s->sizes = v->size.count;
+    s->path = TC__NEW_ARRAY(c, tc__step *, s->steps);
+    s->arg = TC__NEW_ARRAY(c, int64_t, s->args + 1);
+    if (!s->path || !s->arg) return 0;
+    memcpy(s->path, &v->path.at[v->fresh], s->steps * sizeof *s->path);
+    if (s->args) memcpy(s->arg, v->arg.at, s->args * sizeof *s->arg);
+    return 1;
+}
+
+static void tc__visit_restore(tc__visit *v, const tc__visit_copy *s) {
+    memcpy(&v->path.at[v->fresh], s->path, s->steps * sizeof *s->path);
+    v->size.count = s->sizes, v->arg.count = s->args, v->at = s->at;
+    if (s->args) memcpy(v->arg.at, s->arg, s->args * sizeof *s->arg);
+    for (size_t i = s->path[0]->first_external; i < v->external.count; i++)
+        v->external.at[i].shape = NULL;
+}
+
+static void tc__visit_drop_copy(tc_ctx *c, tc__visit_copy *s) {
+    if (s->path) tc__free(c, s->path, (s->steps ? s->steps : 1) * sizeof *s->path);
+    if (s->arg) tc__free(c, s->arg, (s->args + 1) * sizeof *s->arg);
+}
+
+// The symbols of the steps before the fork, which both paths have.
+static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
+    tc__visit *v = p->v;
+    for (uint32_t i = 0; i < first->first_size; i++) {
+        tc__seen s;
+        s.was = p->hint[i], s.now = v->size.at[i];
+        if (!TC__PUSH(p->ctx, p->seen, s) || !TC__PUSH(p->ctx, p->known, v->sym.at[i]))
+            return 0;
+    }
+    v->size.count = first->first_size, v->arg.count = first->first_arg;
+    v->at = first->parent;
+    return 1;
+}
+
+static int tc__promote_steps(tc__promoter *p, tc__step *end) {
+    tc__visit *v = p->v;
+    size_t n = v->path.count - v->fresh;
+    tc__step **old = TC__NEW_ARRAY(p->ctx, tc__step *, n);
+    int ok = old != NULL;
+    for (size_t i = n; ok && i-- > 0; end = end->parent) old[i] = end;
+    ok = ok && tc__promote_prefix(p, v->path.at[v->fresh]);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tc__step_promote(p, v->fresh + (uint32_t)i, old[i]);
+    tc__free(p->ctx, old, n * sizeof *old);
+    return ok;
+}
+
+// The new path takes the place of what was recorded, behind the paths that are known.
+static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
+    tc__visit *v = p->v;
+    tc__step *first = v->path.at[v->fresh], **at = &first->parent->next;
+    size_t n = v->size.count;
+    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    if (!hint) return 0;
+    if (n) memcpy(hint, v->size.at, n * sizeof *hint);
+    for (size_t i = v->fresh; i < v->path.count; i++) v->path.at[i]->hint = hint;
+    while (*at)
+        if (*at == was->path[0])
+            *at = (*at)->sibling;
+        else
+            at = &(*at)->sibling;
+    *at = first;
+    return 1;
+}
+
+// Makes what the visit recorded since it left the known paths, and one of them, one path with
+// run-time sizes and values, if they are alike. The visit is on that path then.
+static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
+    tc__promoter p;
+    tc__visit_copy was;
+    if (v->fresh == UINT32_MAX) return;
+    tc__step *end = tc__path_known(c, v);
+    if (end && tc__visit_save(c, v, &was)) {
+        tc__core held = *tc__core_of(c);
+        memset(&p, 0, sizeof p);
+        p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.hint = end->hint;
+        p.value = was.arg;
+        if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was)) {
+            // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
+            tc__visit_restore(v, &was);
+            tc__error_restore(c, &held);
+        }
+        TC__VEC_FREE(c, p.known);
+        TC__VEC_FREE(c, p.seen);
+    }
+    if (end) tc__visit_drop_copy(c, &was);
+    v->fresh = UINT32_MAX;
+}
 // ---- gen/graph/compose.c ------------------------------------------------
 // Reductions in the user's forms, and composite ops written in public ops. A composite
 // costs nothing that its parts do not: inside a region only the parts are recorded, and the
@@ -9143,12 +10231,21 @@ typedef struct tc__cell {
     tc__node *node;
 } tc__cell;
 
+// A value that a program gets at every run.
+typedef struct tc__run_arg {
+    uint32_t number;  // of the visit's `arg`
+    uint8_t dtype;    // that it is computed in
+    uint8_t is_value; // a tc__value of that dtype; else a double, to be converted
+} tc__run_arg;
+
 typedef struct tc__builder {
     tc_ctx *ctx;
     tc__graph *g;
     tc__visit *visit;
     uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
+    TC__VEC(tc__ix) sym;      // by symbol of the path: what it is in the graph
+    TC__VEC(tc__run_arg) arg; // by slot of ARG
     int failed;
 } tc__builder;
 
@@ -9305,21 +10402,20 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
 static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
                              tc__node *value) {
-    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]),
-            count = tc__ix_value(s->attr[2]);
-    int64_t step = tc__ix_value(s->attr[3]), n = tc__ix_value(base->dims[dim]);
+    int64_t dim = s->attr[0], step = tc__ix_value(s->attr[3]);
+    tc__ix low = s->attr[1], count = s->attr[2], n = base->dims[dim];
     tc__node *in[3];
-    if (!count) return base;
+    if (tc__ix_equals(count, 0)) return base;
+    tc__ix last = tc__ix_sub(g->ix, count, tc__ix_const(1));
     if (step < 0) {
-        value = tc__make_slice(g, value, dim, tc__ix_const(count - 1), tc__ix_const(count),
-                               tc__ix_const(-1));
-        start += (count - 1) * step;
+        value = tc__make_slice(g, value, dim, last, count, tc__ix_const(-1));
+        low = tc__ix_add(g->ix, low, tc__ix_mul(g->ix, last, tc__ix_const(step)));
         step = -step;
     }
     tc__value one;
     one.i = 1;
-    tc__ix low = tc__ix_const(start),
-           high = tc__ix_const(n - start - (count - 1) * step - 1);
+    tc__ix end = tc__ix_add(g->ix, low, tc__ix_mul(g->ix, last, tc__ix_const(step)));
+    tc__ix high = tc__ix_sub(g->ix, tc__ix_sub(g->ix, n, end), tc__ix_const(1));
     tc__node *inside = tc__make_const(g, TC_BOOL, one);
     if (!value || !inside) return NULL;
     inside = tc__make_expand(g, inside, value->rank, value->dims);
@@ -9393,6 +10489,73 @@ static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
     return tc__cell_write(b, v->parent, value);
 }
 
+// ---- run-time sizes ----
+// The expressions of a path name its symbols. In the graph a symbol that has to be equal to
+// something is that.
+
+static tc__ix tc__local(const tc__builder *b, tc__ix e) {
+    return tc__ix_copy(b->g->ix, &tc__recorder_of(b->ctx)->ix, e, b->sym.at);
+}
+
+// The next symbol of the path, if e is it.
+static int tc__build_symbol(tc__builder *b, tc__ix e) {
+    if (tc__ix_is_const(e)) return 1;
+    const tc__ixnode *n = tc__ix_node(&tc__recorder_of(b->ctx)->ix, e);
+    if (n->kind != TC__IX_SYM || n->a != (int64_t)b->sym.count) return 1;
+    return TC__PUSH(b->ctx, b->sym, tc__ix_sym(b->g->ix, n->a, n->lo, n->hi));
+}
+
+static int tc__build_symbols_of(tc__builder *b, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_bind; i++)
+        for (int d = 0; s->bind[i].shape && d < s->bind[i].shape->rank; d++)
+            if (!tc__build_symbol(b, s->bind[i].shape->dims[d])) return 0;
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        if (tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE &&
+            !tc__build_symbol(b, s->attr[i]))
+            return 0;
+    for (int d = 0; tc__ops[s->op].kind == TC__KIND_SOURCE && d < s->meta.rank; d++)
+        if (!tc__build_symbol(b, s->meta.dims[d])) return 0;
+    return 1;
+}
+
+// Symbols that the path's conditions make equal to something.
+static void tc__build_equalities(tc__builder *b, const tc__step *s) {
+    tc__ix sym, to;
+    for (uint32_t i = 0; i < s->n_guard; i++) {
+        const tc__relation *g = &s->guard[i];
+        if (g->kind != TC__EQUAL) continue;
+        if (!tc__ix_solve(b->g->ix, tc__local(b, g->a), tc__local(b, g->b), &sym, &to))
+            continue; // equal already
+        for (size_t k = 0; k < b->sym.count; k++)
+            b->sym.at[k] = tc__ix_subst(b->g->ix, b->sym.at[k], sym, to);
+    }
+}
+
+static int tc__build_symbols(tc__builder *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (b->visit->path.at[i]->symbolic &&
+            !tc__build_symbols_of(b, b->visit->path.at[i]))
+            return 0;
+    for (uint32_t i = 0; i < count; i++) tc__build_equalities(b, b->visit->path.at[i]);
+    return 1;
+}
+
+// The step with the graph's expressions; NULL = out of memory.
+static const tc__step *tc__local_step(tc__builder *b, const tc__step *s) {
+    if (!s->symbolic) return s;
+    tc__step *l = TC__ANEW(&b->g->arena, tc__step);
+    int64_t *attr = TC__ANEW_ARRAY(&b->g->arena, int64_t, s->n_attr + 1);
+    if (!l || !attr) return NULL;
+    *l = *s;
+    l->attr = attr;
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        int size = tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE;
+        attr[i] = size ? tc__local(b, s->attr[i]) : s->attr[i];
+    }
+    for (int d = 0; d < s->meta.rank; d++) l->meta.dims[d] = tc__local(b, s->meta.dims[d]);
+    return l;
+}
+
 // ---- steps ----
 
 static uint32_t tc__code_cell(const tc__builder *b, uint32_t code) {
@@ -9404,15 +10567,32 @@ static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i)
 }
 
 // dtype in which operand i of an elementwise step is computed.
-static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i,
-                             int common) {
-    (void)b;
+static int tc__operand_dtype(const tc__step *s, uint32_t i, int common) {
     if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
     // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
     if (tc__ops[s->op].dtype == tc__dtype_compare)
         return common == TC_BOOL ? TC_U8 : common;
     return s->meta.dtype;
+}
+
+// The scalar of a step in dtype t: a constant, or a run-time value.
+static tc__node *tc__make_scalar(tc__builder *b, const tc__step *s, int t) {
+    int is_value = s->op == TC_OP_CONST || s->op == TC_OP_ARG;
+    tc__run_arg a;
+    double x;
+    tc__value v;
+    if (!(s->args & 1)) {
+        memcpy(&v, &s->attr[0], sizeof v);
+        memcpy(&x, &s->attr[0], sizeof x);
+        return tc__make_const(b->g, t, is_value ? v : tc__value_of(x, t));
+    }
+    memset(&a, 0, sizeof a);
+    a.number = (uint32_t)s->attr[0], a.dtype = (uint8_t)t, a.is_value = (uint8_t)is_value;
+    int64_t slot = 0, n = (int64_t)b->arg.count;
+    while (slot < n && memcmp(&b->arg.at[slot], &a, sizeof a)) slot++;
+    if (slot == n && !TC__PUSH(b->ctx, b->arg, a)) return NULL;
+    return tc__make(b->g, TC_OP_ARG, t, 0, NULL, NULL, 0, &slot, 1);
 }
 
 static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
@@ -9422,7 +10602,8 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
         tc__node *n = tc__step_operand(b, s, i);
         if (n) t = i ? tc__promote(t, n->dtype) : n->dtype;
     }
-    if (s->n_attr == 2) memcpy(&v, &s->attr[0], sizeof v);
+    if (s->n_attr == 2)
+        memcpy(&v, s->args & 1 ? &b->visit->arg.at[s->attr[0]] : &s->attr[0], sizeof v);
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
@@ -9431,11 +10612,9 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     tc__node *in[3] = {NULL, NULL, NULL};
     int common = tc__step_common_dtype(b, s), scalar = s->n_attr == 2;
     for (uint32_t i = 0, k = 0; i < (uint32_t)o->arity; i++) {
-        int t = tc__operand_dtype(b, s, i, common);
+        int t = tc__operand_dtype(s, i, common);
         if (scalar && i == (s->attr[1] == TC__SCALAR_LEFT ? 0u : (uint32_t)o->arity - 1)) {
-            double v;
-            memcpy(&v, &s->attr[0], sizeof v);
-            in[i] = tc__make_const(b->g, t, tc__value_of(v, t));
+            in[i] = tc__make_scalar(b, s, t);
         } else {
             in[i] = tc__make_cast(b->g, tc__step_operand(b, s, k++), t);
         }
@@ -9463,12 +10642,9 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
-    if (s->op == TC_OP_CONST) {
-        tc__value v;
-        memcpy(&v, &s->attr[0], sizeof v);
-        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank,
+    if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
+        return tc__make_expand(b->g, tc__make_scalar(b, s, s->meta.dtype), s->meta.rank,
                                s->meta.dims);
-    }
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
@@ -9505,20 +10681,24 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
 }
 
 static int tc__build_external(tc__builder *b, uint32_t i) {
-    const tc__layout *l = tc__layout_at(b->ctx, b->visit->external.at[i].layout);
+    const tc__external *e = &b->visit->external.at[i];
     tc__meta m;
     tc__cell v;
     int64_t attr = i;
     memset(&v, 0, sizeof v);
-    tc__meta_of_layout(l, &m);
+    tc__meta_of_layout(tc__layout_at(b->ctx, e->layout), &m);
+    for (int d = 0; e->shape && d < m.rank; d++)
+        m.dims[d] = tc__local(b, e->shape->dims[d]);
     v.node = tc__make(b->g, TC_OP_INPUT, m.dtype, m.rank, m.dims, NULL, 0, &attr, 1);
     return v.node && TC__PUSH(b->ctx, b->cell, v);
 }
 
-// Results of earlier segments that are in memory enter as inputs: code n_ext + position.
+// Results of earlier segments that are in memory enter as inputs: code n_ext + position. Views are
+// made again from what they show.
 static int tc__build_known(tc__builder *b, const tc__step *s) {
     tc__visit *v = b->visit;
-    if (s->position >= v->result_of.count || !v->result_of.at[s->position]) return 0;
+    if (s->view || s->position >= v->result_of.count || !v->result_of.at[s->position])
+        return 0;
     int64_t attr = (int64_t)(b->externals + s->position);
     tc__cell cell;
     memset(&cell, 0, sizeof cell);
@@ -9528,7 +10708,11 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
     return 1;
 }
 
-static void tc__builder_close(tc__builder *b) { TC__VEC_FREE(b->ctx, b->cell); }
+static void tc__builder_close(tc__builder *b) {
+    TC__VEC_FREE(b->ctx, b->cell);
+    TC__VEC_FREE(b->ctx, b->sym);
+    TC__VEC_FREE(b->ctx, b->arg);
+}
 
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
 // writes in place anywhere (then everything is recomputed from the externals). 0 = reported.
@@ -9536,12 +10720,15 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     int pure = 1;
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
+    if (!tc__build_symbols(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)
         if (!tc__build_external(b, i)) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (pure && tc__build_known(b, v->path.at[i])) continue;
-        if (b->failed || !tc__build_step(b, v->path.at[i])) return 0;
+        const tc__step *s = tc__local_step(b, v->path.at[i]);
+        if (!s) return 0;
+        if (pure && tc__build_known(b, s)) continue;
+        if (b->failed || !tc__build_step(b, s)) return 0;
     }
     return 1;
 }
@@ -9836,6 +11023,10 @@ static void tc__dump_code(tc__text *t, uint32_t code) {
 static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
     double v;
     memcpy(&v, &s->attr[0], sizeof v);
+    if (s->args & 1) {
+        tc__put(t, " arg%lld", (long long)s->attr[0]);
+        return;
+    }
     tc__put(t, " ");
     tc__put_double(t, v);
 }
@@ -9848,18 +11039,25 @@ static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
-    if (!alu) tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
+    if (!alu && s->args)
+        tc__put(t, " arg%lld", (long long)s->attr[0]);
+    else if (!alu)
+        tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
 }
 
-static void tc__dump_binding(tc__text *t, const tc__step *s, uint32_t i) {
-    const tc__layout *l = tc__layout_at(t->ctx, s->bind[i].layout);
+static void tc__dump_binding(tc__text *t, const tc__ixpool *p, const tc__step *s,
+                             uint32_t i) {
+    const tc__binding *b = &s->bind[i];
     uint32_t number = s->first_external + i;
-    tc__meta m;
-    tc__meta_of_layout(l, &m);
-    tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l->dtype)->name);
-    tc__dump_dims(t, NULL, m.rank, m.dims);
-    tc__put(t, l->contiguous ? " contiguous" : " strided");
-    if (s->bind[i].alias != number) tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
+    tc__shape l;
+    if (b->shape)
+        l = *b->shape;
+    else
+        tc__shape_of_layout(tc__layout_at(t->ctx, b->layout), &l);
+    tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l.dtype)->name);
+    tc__dump_dims(t, p, l.rank, l.dims);
+    tc__put(t, l.contiguous ? " contiguous" : " strided");
+    if (b->alias != number) tc__put(t, " shares x%u", (unsigned)b->alias);
 }
 
 // The path of a visit, one step per line: what it does, its result, the externals it binds.
@@ -9876,7 +11074,7 @@ TC__UNUSED static void tc__dump_trace(tc__text *t, const tc__visit *v) {
             tc__put(t, "%s", tc__dtype(s->meta.dtype)->name);
             tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
         }
-        for (uint32_t k = 0; k < s->n_bind; k++) tc__dump_binding(t, s, k);
+        for (uint32_t k = 0; k < s->n_bind; k++) tc__dump_binding(t, p, s, k);
         tc__put(t, "\n");
     }
 }
@@ -10710,9 +11908,10 @@ static int tc__verify_words(const tc__verifier *v) {
         tc__ix last = tc__ix_mul(p, tc__ix_sub(p, n->attr[2], tc__ix_const(1)), n->attr[3]);
         last = tc__ix_add(p, n->attr[1], last);
         tc__ix past = tc__ix_sub(p, a->dims[n->attr[0]], tc__ix_const(1));
-        if (tc__ix_lo(p, n->attr[1]) < 0 || tc__ix_lo(p, last) < 0 ||
-            tc__ix_lo(p, tc__ix_sub(p, past, n->attr[1])) < 0 ||
-            tc__ix_lo(p, tc__ix_sub(p, past, last)) < 0)
+        // Run-time sizes may reach outside for all that stands here: recording checks them.
+        if (tc__ix_hi(p, n->attr[1]) < 0 || tc__ix_hi(p, last) < 0 ||
+            tc__ix_hi(p, tc__ix_sub(p, past, n->attr[1])) < 0 ||
+            tc__ix_hi(p, tc__ix_sub(p, past, last)) < 0)
             return tc__verify_fail(v, "it reaches outside its operand");
     }
     if (n->op == TC_OP_PAD && tc__ix_lo(p, n->attr[3]) < 1)
@@ -11716,7 +12915,7 @@ typedef struct tc__group {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
-    const tc__layout *const
+    const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
@@ -12004,14 +13203,13 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
 
-// Externals are strided by their layouts, whose strides are constants.
+// Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    const tc__layout *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
-        at =
-            tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
+        at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, l->strides[i], index[i]));
     uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
                                   tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, at);
@@ -12802,7 +14000,7 @@ typedef struct tc__cluster {
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
-    const tc__layout *const *inputs;
+    const tc__shape *const *inputs;
     uint8_t *live;    // by node: needed by an output
     uint32_t *users;  // by node: distinct operand edges from live nodes
     uint32_t *cost;   // by node: cost of recomputing one element
@@ -13576,7 +14774,7 @@ static void tc__schedule_close(tc__schedule *s) {
 
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
 static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
-                            const uint8_t *output, const tc__layout *const *inputs,
+                            const uint8_t *output, const tc__shape *const *inputs,
                             int fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
@@ -36578,12 +37776,16 @@ typedef struct tc__program {
     tc__graph graph;
     tc__plan plan;
     uint32_t externals;
-    tc__layout const **inputs; // by external, then by position (NULL = dense)
-    size_t input_count;
+    const tc__shape **inputs; // by external, then by position (NULL = dense)
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
     TC__VEC(tc__address) address;
-    uint8_t *memory;      // the arena of intermediates, plan.bytes
+    TC__VEC(tc__run_arg) arg;   // by slot of ARG
+    TC__VEC(tc__value) arg_now; //   and their values in this run
+    TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int laid_out;
+    uint8_t *memory; // the arena of intermediates
+    size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
     void **scratch_at;    // by worker
@@ -36604,12 +37806,9 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 // ---- targets ----
 
 static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
-    int64_t dims[TC_MAX_RANK];
     tc__output out = *o;
     out.node = n->id;
-    for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
-    if (!out.alias) out.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    return out.layout && TC__PUSH(p->ctx, p->output, out);
+    return TC__PUSH(p->ctx, p->output, out);
 }
 
 // The output in whose memory `node` is computed, UINT32_MAX = none.
@@ -36632,12 +37831,11 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     uint32_t code = o->position;
     const tc__step *s = v->path.at[code];
     o->view = s->view != 0;
-    for (; !(code & TC__EXTERNAL) && v->path.at[code]->view; code = v->path.at[code]->in[0])
-        o->offset += v->path.at[code]->offset;
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
     if (!(code & TC__EXTERNAL)) return;
     code &= ~TC__EXTERNAL;
     if (tc__cell_at(b, code)->version && effects == TC__NO_EFFECTS) return;
-    o->alias = 1, o->external = code, o->layout = s->view;
+    o->alias = 1, o->external = code;
 }
 
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
@@ -36739,7 +37937,7 @@ static int tc__has_checks(const tc__program *p) {
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
     if (tc__has_checks(p) || p->overlaps) return;
-    const tc__layout *l = p->inputs[o->external];
+    const tc__shape *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
         if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
@@ -36758,13 +37956,17 @@ static uint64_t tc__made_ns(const tc__program *p) {
            a->load_ns - b->load_ns;
 }
 
+static void tc__program_count(tc__program *p, int sign) {
+    tc_stats *s = &p->ctx->stats;
+    s->arena_bytes += (uint64_t)sign * p->plan.bytes;
+    s->unplanned_bytes += (uint64_t)sign * p->plan.unplanned;
+    p->counted = sign > 0;
+}
+
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
-    if (p->counted) {
-        c->stats.arena_bytes -= p->plan.bytes;
-        c->stats.unplanned_bytes -= p->plan.unplanned;
-    }
+    if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
         tc__group_free(c, p->launch.at[i].group);
@@ -36776,8 +37978,11 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
     TC__VEC_FREE(c, p->address);
+    TC__VEC_FREE(c, p->arg);
+    TC__VEC_FREE(c, p->arg_now);
+    TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
-    if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
+    if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch)
         tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
     if (p->source) tc__free(c, p->source, p->source_size);
@@ -36787,35 +37992,29 @@ static void tc__program_free(tc__program *p) {
     tc__free(c, p, sizeof *p);
 }
 
-static int tc__program_input(tc__program *p, uint32_t i, uint32_t layout) {
-    tc__layout *l = TC__ANEW(&p->arena, tc__layout);
-    if (!l) return 0;
-    *l = *tc__layout_at(p->ctx, layout);
-    p->inputs[i] = l;
-    return 1;
-}
-
-static int tc__program_inputs(tc__program *p, const tc__visit *v, uint32_t count) {
-    p->externals = (uint32_t)v->external.count;
-    p->input_count = p->externals + count;
-    p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__layout *, p->input_count + 1);
+// The layouts of the externals; what an earlier segment left is dense.
+static int tc__program_inputs(tc__program *p, const tc__builder *b, uint32_t count) {
+    const tc__visit *v = b->visit;
+    p->externals = b->externals;
+    p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__shape *, p->externals + count + 1);
     if (!p->inputs) return 0;
-    for (uint32_t i = 0; i < p->externals; i++)
-        if (!tc__program_input(p, i, v->external.at[i].layout)) return 0;
-    // What an earlier segment left may be a view of an external, with its strides.
-    for (uint32_t i = 0; i < count && i < v->result_of.count; i++) {
-        uint32_t at = v->result_of.at[i];
-        if (at && !tc__program_input(p, p->externals + i, v->result.at[at - 1].layout))
-            return 0;
+    for (uint32_t i = 0; i < p->externals; i++) {
+        const tc__external *e = &v->external.at[i];
+        tc__shape *s = TC__ANEW(&p->arena, tc__shape);
+        if (!s) return 0;
+        tc__shape_of_layout(tc__layout_at(p->ctx, e->layout), s);
+        for (int d = 0; e->shape && d < s->rank; d++) {
+            s->dims[d] = tc__local(b, e->shape->dims[d]);
+            s->strides[d] = tc__local(b, e->shape->strides[d]);
+        }
+        p->inputs[i] = s;
     }
     return 1;
 }
 
 static int tc__program_launch(tc__program *p, tc__group *k) {
     tc__launch l;
-    tc__ixenv env;
     memset(&l, 0, sizeof l);
-    memset(&env, 0, sizeof env);
     l.group = k;
     l.buf = TC__ANEW_ARRAY(&p->arena, void *, k->buffer.count + 1);
     if (!l.buf || !TC__PUSH(p->ctx, p->launch, l)) {
@@ -36843,37 +38042,88 @@ enum {
 }; // element steps below which waking a thread does not pay
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
-    tc__ixenv env;
-    memset(&env, 0, sizeof env);
     l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
-    if (!l->interp) return 0;
-    l->items = tc__ix_eval(&p->ix, l->group->items, &env);
-    int64_t cost = tc__item_cost(l->group, &env);
+    l->args.buf = l->buf, l->args.flag = p->flag;
+    return l->interp != NULL;
+}
+
+// ---- laying out: everything that depends on the sizes of a run ----
+
+static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
+    l->items = tc__ix_eval(&p->ix, l->group->items, env);
+    int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
-    size_t need = tc__interp_scratch_bytes(l->interp, NULL);
-    size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, &env);
-    if (compiled > need) need = compiled;
-    if (need > p->scratch_bytes) p->scratch_bytes = need;
-    l->args.buf = l->buf;
-    l->args.flag = p->flag;
+    l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+}
+
+static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
+    size_t most = 0;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
+        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
+        if (compiled > need) need = compiled;
+        if (need > most) most = need;
+    }
+    return (most + 4096 + 63) / 64 * 64;
+}
+
+// Scratch of all workers; it only grows.
+static int tc__program_scratch(tc__program *p, const tc__ixenv *env) {
+    size_t threads = (size_t)tc__threads(p->ctx), want = tc__scratch_wanted(p, env);
+    if (want > p->scratch_bytes) {
+        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_bytes * threads);
+        p->scratch_bytes = want;
+        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, want * threads);
+        if (!p->scratch) p->scratch_bytes = 0;
+    }
+    if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
+    if (!p->scratch || !p->scratch_at) return 0;
+    for (size_t i = 0; i < threads; i++)
+        p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->launch.at[i].args.scratch = p->scratch_at;
     return 1;
 }
 
+// Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
-    int threads = tc__threads(p->ctx);
-    p->scratch_bytes = (p->scratch_bytes + 4096 + 63) / 64 * 64;
-    p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, p->scratch_bytes * (size_t)threads);
-    p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
-    if (!p->scratch || !p->scratch_at) return 0;
-    for (int i = 0; i < threads; i++)
-        p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].args.scratch = p->scratch_at;
-    if (!p->plan.bytes) return 1;
+    if (p->plan.bytes <= p->memory_bytes) return 1;
+    if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
+    p->memory_bytes = p->memory ? p->plan.bytes : 0;
     return p->memory != NULL;
+}
+
+static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
+    size_t n = p->launch.count, nodes = p->graph.node.count;
+    uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, nodes);
+    tc__group **k = TC__NEW_ARRAY(p->ctx, tc__group *, n);
+    int ok = output && k;
+    for (size_t i = 0; ok && i < p->output.count; i++)
+        if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
+    for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
+    p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
+    ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
+    tc__free(p->ctx, output, nodes ? nodes : 1);
+    tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
+    return ok;
+}
+
+static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
+                              const tc__ixenv *env) {
+    int64_t dims[TC_MAX_RANK];
+    const tc__node *n = p->graph.node.at[o->node];
+    if (o->alias) {
+        o->layout = tc__code_layout(p->ctx, v, o->position, &o->offset);
+        return o->layout != 0;
+    }
+    for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
+    if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
+    o->layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    return o->layout != 0;
 }
 
 // The address of one buffer: in the arena now, else looked up at each run.
@@ -36888,6 +38138,7 @@ static int tc__program_address(tc__program *p, const tc__kbuf *b, void **at) {
 }
 
 static int tc__program_addresses(tc__program *p) {
+    p->address.count = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         for (size_t k = 0; k < l->group->buffer.count; k++)
@@ -36896,17 +38147,38 @@ static int tc__program_addresses(tc__program *p) {
     return 1;
 }
 
+static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
+    size_t n = p->size.count;
+    return p->laid_out && (!n || !memcmp(p->size.at, v->size.at, n * sizeof *p->size.at));
+}
+
+// Layouts, memory and work for the sizes of this visit; 0 = reported.
+static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    if (p->counted) tc__program_count(p, -1);
+    p->laid_out = 0;
+    if (p->size.count) memcpy(p->size.at, v->size.at, p->size.count * sizeof *p->size.at);
+    env.sym = p->size.at;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
+    if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
+    if (!tc__program_scratch(p, &env) || !tc__program_addresses(p)) return 0;
+    for (size_t i = 0; i < p->launch.count; i++)
+        tc__launch_lay_out(p, &p->launch.at[i], &env);
+    tc__program_count(p, 1);
+    p->laid_out = 1;
+    return 1;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
-    tc__ixenv env;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
-    memset(&env, 0, sizeof env);
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int ok =
         tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
-    ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -36937,6 +38209,18 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     return ok;
 }
 
+// What the builder learnt of run-time sizes and values.
+static int tc__program_symbols(tc__program *p, const tc__builder *b) {
+    tc__value none;
+    memset(&none, 0, sizeof none);
+    for (size_t i = 0; i < b->sym.count; i++)
+        if (!TC__PUSH(p->ctx, p->size, 0)) return 0;
+    for (size_t i = 0; i < b->arg.count; i++)
+        if (!TC__PUSH(p->ctx, p->arg, b->arg.at[i]) || !TC__PUSH(p->ctx, p->arg_now, none))
+            return 0;
+    return 1;
+}
+
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
                             const uint32_t *position, size_t positions,
                             tc__effects effects) {
@@ -36944,8 +38228,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     tc__graph recorded;
     memset(&b, 0, sizeof b);
     tc__graph_open(&recorded, p->ctx, &p->ix);
-    int ok = tc__program_inputs(p, v, count) && tc__graph_open(&p->graph, p->ctx, &p->ix);
-    ok = ok && tc__build(&b, &recorded, v, count) && tc__check_overlap(p, &b, v, count) &&
+    int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
+    ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
+         tc__check_overlap(p, &b, v, count) && tc__program_symbols(p, &b) &&
          tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
     ok = ok && tc__program_canon(p, v->region, &recorded);
@@ -36955,7 +38240,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
-    return ok && !p->ix.failed && tc__program_memory(p) && tc__program_addresses(p);
+    return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
@@ -36973,9 +38258,7 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     if (ok) {
-        c->stats.arena_bytes += p->plan.bytes;
-        c->stats.unplanned_bytes += p->plan.unplanned;
-        p->counted = 1, p->after = c->stats;
+        p->after = c->stats;
         return p;
     }
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
@@ -37374,7 +38657,8 @@ static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
     const tc__layout *l = tc__layout_at(c, o->layout);
     size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
     for (int i = 0; i < 2; i++)
-        if (o->kept[i] && o->kept[i]->refs == 1) return o->storage = o->kept[i];
+        if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= bytes)
+            return o->storage = o->kept[i];
     tc__storage *s = tc__storage_new(c, bytes);
     if (!s) return NULL;
     int i = o->kept[0] != NULL;
@@ -37422,6 +38706,16 @@ static void tc__program_look_up(tc__program *p, const tc__visit *v) {
         const tc__address *a = &p->address.at[i];
         *a->at =
             a->output ? tc__output_data(p, v, a->source) : tc__input_data(p, v, a->source);
+    }
+}
+
+static void tc__program_args(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->arg.count; i++) {
+        const tc__run_arg *a = &p->arg.at[i];
+        double x;
+        memcpy(&x, &v->arg.at[a->number], sizeof x);
+        memcpy(&p->arg_now.at[i], &v->arg.at[a->number], sizeof *p->arg_now.at);
+        if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
     }
 }
 
@@ -37514,8 +38808,10 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
+    tc__program_args(p, v);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->args.seed = r->seed, l->args.draw = v->draw;
@@ -37566,17 +38862,12 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
 
 // ---- which results are outputs ----
 
-static int64_t tc__meta_count(const tc__meta *m) {
-    int64_t n = 1;
-    for (int i = 0; i < m->rank; i++) n *= tc__ix_value(m->dims[i]);
-    return n;
-}
-
 enum { TC__SMALL_RESULT = 16 };
 
-static int tc__is_small_result(const tc__step *s) {
-    return tc__ops[s->op].kind != TC__KIND_SOURCE &&
-           tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+static int tc__is_small_result(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+    int64_t n = 1;
+    for (int i = 0; i < s->meta.rank; i++) n *= tc__visit_eval(c, v, s->meta.dims[i]);
+    return tc__ops[s->op].kind != TC__KIND_SOURCE && n <= TC__SMALL_RESULT;
 }
 
 // What the value of one position is made of: bytes by position, then by external.
@@ -37661,7 +38952,7 @@ static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *us
 
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,
 // wanted before, small, or a buffer.
-static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
+static void tc__mark_outputs(tc_ctx *c, const tc__visit *v, uint32_t count, uint8_t *used) {
     for (uint32_t i = 0; i < count; i++) used[i] = 1;
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
@@ -37679,7 +38970,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
             continue;
         }
-        if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))
+        if (!used[i] && (tc__is_small_result(c, v, s) || (s->flags & TC__STEP_WANTED)))
             used[i] = 1;
     }
 }
@@ -37695,7 +38986,7 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
         if (v->region->function)
             tc__mark_named(v, leaf, used);
         else
-            tc__mark_outputs(v, count, used);
+            tc__mark_outputs(c, v, count, used);
         for (uint32_t i = 0; i < count; i++) {
             int known = i < v->result_of.count && v->result_of.at[i];
             if (used[i] && !known) at[(*n)++] = i;
@@ -37722,7 +39013,7 @@ static void tc__put_alternative(tc__text *t, const tc__step *s) {
     tc__dump_step(t, p, s);
     if (tc__ops[s->op].kind == TC__KIND_SOURCE)
         tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
-    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, s, i);
+    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, p, s, i);
     tc__put(t, " (%s:%d)", s->site.file ? s->site.file : "?", s->site.line);
 }
 
@@ -37730,15 +39021,16 @@ static void tc__put_alternative(tc__text *t, const tc__step *s) {
 static void tc__put_miss(tc__text *t, const tc__visit *v) {
     const tc__step *fork = NULL;
     for (size_t i = 0; i < v->path.count; i++)
-        if (v->path.at[i]->sibling) fork = v->path.at[i];
+        if (v->path.at[i]->parent->next->sibling) fork = v->path.at[i];
     if (!fork) {
         tc__put(t, "nothing was recorded before");
         return;
     }
+    const tc__step *first = fork->parent->next;
     tc__put(t, "step %u is ", (unsigned)fork->position);
     tc__put_alternative(t, fork);
     tc__put(t, ", was ");
-    tc__put_alternative(t, fork->sibling);
+    tc__put_alternative(t, first == fork ? fork->sibling : first);
 }
 
 typedef enum tc__cause { TC__NEW_PATH, TC__NEW_OUTPUTS } tc__cause;
@@ -37807,11 +39099,12 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
 
 // Whether the program of a break at which `want` is read stores result i: it is wanted, a
 // later segment uses it, or it is small and computed on the way.
-static int tc__segment_stores(const tc__reach *r, uint32_t i, uint32_t want) {
+static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i, uint32_t want) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
     if (i == want || s->flags & TC__STEP_CROSSES) return 1;
-    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
+    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
+           tc__is_small_result(c, r->v, s);
 }
 
 // The positions that the program of break `s` stores. NULL = out of memory.
@@ -37825,7 +39118,7 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(&r, i, s->in[0])) at[(*n)++] = i;
+        if (tc__segment_stores(c, &r, i, s->in[0])) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
@@ -37833,6 +39126,8 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
 // A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
+    tc__visit_promote(c, v);
+    s = v->at;
     uint32_t want = s->in[0], *at = NULL;
     if (want & TC__EXTERNAL) return 1;
     c->stats.graph_breaks++;
@@ -37867,6 +39162,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     size_t n = 0;
     tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
+    tc__visit_promote(c, v);
+    leaf = v->at;
     int fresh = !leaf->program || leaf->generation != v->region->generation;
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
     if (fresh && !at) return 0;
@@ -38006,7 +39303,9 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
     s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);
     e->bind = TC__NEW_ARRAY(c, tc__binding, e->externals + 1);
-    if (s->in && s->attr && e->bind && tc__call_infer(c, k, &s->meta)) {
+    tc__infer q;
+    if (s->in && s->attr && e->bind && tc__call_infer(c, NULL, k, &q)) {
+        s->meta = q.out;
         if (k->n_in) memcpy(s->in, code, k->n_in * sizeof *code);
         if (k->n_attr) memcpy(s->attr, k->attr, k->n_attr * sizeof *k->attr);
         for (uint32_t i = 0; i < e->externals; i++) {
@@ -38064,15 +39363,14 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
 // ---- views ----
 
 static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
-    tc__meta m;
+    tc__infer q;
     int64_t offset;
     uint32_t id;
     if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
     tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
     *out = tc__null();
-    memset(&m, 0, sizeof m);
-    if (!t || !tc__call_infer(c, k, &m)) return 1;
-    if (!tc__view_of(c, k->op, k->attr, t->layout, &m, &id, &offset)) return 0;
+    if (!t || !tc__call_infer(c, NULL, k, &q)) return 1;
+    if (!tc__view_of(c, k->op, k->attr, t->layout, &q.out, &id, &offset)) return 0;
     if (!id) return 1;
     t->storage->refs++;
     *out =
@@ -38122,8 +39420,10 @@ typedef struct tc__entry {
     TC__VEC(uint32_t) source;    // by external: index in given
     TC__VEC(tc__snapshot) range; // *user first, then tc_guard_bytes
     TC__VEC(uint32_t)
-    result; // by result: index of the program's output, or
-            //   TC__EXTERNAL | external
+    result;                // by result: index of the program's output, or
+                           //   TC__EXTERNAL | external
+    TC__VEC(int64_t) size; // run-time sizes of the recording, by symbol
+    TC__VEC(int64_t) arg;  //   and values, by number
     struct tc__entry *next;
 } tc__entry;
 
@@ -38269,6 +39569,8 @@ static void tc__entry_free(tc_ctx *c, tc__entry *e) {
     TC__VEC_FREE(c, e->source);
     TC__VEC_FREE(c, e->range);
     TC__VEC_FREE(c, e->result);
+    TC__VEC_FREE(c, e->size);
+    TC__VEC_FREE(c, e->arg);
     tc__free(c, e, sizeof *e);
 }
 
@@ -38323,6 +39625,10 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     if (!tc__fn_sign_all(k, e->captured.at, e->captured.count)) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!TC__PUSH(c, e->given, f->given.at[i])) return 0;
+    for (size_t i = 0; i < v->size.count; i++)
+        if (!TC__PUSH(c, e->size, v->size.at[i])) return 0;
+    for (size_t i = 0; i < v->arg.count; i++)
+        if (!TC__PUSH(c, e->arg, v->arg.at[i])) return 0;
     for (size_t i = 0; i < f->range.count; i++)
         if (!TC__PUSH(c, e->range, f->range.at[i])) return 0;
     f->range.count = 0; // they are the entry's now
@@ -38606,6 +39912,15 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
     return k->out[i].id != 0;
 }
 
+// The steps of a recording, for a program that is laid out for other sizes.
+static int tc__fn_path(tc_fn *f, tc__step *leaf) {
+    tc__visit *v = &f->visit;
+    while (v->path.count <= leaf->position)
+        if (!TC__PUSH(f->ctx, v->path, NULL)) return 0;
+    for (tc__step *s = leaf; s->parent; s = s->parent) v->path.at[s->position] = s;
+    return 1;
+}
+
 // Runs the program of an entry that holds.
 static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
@@ -38613,9 +39928,12 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     tc__program *p = (tc__program *)e->leaf->program;
     tc__recorder *r = tc__recorder_of(f->ctx);
     v->external.count = 0;
+    v->size.at = e->size.at, v->size.count = e->size.count; // the entry's
+    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
+    if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
     f->ctx->stats.skips++, f->ctx->stats.program_hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
@@ -38785,6 +40103,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     TC__VEC_FREE(c, f->tensor);
     TC__VEC_FREE(c, f->range);
     TC__VEC_FREE(c, f->visit.external);
+    TC__VEC_FREE(c, f->visit.path);
     tc__text_free(&f->text);
     tc__free(c, f, sizeof *f);
 }

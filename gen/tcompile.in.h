@@ -85,6 +85,8 @@
 #include "graph/infer.c"
 #include "graph/view.c"
 #include "graph/trace.c"
+#include "graph/follow.c"
+#include "graph/record.c"
 #include "graph/make.c"
 #include "graph/move.c"
 #include "out/op_calls.inc"
@@ -92,6 +94,7 @@
 #include "graph/scalar.c"
 
 #include "base/once_begin.c"
+#include "graph/promote.c"
 #include "graph/compose.c"
 #include "graph/product.c"
 #include "graph/build.c"

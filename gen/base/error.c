@@ -102,6 +102,13 @@ static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
     return item ? item : TC_E_INTERNAL;
 }
 
+// Takes back errors since `before` was copied.
+static void tc__error_restore(tc_ctx *c, const tc__core *before) {
+    tc__core *core = tc__core_of(c);
+    core->unit_item = before->unit_item, core->error_item = before->error_item;
+    if (!before->error_item) tc__error_clear(c);
+}
+
 // ---- log
 
 // X(ID, "name in TC_LOGS and in log lines", "what it shows")

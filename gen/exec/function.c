@@ -30,8 +30,10 @@ typedef struct tc__entry {
     TC__VEC(uint32_t) source;    // by external: index in given
     TC__VEC(tc__snapshot) range; // *user first, then tc_guard_bytes
     TC__VEC(uint32_t)
-    result; // by result: index of the program's output, or
-            //   TC__EXTERNAL | external
+    result;                // by result: index of the program's output, or
+                           //   TC__EXTERNAL | external
+    TC__VEC(int64_t) size; // run-time sizes of the recording, by symbol
+    TC__VEC(int64_t) arg;  //   and values, by number
     struct tc__entry *next;
 } tc__entry;
 
@@ -177,6 +179,8 @@ static void tc__entry_free(tc_ctx *c, tc__entry *e) {
     TC__VEC_FREE(c, e->source);
     TC__VEC_FREE(c, e->range);
     TC__VEC_FREE(c, e->result);
+    TC__VEC_FREE(c, e->size);
+    TC__VEC_FREE(c, e->arg);
     tc__free(c, e, sizeof *e);
 }
 
@@ -231,6 +235,10 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     if (!tc__fn_sign_all(k, e->captured.at, e->captured.count)) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!TC__PUSH(c, e->given, f->given.at[i])) return 0;
+    for (size_t i = 0; i < v->size.count; i++)
+        if (!TC__PUSH(c, e->size, v->size.at[i])) return 0;
+    for (size_t i = 0; i < v->arg.count; i++)
+        if (!TC__PUSH(c, e->arg, v->arg.at[i])) return 0;
     for (size_t i = 0; i < f->range.count; i++)
         if (!TC__PUSH(c, e->range, f->range.at[i])) return 0;
     f->range.count = 0; // they are the entry's now
@@ -514,6 +522,15 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
     return k->out[i].id != 0;
 }
 
+// The steps of a recording, for a program that is laid out for other sizes.
+static int tc__fn_path(tc_fn *f, tc__step *leaf) {
+    tc__visit *v = &f->visit;
+    while (v->path.count <= leaf->position)
+        if (!TC__PUSH(f->ctx, v->path, NULL)) return 0;
+    for (tc__step *s = leaf; s->parent; s = s->parent) v->path.at[s->position] = s;
+    return 1;
+}
+
 // Runs the program of an entry that holds.
 static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
@@ -521,9 +538,12 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     tc__program *p = (tc__program *)e->leaf->program;
     tc__recorder *r = tc__recorder_of(f->ctx);
     v->external.count = 0;
+    v->size.at = e->size.at, v->size.count = e->size.count; // the entry's
+    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
+    if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
     f->ctx->stats.skips++, f->ctx->stats.program_hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
@@ -693,6 +713,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     TC__VEC_FREE(c, f->tensor);
     TC__VEC_FREE(c, f->range);
     TC__VEC_FREE(c, f->visit.external);
+    TC__VEC_FREE(c, f->visit.path);
     tc__text_free(&f->text);
     tc__free(c, f, sizeof *f);
 }

@@ -44,12 +44,16 @@ typedef struct tc__program {
     tc__graph graph;
     tc__plan plan;
     uint32_t externals;
-    tc__layout const **inputs; // by external, then by position (NULL = dense)
-    size_t input_count;
+    const tc__shape **inputs; // by external, then by position (NULL = dense)
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
     TC__VEC(tc__address) address;
-    uint8_t *memory;      // the arena of intermediates, plan.bytes
+    TC__VEC(tc__run_arg) arg;   // by slot of ARG
+    TC__VEC(tc__value) arg_now; //   and their values in this run
+    TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int laid_out;
+    uint8_t *memory; // the arena of intermediates
+    size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
     void **scratch_at;    // by worker
@@ -70,12 +74,9 @@ typedef enum tc__effects { TC__NO_EFFECTS, TC__WRITE_BACK } tc__effects;
 // ---- targets ----
 
 static int tc__program_output(tc__program *p, const tc__output *o, const tc__node *n) {
-    int64_t dims[TC_MAX_RANK];
     tc__output out = *o;
     out.node = n->id;
-    for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_value(n->dims[i]);
-    if (!out.alias) out.layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
-    return out.layout && TC__PUSH(p->ctx, p->output, out);
+    return TC__PUSH(p->ctx, p->output, out);
 }
 
 // The output in whose memory `node` is computed, UINT32_MAX = none.
@@ -98,12 +99,11 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     uint32_t code = o->position;
     const tc__step *s = v->path.at[code];
     o->view = s->view != 0;
-    for (; !(code & TC__EXTERNAL) && v->path.at[code]->view; code = v->path.at[code]->in[0])
-        o->offset += v->path.at[code]->offset;
+    while (!(code & TC__EXTERNAL) && v->path.at[code]->view) code = v->path.at[code]->in[0];
     if (!(code & TC__EXTERNAL)) return;
     code &= ~TC__EXTERNAL;
     if (tc__cell_at(b, code)->version && effects == TC__NO_EFFECTS) return;
-    o->alias = 1, o->external = code, o->layout = s->view;
+    o->alias = 1, o->external = code;
 }
 
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
@@ -205,7 +205,7 @@ static int tc__has_checks(const tc__program *p) {
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
     if (tc__has_checks(p) || p->overlaps) return;
-    const tc__layout *l = p->inputs[o->external];
+    const tc__shape *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
         if (tc__writes_node(p->launch.at[i].group, o->node)) writer = i;
@@ -224,13 +224,17 @@ static uint64_t tc__made_ns(const tc__program *p) {
            a->load_ns - b->load_ns;
 }
 
+static void tc__program_count(tc__program *p, int sign) {
+    tc_stats *s = &p->ctx->stats;
+    s->arena_bytes += (uint64_t)sign * p->plan.bytes;
+    s->unplanned_bytes += (uint64_t)sign * p->plan.unplanned;
+    p->counted = sign > 0;
+}
+
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
-    if (p->counted) {
-        c->stats.arena_bytes -= p->plan.bytes;
-        c->stats.unplanned_bytes -= p->plan.unplanned;
-    }
+    if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
         tc__group_free(c, p->launch.at[i].group);
@@ -242,8 +246,11 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
     TC__VEC_FREE(c, p->address);
+    TC__VEC_FREE(c, p->arg);
+    TC__VEC_FREE(c, p->arg_now);
+    TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
-    if (p->memory) tc__free_aligned(c, p->memory, p->plan.bytes);
+    if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch)
         tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
     if (p->source) tc__free(c, p->source, p->source_size);
@@ -253,35 +260,29 @@ static void tc__program_free(tc__program *p) {
     tc__free(c, p, sizeof *p);
 }
 
-static int tc__program_input(tc__program *p, uint32_t i, uint32_t layout) {
-    tc__layout *l = TC__ANEW(&p->arena, tc__layout);
-    if (!l) return 0;
-    *l = *tc__layout_at(p->ctx, layout);
-    p->inputs[i] = l;
-    return 1;
-}
-
-static int tc__program_inputs(tc__program *p, const tc__visit *v, uint32_t count) {
-    p->externals = (uint32_t)v->external.count;
-    p->input_count = p->externals + count;
-    p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__layout *, p->input_count + 1);
+// The layouts of the externals; what an earlier segment left is dense.
+static int tc__program_inputs(tc__program *p, const tc__builder *b, uint32_t count) {
+    const tc__visit *v = b->visit;
+    p->externals = b->externals;
+    p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__shape *, p->externals + count + 1);
     if (!p->inputs) return 0;
-    for (uint32_t i = 0; i < p->externals; i++)
-        if (!tc__program_input(p, i, v->external.at[i].layout)) return 0;
-    // What an earlier segment left may be a view of an external, with its strides.
-    for (uint32_t i = 0; i < count && i < v->result_of.count; i++) {
-        uint32_t at = v->result_of.at[i];
-        if (at && !tc__program_input(p, p->externals + i, v->result.at[at - 1].layout))
-            return 0;
+    for (uint32_t i = 0; i < p->externals; i++) {
+        const tc__external *e = &v->external.at[i];
+        tc__shape *s = TC__ANEW(&p->arena, tc__shape);
+        if (!s) return 0;
+        tc__shape_of_layout(tc__layout_at(p->ctx, e->layout), s);
+        for (int d = 0; e->shape && d < s->rank; d++) {
+            s->dims[d] = tc__local(b, e->shape->dims[d]);
+            s->strides[d] = tc__local(b, e->shape->strides[d]);
+        }
+        p->inputs[i] = s;
     }
     return 1;
 }
 
 static int tc__program_launch(tc__program *p, tc__group *k) {
     tc__launch l;
-    tc__ixenv env;
     memset(&l, 0, sizeof l);
-    memset(&env, 0, sizeof env);
     l.group = k;
     l.buf = TC__ANEW_ARRAY(&p->arena, void *, k->buffer.count + 1);
     if (!l.buf || !TC__PUSH(p->ctx, p->launch, l)) {
@@ -309,37 +310,88 @@ enum {
 }; // element steps below which waking a thread does not pay
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
-    tc__ixenv env;
-    memset(&env, 0, sizeof env);
     l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
-    if (!l->interp) return 0;
-    l->items = tc__ix_eval(&p->ix, l->group->items, &env);
-    int64_t cost = tc__item_cost(l->group, &env);
+    l->args.buf = l->buf, l->args.flag = p->flag;
+    return l->interp != NULL;
+}
+
+// ---- laying out: everything that depends on the sizes of a run ----
+
+static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
+    l->items = tc__ix_eval(&p->ix, l->group->items, env);
+    int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
-    size_t need = tc__interp_scratch_bytes(l->interp, NULL);
-    size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, &env);
-    if (compiled > need) need = compiled;
-    if (need > p->scratch_bytes) p->scratch_bytes = need;
-    l->args.buf = l->buf;
-    l->args.flag = p->flag;
+    l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+}
+
+static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
+    size_t most = 0;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
+        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
+        if (compiled > need) need = compiled;
+        if (need > most) most = need;
+    }
+    return (most + 4096 + 63) / 64 * 64;
+}
+
+// Scratch of all workers; it only grows.
+static int tc__program_scratch(tc__program *p, const tc__ixenv *env) {
+    size_t threads = (size_t)tc__threads(p->ctx), want = tc__scratch_wanted(p, env);
+    if (want > p->scratch_bytes) {
+        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_bytes * threads);
+        p->scratch_bytes = want;
+        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, want * threads);
+        if (!p->scratch) p->scratch_bytes = 0;
+    }
+    if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
+    if (!p->scratch || !p->scratch_at) return 0;
+    for (size_t i = 0; i < threads; i++)
+        p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->launch.at[i].args.scratch = p->scratch_at;
     return 1;
 }
 
+// Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
-    int threads = tc__threads(p->ctx);
-    p->scratch_bytes = (p->scratch_bytes + 4096 + 63) / 64 * 64;
-    p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, p->scratch_bytes * (size_t)threads);
-    p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
-    if (!p->scratch || !p->scratch_at) return 0;
-    for (int i = 0; i < threads; i++)
-        p->scratch_at[i] = p->scratch + (size_t)i * p->scratch_bytes;
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].args.scratch = p->scratch_at;
-    if (!p->plan.bytes) return 1;
+    if (p->plan.bytes <= p->memory_bytes) return 1;
+    if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
+    p->memory_bytes = p->memory ? p->plan.bytes : 0;
     return p->memory != NULL;
+}
+
+static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
+    size_t n = p->launch.count, nodes = p->graph.node.count;
+    uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, nodes);
+    tc__group **k = TC__NEW_ARRAY(p->ctx, tc__group *, n);
+    int ok = output && k;
+    for (size_t i = 0; ok && i < p->output.count; i++)
+        if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
+    for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
+    p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
+    ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
+    tc__free(p->ctx, output, nodes ? nodes : 1);
+    tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
+    return ok;
+}
+
+static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
+                              const tc__ixenv *env) {
+    int64_t dims[TC_MAX_RANK];
+    const tc__node *n = p->graph.node.at[o->node];
+    if (o->alias) {
+        o->layout = tc__code_layout(p->ctx, v, o->position, &o->offset);
+        return o->layout != 0;
+    }
+    for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
+    if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
+    o->layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    return o->layout != 0;
 }
 
 // The address of one buffer: in the arena now, else looked up at each run.
@@ -354,6 +406,7 @@ static int tc__program_address(tc__program *p, const tc__kbuf *b, void **at) {
 }
 
 static int tc__program_addresses(tc__program *p) {
+    p->address.count = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         for (size_t k = 0; k < l->group->buffer.count; k++)
@@ -362,17 +415,38 @@ static int tc__program_addresses(tc__program *p) {
     return 1;
 }
 
+static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
+    size_t n = p->size.count;
+    return p->laid_out && (!n || !memcmp(p->size.at, v->size.at, n * sizeof *p->size.at));
+}
+
+// Layouts, memory and work for the sizes of this visit; 0 = reported.
+static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    if (p->counted) tc__program_count(p, -1);
+    p->laid_out = 0;
+    if (p->size.count) memcpy(p->size.at, v->size.at, p->size.count * sizeof *p->size.at);
+    env.sym = p->size.at;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
+    if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
+    if (!tc__program_scratch(p, &env) || !tc__program_addresses(p)) return 0;
+    for (size_t i = 0; i < p->launch.count; i++)
+        tc__launch_lay_out(p, &p->launch.at[i], &env);
+    tc__program_count(p, 1);
+    p->laid_out = 1;
+    return 1;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
-    tc__ixenv env;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
-    memset(&env, 0, sizeof env);
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int ok =
         tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
-    ok = ok && tc__plan_make(p->ctx, &p->plan, s.kernel.at, s.kernel.count, output, &env);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -403,6 +477,18 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     return ok;
 }
 
+// What the builder learnt of run-time sizes and values.
+static int tc__program_symbols(tc__program *p, const tc__builder *b) {
+    tc__value none;
+    memset(&none, 0, sizeof none);
+    for (size_t i = 0; i < b->sym.count; i++)
+        if (!TC__PUSH(p->ctx, p->size, 0)) return 0;
+    for (size_t i = 0; i < b->arg.count; i++)
+        if (!TC__PUSH(p->ctx, p->arg, b->arg.at[i]) || !TC__PUSH(p->ctx, p->arg_now, none))
+            return 0;
+    return 1;
+}
+
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
                             const uint32_t *position, size_t positions,
                             tc__effects effects) {
@@ -410,8 +496,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     tc__graph recorded;
     memset(&b, 0, sizeof b);
     tc__graph_open(&recorded, p->ctx, &p->ix);
-    int ok = tc__program_inputs(p, v, count) && tc__graph_open(&p->graph, p->ctx, &p->ix);
-    ok = ok && tc__build(&b, &recorded, v, count) && tc__check_overlap(p, &b, v, count) &&
+    int ok = tc__graph_open(&p->graph, p->ctx, &p->ix);
+    ok = ok && tc__build(&b, &recorded, v, count) && tc__program_inputs(p, &b, count) &&
+         tc__check_overlap(p, &b, v, count) && tc__program_symbols(p, &b) &&
          tc__program_targets(p, &b, position, positions, effects);
     if (b.ctx) tc__builder_close(&b);
     ok = ok && tc__program_canon(p, v->region, &recorded);
@@ -421,7 +508,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
         ok = tc__launch_prepare(p, &p->launch.at[i]);
     for (size_t i = 0; ok && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
-    return ok && !p->ix.failed && tc__program_memory(p) && tc__program_addresses(p);
+    return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
@@ -439,9 +526,7 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     if (ok) {
-        c->stats.arena_bytes += p->plan.bytes;
-        c->stats.unplanned_bytes += p->plan.unplanned;
-        p->counted = 1, p->after = c->stats;
+        p->after = c->stats;
         return p;
     }
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);

@@ -33,17 +33,12 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
 
 // ---- which results are outputs ----
 
-static int64_t tc__meta_count(const tc__meta *m) {
-    int64_t n = 1;
-    for (int i = 0; i < m->rank; i++) n *= tc__ix_value(m->dims[i]);
-    return n;
-}
-
 enum { TC__SMALL_RESULT = 16 };
 
-static int tc__is_small_result(const tc__step *s) {
-    return tc__ops[s->op].kind != TC__KIND_SOURCE &&
-           tc__meta_count(&s->meta) <= TC__SMALL_RESULT;
+static int tc__is_small_result(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+    int64_t n = 1;
+    for (int i = 0; i < s->meta.rank; i++) n *= tc__visit_eval(c, v, s->meta.dims[i]);
+    return tc__ops[s->op].kind != TC__KIND_SOURCE && n <= TC__SMALL_RESULT;
 }
 
 // What the value of one position is made of: bytes by position, then by external.
@@ -128,7 +123,7 @@ static void tc__mark_named(const tc__visit *v, const tc__step *leaf, uint8_t *us
 
 // used[p] = 1: an output. Not consumed by another step since it was last written, kept,
 // wanted before, small, or a buffer.
-static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) {
+static void tc__mark_outputs(tc_ctx *c, const tc__visit *v, uint32_t count, uint8_t *used) {
     for (uint32_t i = 0; i < count; i++) used[i] = 1;
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
@@ -146,7 +141,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
             if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
             continue;
         }
-        if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))
+        if (!used[i] && (tc__is_small_result(c, v, s) || (s->flags & TC__STEP_WANTED)))
             used[i] = 1;
     }
 }
@@ -162,7 +157,7 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
         if (v->region->function)
             tc__mark_named(v, leaf, used);
         else
-            tc__mark_outputs(v, count, used);
+            tc__mark_outputs(c, v, count, used);
         for (uint32_t i = 0; i < count; i++) {
             int known = i < v->result_of.count && v->result_of.at[i];
             if (used[i] && !known) at[(*n)++] = i;
@@ -189,7 +184,7 @@ static void tc__put_alternative(tc__text *t, const tc__step *s) {
     tc__dump_step(t, p, s);
     if (tc__ops[s->op].kind == TC__KIND_SOURCE)
         tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
-    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, s, i);
+    for (uint32_t i = 0; i < s->n_bind; i++) tc__dump_binding(t, p, s, i);
     tc__put(t, " (%s:%d)", s->site.file ? s->site.file : "?", s->site.line);
 }
 
@@ -197,15 +192,16 @@ static void tc__put_alternative(tc__text *t, const tc__step *s) {
 static void tc__put_miss(tc__text *t, const tc__visit *v) {
     const tc__step *fork = NULL;
     for (size_t i = 0; i < v->path.count; i++)
-        if (v->path.at[i]->sibling) fork = v->path.at[i];
+        if (v->path.at[i]->parent->next->sibling) fork = v->path.at[i];
     if (!fork) {
         tc__put(t, "nothing was recorded before");
         return;
     }
+    const tc__step *first = fork->parent->next;
     tc__put(t, "step %u is ", (unsigned)fork->position);
     tc__put_alternative(t, fork);
     tc__put(t, ", was ");
-    tc__put_alternative(t, fork->sibling);
+    tc__put_alternative(t, first == fork ? fork->sibling : first);
 }
 
 typedef enum tc__cause { TC__NEW_PATH, TC__NEW_OUTPUTS } tc__cause;
@@ -274,11 +270,12 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
 
 // Whether the program of a break at which `want` is read stores result i: it is wanted, a
 // later segment uses it, or it is small and computed on the way.
-static int tc__segment_stores(const tc__reach *r, uint32_t i, uint32_t want) {
+static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i, uint32_t want) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
     if (i == want || s->flags & TC__STEP_CROSSES) return 1;
-    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT && tc__is_small_result(s);
+    return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
+           tc__is_small_result(c, r->v, s);
 }
 
 // The positions that the program of break `s` stores. NULL = out of memory.
@@ -292,7 +289,7 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(&r, i, s->in[0])) at[(*n)++] = i;
+        if (tc__segment_stores(c, &r, i, s->in[0])) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
@@ -300,6 +297,8 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
 // A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
+    tc__visit_promote(c, v);
+    s = v->at;
     uint32_t want = s->in[0], *at = NULL;
     if (want & TC__EXTERNAL) return 1;
     c->stats.graph_breaks++;
@@ -334,6 +333,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     size_t n = 0;
     tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
+    tc__visit_promote(c, v);
+    leaf = v->at;
     int fresh = !leaf->program || leaf->generation != v->region->generation;
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
     if (fresh && !at) return 0;
@@ -473,7 +474,9 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
     s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);
     e->bind = TC__NEW_ARRAY(c, tc__binding, e->externals + 1);
-    if (s->in && s->attr && e->bind && tc__call_infer(c, k, &s->meta)) {
+    tc__infer q;
+    if (s->in && s->attr && e->bind && tc__call_infer(c, NULL, k, &q)) {
+        s->meta = q.out;
         if (k->n_in) memcpy(s->in, code, k->n_in * sizeof *code);
         if (k->n_attr) memcpy(s->attr, k->attr, k->n_attr * sizeof *k->attr);
         for (uint32_t i = 0; i < e->externals; i++) {
@@ -531,15 +534,14 @@ static tc_tensor tc__eager_compute(tc_ctx *c, const tc__call *k) {
 // ---- views ----
 
 static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
-    tc__meta m;
+    tc__infer q;
     int64_t offset;
     uint32_t id;
     if (tc__ops[k->op].kind != TC__KIND_MOVE) return 0;
     tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[0]);
     *out = tc__null();
-    memset(&m, 0, sizeof m);
-    if (!t || !tc__call_infer(c, k, &m)) return 1;
-    if (!tc__view_of(c, k->op, k->attr, t->layout, &m, &id, &offset)) return 0;
+    if (!t || !tc__call_infer(c, NULL, k, &q)) return 1;
+    if (!tc__view_of(c, k->op, k->attr, t->layout, &q.out, &id, &offset)) return 0;
     if (!id) return 1;
     t->storage->refs++;
     *out =

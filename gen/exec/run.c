@@ -5,7 +5,8 @@ static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
     const tc__layout *l = tc__layout_at(c, o->layout);
     size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
     for (int i = 0; i < 2; i++)
-        if (o->kept[i] && o->kept[i]->refs == 1) return o->storage = o->kept[i];
+        if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= bytes)
+            return o->storage = o->kept[i];
     tc__storage *s = tc__storage_new(c, bytes);
     if (!s) return NULL;
     int i = o->kept[0] != NULL;
@@ -53,6 +54,16 @@ static void tc__program_look_up(tc__program *p, const tc__visit *v) {
         const tc__address *a = &p->address.at[i];
         *a->at =
             a->output ? tc__output_data(p, v, a->source) : tc__input_data(p, v, a->source);
+    }
+}
+
+static void tc__program_args(tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->arg.count; i++) {
+        const tc__run_arg *a = &p->arg.at[i];
+        double x;
+        memcpy(&x, &v->arg.at[a->number], sizeof x);
+        memcpy(&p->arg_now.at[i], &v->arg.at[a->number], sizeof *p->arg_now.at);
+        if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
     }
 }
 
@@ -145,8 +156,10 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
+    tc__program_args(p, v);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->args.seed = r->seed, l->args.draw = v->draw;

@@ -18,12 +18,21 @@ typedef struct tc__cell {
     tc__node *node;
 } tc__cell;
 
+// A value that a program gets at every run.
+typedef struct tc__run_arg {
+    uint32_t number;  // of the visit's `arg`
+    uint8_t dtype;    // that it is computed in
+    uint8_t is_value; // a tc__value of that dtype; else a double, to be converted
+} tc__run_arg;
+
 typedef struct tc__builder {
     tc_ctx *ctx;
     tc__graph *g;
     tc__visit *visit;
     uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
+    TC__VEC(tc__ix) sym;      // by symbol of the path: what it is in the graph
+    TC__VEC(tc__run_arg) arg; // by slot of ARG
     int failed;
 } tc__builder;
 
@@ -180,21 +189,20 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
 // The base whose view through SLICE `s` has become `value`: where(inside, padded value, base).
 static tc__node *tc__unslice(tc__graph *g, const tc__step *s, tc__node *base,
                              tc__node *value) {
-    int64_t dim = s->attr[0], start = tc__ix_value(s->attr[1]),
-            count = tc__ix_value(s->attr[2]);
-    int64_t step = tc__ix_value(s->attr[3]), n = tc__ix_value(base->dims[dim]);
+    int64_t dim = s->attr[0], step = tc__ix_value(s->attr[3]);
+    tc__ix low = s->attr[1], count = s->attr[2], n = base->dims[dim];
     tc__node *in[3];
-    if (!count) return base;
+    if (tc__ix_equals(count, 0)) return base;
+    tc__ix last = tc__ix_sub(g->ix, count, tc__ix_const(1));
     if (step < 0) {
-        value = tc__make_slice(g, value, dim, tc__ix_const(count - 1), tc__ix_const(count),
-                               tc__ix_const(-1));
-        start += (count - 1) * step;
+        value = tc__make_slice(g, value, dim, last, count, tc__ix_const(-1));
+        low = tc__ix_add(g->ix, low, tc__ix_mul(g->ix, last, tc__ix_const(step)));
         step = -step;
     }
     tc__value one;
     one.i = 1;
-    tc__ix low = tc__ix_const(start),
-           high = tc__ix_const(n - start - (count - 1) * step - 1);
+    tc__ix end = tc__ix_add(g->ix, low, tc__ix_mul(g->ix, last, tc__ix_const(step)));
+    tc__ix high = tc__ix_sub(g->ix, tc__ix_sub(g->ix, n, end), tc__ix_const(1));
     tc__node *inside = tc__make_const(g, TC_BOOL, one);
     if (!value || !inside) return NULL;
     inside = tc__make_expand(g, inside, value->rank, value->dims);
@@ -268,6 +276,73 @@ static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
     return tc__cell_write(b, v->parent, value);
 }
 
+// ---- run-time sizes ----
+// The expressions of a path name its symbols. In the graph a symbol that has to be equal to
+// something is that.
+
+static tc__ix tc__local(const tc__builder *b, tc__ix e) {
+    return tc__ix_copy(b->g->ix, &tc__recorder_of(b->ctx)->ix, e, b->sym.at);
+}
+
+// The next symbol of the path, if e is it.
+static int tc__build_symbol(tc__builder *b, tc__ix e) {
+    if (tc__ix_is_const(e)) return 1;
+    const tc__ixnode *n = tc__ix_node(&tc__recorder_of(b->ctx)->ix, e);
+    if (n->kind != TC__IX_SYM || n->a != (int64_t)b->sym.count) return 1;
+    return TC__PUSH(b->ctx, b->sym, tc__ix_sym(b->g->ix, n->a, n->lo, n->hi));
+}
+
+static int tc__build_symbols_of(tc__builder *b, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_bind; i++)
+        for (int d = 0; s->bind[i].shape && d < s->bind[i].shape->rank; d++)
+            if (!tc__build_symbol(b, s->bind[i].shape->dims[d])) return 0;
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        if (tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE &&
+            !tc__build_symbol(b, s->attr[i]))
+            return 0;
+    for (int d = 0; tc__ops[s->op].kind == TC__KIND_SOURCE && d < s->meta.rank; d++)
+        if (!tc__build_symbol(b, s->meta.dims[d])) return 0;
+    return 1;
+}
+
+// Symbols that the path's conditions make equal to something.
+static void tc__build_equalities(tc__builder *b, const tc__step *s) {
+    tc__ix sym, to;
+    for (uint32_t i = 0; i < s->n_guard; i++) {
+        const tc__relation *g = &s->guard[i];
+        if (g->kind != TC__EQUAL) continue;
+        if (!tc__ix_solve(b->g->ix, tc__local(b, g->a), tc__local(b, g->b), &sym, &to))
+            continue; // equal already
+        for (size_t k = 0; k < b->sym.count; k++)
+            b->sym.at[k] = tc__ix_subst(b->g->ix, b->sym.at[k], sym, to);
+    }
+}
+
+static int tc__build_symbols(tc__builder *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (b->visit->path.at[i]->symbolic &&
+            !tc__build_symbols_of(b, b->visit->path.at[i]))
+            return 0;
+    for (uint32_t i = 0; i < count; i++) tc__build_equalities(b, b->visit->path.at[i]);
+    return 1;
+}
+
+// The step with the graph's expressions; NULL = out of memory.
+static const tc__step *tc__local_step(tc__builder *b, const tc__step *s) {
+    if (!s->symbolic) return s;
+    tc__step *l = TC__ANEW(&b->g->arena, tc__step);
+    int64_t *attr = TC__ANEW_ARRAY(&b->g->arena, int64_t, s->n_attr + 1);
+    if (!l || !attr) return NULL;
+    *l = *s;
+    l->attr = attr;
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        int size = tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE;
+        attr[i] = size ? tc__local(b, s->attr[i]) : s->attr[i];
+    }
+    for (int d = 0; d < s->meta.rank; d++) l->meta.dims[d] = tc__local(b, s->meta.dims[d]);
+    return l;
+}
+
 // ---- steps ----
 
 static uint32_t tc__code_cell(const tc__builder *b, uint32_t code) {
@@ -279,15 +354,32 @@ static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i)
 }
 
 // dtype in which operand i of an elementwise step is computed.
-static int tc__operand_dtype(const tc__builder *b, const tc__step *s, uint32_t i,
-                             int common) {
-    (void)b;
+static int tc__operand_dtype(const tc__step *s, uint32_t i, int common) {
     if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
     // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
     if (tc__ops[s->op].dtype == tc__dtype_compare)
         return common == TC_BOOL ? TC_U8 : common;
     return s->meta.dtype;
+}
+
+// The scalar of a step in dtype t: a constant, or a run-time value.
+static tc__node *tc__make_scalar(tc__builder *b, const tc__step *s, int t) {
+    int is_value = s->op == TC_OP_CONST || s->op == TC_OP_ARG;
+    tc__run_arg a;
+    double x;
+    tc__value v;
+    if (!(s->args & 1)) {
+        memcpy(&v, &s->attr[0], sizeof v);
+        memcpy(&x, &s->attr[0], sizeof x);
+        return tc__make_const(b->g, t, is_value ? v : tc__value_of(x, t));
+    }
+    memset(&a, 0, sizeof a);
+    a.number = (uint32_t)s->attr[0], a.dtype = (uint8_t)t, a.is_value = (uint8_t)is_value;
+    int64_t slot = 0, n = (int64_t)b->arg.count;
+    while (slot < n && memcmp(&b->arg.at[slot], &a, sizeof a)) slot++;
+    if (slot == n && !TC__PUSH(b->ctx, b->arg, a)) return NULL;
+    return tc__make(b->g, TC_OP_ARG, t, 0, NULL, NULL, 0, &slot, 1);
 }
 
 static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
@@ -297,7 +389,8 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
         tc__node *n = tc__step_operand(b, s, i);
         if (n) t = i ? tc__promote(t, n->dtype) : n->dtype;
     }
-    if (s->n_attr == 2) memcpy(&v, &s->attr[0], sizeof v);
+    if (s->n_attr == 2)
+        memcpy(&v, s->args & 1 ? &b->visit->arg.at[s->attr[0]] : &s->attr[0], sizeof v);
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
@@ -306,11 +399,9 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     tc__node *in[3] = {NULL, NULL, NULL};
     int common = tc__step_common_dtype(b, s), scalar = s->n_attr == 2;
     for (uint32_t i = 0, k = 0; i < (uint32_t)o->arity; i++) {
-        int t = tc__operand_dtype(b, s, i, common);
+        int t = tc__operand_dtype(s, i, common);
         if (scalar && i == (s->attr[1] == TC__SCALAR_LEFT ? 0u : (uint32_t)o->arity - 1)) {
-            double v;
-            memcpy(&v, &s->attr[0], sizeof v);
-            in[i] = tc__make_const(b->g, t, tc__value_of(v, t));
+            in[i] = tc__make_scalar(b, s, t);
         } else {
             in[i] = tc__make_cast(b->g, tc__step_operand(b, s, k++), t);
         }
@@ -338,12 +429,9 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
-    if (s->op == TC_OP_CONST) {
-        tc__value v;
-        memcpy(&v, &s->attr[0], sizeof v);
-        return tc__make_expand(b->g, tc__make_const(b->g, s->meta.dtype, v), s->meta.rank,
+    if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
+        return tc__make_expand(b->g, tc__make_scalar(b, s, s->meta.dtype), s->meta.rank,
                                s->meta.dims);
-    }
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
@@ -380,20 +468,24 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
 }
 
 static int tc__build_external(tc__builder *b, uint32_t i) {
-    const tc__layout *l = tc__layout_at(b->ctx, b->visit->external.at[i].layout);
+    const tc__external *e = &b->visit->external.at[i];
     tc__meta m;
     tc__cell v;
     int64_t attr = i;
     memset(&v, 0, sizeof v);
-    tc__meta_of_layout(l, &m);
+    tc__meta_of_layout(tc__layout_at(b->ctx, e->layout), &m);
+    for (int d = 0; e->shape && d < m.rank; d++)
+        m.dims[d] = tc__local(b, e->shape->dims[d]);
     v.node = tc__make(b->g, TC_OP_INPUT, m.dtype, m.rank, m.dims, NULL, 0, &attr, 1);
     return v.node && TC__PUSH(b->ctx, b->cell, v);
 }
 
-// Results of earlier segments that are in memory enter as inputs: code n_ext + position.
+// Results of earlier segments that are in memory enter as inputs: code n_ext + position. Views are
+// made again from what they show.
 static int tc__build_known(tc__builder *b, const tc__step *s) {
     tc__visit *v = b->visit;
-    if (s->position >= v->result_of.count || !v->result_of.at[s->position]) return 0;
+    if (s->view || s->position >= v->result_of.count || !v->result_of.at[s->position])
+        return 0;
     int64_t attr = (int64_t)(b->externals + s->position);
     tc__cell cell;
     memset(&cell, 0, sizeof cell);
@@ -403,7 +495,11 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
     return 1;
 }
 
-static void tc__builder_close(tc__builder *b) { TC__VEC_FREE(b->ctx, b->cell); }
+static void tc__builder_close(tc__builder *b) {
+    TC__VEC_FREE(b->ctx, b->cell);
+    TC__VEC_FREE(b->ctx, b->sym);
+    TC__VEC_FREE(b->ctx, b->arg);
+}
 
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
 // writes in place anywhere (then everything is recomputed from the externals). 0 = reported.
@@ -411,12 +507,15 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     int pure = 1;
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
+    if (!tc__build_symbols(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)
         if (!tc__build_external(b, i)) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (pure && tc__build_known(b, v->path.at[i])) continue;
-        if (b->failed || !tc__build_step(b, v->path.at[i])) return 0;
+        const tc__step *s = tc__local_step(b, v->path.at[i]);
+        if (!s) return 0;
+        if (pure && tc__build_known(b, s)) continue;
+        if (b->failed || !tc__build_step(b, s)) return 0;
     }
     return 1;
 }

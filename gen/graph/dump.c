@@ -288,6 +288,10 @@ static void tc__dump_code(tc__text *t, uint32_t code) {
 static void tc__dump_step_scalar(tc__text *t, const tc__step *s) {
     double v;
     memcpy(&v, &s->attr[0], sizeof v);
+    if (s->args & 1) {
+        tc__put(t, " arg%lld", (long long)s->attr[0]);
+        return;
+    }
     tc__put(t, " ");
     tc__put_double(t, v);
 }
@@ -300,18 +304,25 @@ static void tc__dump_step(tc__text *t, const tc__ixpool *p, const tc__step *s) {
     if (left) tc__dump_step_scalar(t, s);
     for (uint32_t i = 0; i < s->n_in; i++) tc__dump_code(t, s->in[i]);
     if (scalar && !left) tc__dump_step_scalar(t, s);
-    if (!alu) tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
+    if (!alu && s->args)
+        tc__put(t, " arg%lld", (long long)s->attr[0]);
+    else if (!alu)
+        tc__dump_attrs(t, p, s->op, s->meta.dtype, s->attr, s->n_attr);
 }
 
-static void tc__dump_binding(tc__text *t, const tc__step *s, uint32_t i) {
-    const tc__layout *l = tc__layout_at(t->ctx, s->bind[i].layout);
+static void tc__dump_binding(tc__text *t, const tc__ixpool *p, const tc__step *s,
+                             uint32_t i) {
+    const tc__binding *b = &s->bind[i];
     uint32_t number = s->first_external + i;
-    tc__meta m;
-    tc__meta_of_layout(l, &m);
-    tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l->dtype)->name);
-    tc__dump_dims(t, NULL, m.rank, m.dims);
-    tc__put(t, l->contiguous ? " contiguous" : " strided");
-    if (s->bind[i].alias != number) tc__put(t, " shares x%u", (unsigned)s->bind[i].alias);
+    tc__shape l;
+    if (b->shape)
+        l = *b->shape;
+    else
+        tc__shape_of_layout(tc__layout_at(t->ctx, b->layout), &l);
+    tc__put(t, "%sx%u: %s", i ? ", " : "  ", (unsigned)number, tc__dtype(l.dtype)->name);
+    tc__dump_dims(t, p, l.rank, l.dims);
+    tc__put(t, l.contiguous ? " contiguous" : " strided");
+    if (b->alias != number) tc__put(t, " shares x%u", (unsigned)b->alias);
 }
 
 // The path of a visit, one step per line: what it does, its result, the externals it binds.
@@ -328,7 +339,7 @@ TC__UNUSED static void tc__dump_trace(tc__text *t, const tc__visit *v) {
             tc__put(t, "%s", tc__dtype(s->meta.dtype)->name);
             tc__dump_dims(t, p, s->meta.rank, s->meta.dims);
         }
-        for (uint32_t k = 0; k < s->n_bind; k++) tc__dump_binding(t, s, k);
+        for (uint32_t k = 0; k < s->n_bind; k++) tc__dump_binding(t, p, s, k);
         tc__put(t, "\n");
     }
 }

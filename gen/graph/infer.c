@@ -9,6 +9,36 @@ typedef struct tc__meta {
     tc__ix dims[TC_MAX_RANK];
 } tc__meta;
 
+// The layout of an external, whose sizes may be symbols; so then are the strides.
+typedef struct tc__shape {
+    uint8_t dtype, rank, contiguous;
+    tc__ix dims[TC_MAX_RANK], strides[TC_MAX_RANK];
+} tc__shape;
+
+static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
+    for (int i = 0; i < l->rank; i++) {
+        s->dims[i] = tc__ix_const(l->dims[i]);
+        s->strides[i] = tc__ix_const(l->strides[i]);
+    }
+}
+
+// What a shape rule had to assume of sizes that are known at run time only.
+typedef enum tc__relation_kind {
+    TC__EQUAL,    // a == b
+    TC__DIFFER,   // a != b
+    TC__NOT_LESS, // a >= b
+    TC__MULTIPLE  // a % b == 0
+} tc__relation_kind;
+
+typedef struct tc__relation {
+    tc__relation_kind kind;
+    tc__ix a, b;
+} tc__relation;
+
+enum { TC__MAX_RELATIONS = 32 };
+
 typedef struct tc__infer {
     tc_ctx *ctx;
     tc__ixpool *ix;
@@ -16,7 +46,10 @@ typedef struct tc__infer {
     uint32_t n_in, n_attr;
     const tc__meta *const *in;
     const int64_t *attr;
+    const int64_t *size; // by symbol: its value in this run; NULL = unknown
     tc__meta out;
+    tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
+    uint32_t needs;
 } tc__infer;
 
 typedef enum tc__kind {
@@ -72,6 +105,76 @@ static const char *tc__dims_text(const tc__meta *m, char out[160]) {
     }
     snprintf(out + n, 160 - n, "]");
     return out;
+}
+
+// ---- decisions about sizes ----
+// A rule that needs to know how two sizes relate asks tc__know. What cannot be told from the
+// expressions is told from the sizes of this run, and noted in `need`.
+
+static int tc__relation_holds(tc__relation_kind kind, int64_t a, int64_t b) {
+    switch (kind) {
+    case TC__EQUAL: return a == b;
+    case TC__DIFFER: return a != b;
+    case TC__NOT_LESS: return a >= b;
+    case TC__MULTIPLE: return b > 0 && a % b == 0;
+    }
+    return 0;
+}
+
+// 1 = always, 0 = never, -1 = it depends.
+static int tc__relation_known(tc__ixpool *p, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    if (tc__ix_is_const(a) && tc__ix_is_const(b))
+        return tc__relation_holds(kind, tc__ix_value(a), tc__ix_value(b));
+    tc__ix d = tc__ix_sub(p, a, b);
+    int64_t lo = tc__ix_lo(p, d), hi = tc__ix_hi(p, d);
+    int apart = lo > 0 || hi < 0;
+    switch (kind) {
+    case TC__EQUAL: return a == b ? 1 : apart ? 0 : -1;
+    case TC__DIFFER: return a == b ? 0 : apart ? 1 : -1;
+    case TC__NOT_LESS: return lo >= 0 ? 1 : hi < 0 ? 0 : -1;
+    case TC__MULTIPLE: return a == b || tc__ix_equals(tc__ix_mod(p, a, b), 0) ? 1 : -1;
+    }
+    return -1;
+}
+
+static int tc__need(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    tc__relation r;
+    r.kind = kind, r.a = a, r.b = b;
+    for (uint32_t i = 0; i < q->needs; i++)
+        if (q->need[i].kind == kind && q->need[i].a == a && q->need[i].b == b) return 1;
+    if (q->needs == TC__MAX_RELATIONS)
+        return tc__fail(q->ctx, TC_E_TOO_BIG, "%s: more than %d relations of sizes",
+                        tc__op_name(q->op), TC__MAX_RELATIONS);
+    q->need[q->needs++] = r;
+    return 1;
+}
+
+// a == b names sizes, but cannot be solved for one of them: each is what it is in this run.
+static int tc__need_each(tc__infer *q, tc__ix a, tc__ix b) {
+    tc__ixsyms s;
+    tc__ix_syms(q->ix, a, &s, 1);
+    tc__ix_syms(q->ix, b, &s, 0);
+    for (uint32_t i = 0; i < s.count; i++) {
+        int64_t slot = tc__ix_node(q->ix, s.at[i])->a;
+        if (!tc__need(q, TC__EQUAL, s.at[i], tc__ix_const(q->size[slot]))) return 0;
+    }
+    return !s.lost;
+}
+
+// Whether the relation holds, from now on for good.
+static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    tc__ixenv env;
+    tc__ix sym, to;
+    int known = tc__relation_known(q->ix, kind, a, b);
+    if (known >= 0) return known;
+    if (!q->size) return kind != TC__EQUAL; // a graph whose path has seen to it
+    memset(&env, 0, sizeof env);
+    env.sym = q->size;
+    int64_t x = tc__ix_eval(q->ix, a, &env), y = tc__ix_eval(q->ix, b, &env);
+    if (!tc__relation_holds(kind, x, y)) return 0;
+    if (kind == TC__EQUAL && !tc__ix_solve(q->ix, a, b, &sym, &to))
+        return tc__need_each(q, a, b);
+    return tc__need(q, kind, a, b);
 }
 
 // ---- dtype rules ----
@@ -176,6 +279,20 @@ static int tc__bcast_fail(tc__infer *q, uint32_t i, int dim) {
                     tc__dims_text(q->in[i], y), dim);
 }
 
+// The size that u and v broadcast to; 0 = they do not. One of them that repeats is 1 for good.
+static int tc__broadcast(tc__infer *q, tc__ix u, tc__ix v, tc__ix *out) {
+    *out = tc__ix_equals(u, 1) ? v : u;
+    if (tc__ix_equals(u, 1) || tc__ix_equals(v, 1)) return 1;
+    if (tc__know(q, TC__EQUAL, u, v)) {
+        *out = tc__ix_is_const(v) ? v : u;
+        return 1;
+    }
+    *out = v;
+    if (tc__know(q, TC__EQUAL, u, tc__ix_const(1))) return 1;
+    *out = u;
+    return tc__know(q, TC__EQUAL, v, tc__ix_const(1));
+}
+
 static int tc__shape_bcast(tc__infer *q) {
     q->out.rank = 0;
     for (uint32_t i = 0; i < q->n_in; i++) {
@@ -186,9 +303,7 @@ static int tc__shape_bcast(tc__infer *q) {
             int x = d - (rank - a.rank), y = d - (rank - m->rank);
             tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x],
                    v = y < 0 ? tc__ix_const(1) : m->dims[y];
-            if (u != v && !tc__ix_equals(u, 1) && !tc__ix_equals(v, 1))
-                return tc__bcast_fail(q, i, d);
-            q->out.dims[d] = tc__ix_equals(u, 1) ? v : u;
+            if (!tc__broadcast(q, u, v, &q->out.dims[d])) return tc__bcast_fail(q, i, d);
         }
         q->out.rank = (uint8_t)rank;
     }
@@ -211,7 +326,7 @@ static int tc__shape_reshape(tc__infer *q) {
     char x[160], y[160];
     tc__shape_sizes(q);
     tc__ix have = tc__meta_numel(q->ix, q->in[0]), want = tc__meta_numel(q->ix, &q->out);
-    if (have == want) return 1;
+    if (tc__know(q, TC__EQUAL, want, have)) return 1;
     return tc__fail(q->ctx, TC_E_SHAPE, "reshape: %s has %lld elements, %s has %lld",
                     tc__dims_text(q->in[0], x), (long long)tc__ix_value(have),
                     tc__dims_text(&q->out, y), (long long)tc__ix_value(want));
@@ -241,7 +356,8 @@ static int tc__shape_expand(tc__infer *q) {
     tc__shape_sizes(q);
     int ok = q->out.rank >= m->rank, lead = q->out.rank - m->rank;
     for (int i = 0; ok && i < m->rank; i++)
-        ok = m->dims[i] == q->out.dims[lead + i] || tc__ix_equals(m->dims[i], 1);
+        ok = tc__know(q, TC__EQUAL, m->dims[i], q->out.dims[lead + i]) ||
+             tc__know(q, TC__EQUAL, m->dims[i], tc__ix_const(1));
     if (ok) return 1;
     return tc__fail(q->ctx, TC_E_BROADCAST,
                     "expand: %s does not expand to %s; only size 1 repeats",
@@ -267,12 +383,12 @@ static int tc__shape_pad(tc__infer *q) {
     if (!tc__dim_of(q, dim)) return 0;
     tc__shape_same(q);
     tc__ix n = q->out.dims[dim];
-    if (!tc__ix_equals(q->attr[3], 1) && !tc__ix_equals(n, 0)) {
+    if (!tc__ix_equals(q->attr[3], 1) && tc__know(q, TC__DIFFER, n, tc__ix_const(0))) {
         n = tc__ix_mul(q->ix, tc__ix_sub(q->ix, n, tc__ix_const(1)), q->attr[3]);
         n = tc__ix_add(q->ix, n, tc__ix_const(1));
     }
     q->out.dims[dim] = tc__ix_add(q->ix, n, tc__ix_add(q->ix, q->attr[1], q->attr[2]));
-    if (tc__ix_lo(q->ix, q->out.dims[dim]) >= 0) return 1;
+    if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
     return tc__fail(q->ctx, TC_E_SHAPE, "pad: dimension %lld would get a negative size",
                     (long long)dim);
 }
@@ -290,7 +406,7 @@ static int tc__shape_window(tc__infer *q) {
         tc__ix_mul(q->ix, tc__ix_sub(q->ix, q->attr[1], tc__ix_const(1)), q->attr[3]);
     tc__ix left =
         tc__ix_sub(q->ix, tc__ix_sub(q->ix, q->out.dims[dim], reach), tc__ix_const(1));
-    if (tc__ix_lo(q->ix, left) < 0)
+    if (!tc__know(q, TC__NOT_LESS, left, tc__ix_const(0)))
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "window: size %lld (dilation %lld) is larger than the "
                         "dimension %lld; pad it first?",
@@ -311,7 +427,7 @@ static int tc__shape_cat(tc__infer *q) {
     for (uint32_t i = 1; i < q->n_in; i++) {
         int ok = q->in[i]->rank == q->out.rank;
         for (int d = 0; ok && d < q->out.rank; d++)
-            ok = d == dim || q->in[i]->dims[d] == q->out.dims[d];
+            ok = d == dim || tc__know(q, TC__EQUAL, q->in[i]->dims[d], q->out.dims[d]);
         if (!ok)
             return tc__fail(q->ctx, TC_E_SHAPE,
                             "cat: operand %u is %s, operand 0 is %s; all sizes "
@@ -352,7 +468,7 @@ static int tc__shape_gather(tc__infer *q) {
     if (!tc__dim_of(q, dim) || !tc__index_dtype(q)) return 0;
     int ok = a->rank == b->rank;
     for (int i = 0; ok && i < a->rank; i++)
-        ok = i == dim || tc__ix_hi(q->ix, b->dims[i]) <= tc__ix_lo(q->ix, a->dims[i]);
+        ok = i == dim || tc__know(q, TC__NOT_LESS, a->dims[i], b->dims[i]);
     if (!ok)
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "gather: index %s does not fit %s; outside dimension %lld "
@@ -370,7 +486,7 @@ static int tc__shape_reduce(tc__infer *q) {
                    q->op != TC_OP_ARGMIN;
     for (int i = 0; i < q->out.rank; i++) {
         if (!(q->attr[0] >> i & 1)) continue;
-        if (tc__ix_equals(q->out.dims[i], 0) && !empty_ok)
+        if (!empty_ok && !tc__know(q, TC__NOT_LESS, q->out.dims[i], tc__ix_const(1)))
             return tc__fail(
                 q->ctx, TC_E_SHAPE, "%s: dimension %d of %s is empty and has no %s",
                 tc__op_name(q->op), i, tc__dims_text(q->in[0], x), tc__op_name(q->op));
@@ -388,7 +504,7 @@ static int tc__shape_matmul(tc__infer *q) {
                         "needed",
                         tc__dims_text(a, x), tc__dims_text(b, y));
     int r = a->rank;
-    if (a->dims[r - 1] != b->dims[r - 2])
+    if (!tc__know(q, TC__EQUAL, a->dims[r - 1], b->dims[r - 2]))
         return tc__fail(q->ctx, TC_E_SHAPE,
                         "matmul: inner sizes differ: a is %s, b is %s; transpose "
                         "one of them?",

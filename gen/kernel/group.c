@@ -39,7 +39,7 @@ typedef struct tc__group {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
-    const tc__layout *const
+    const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;

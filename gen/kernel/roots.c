@@ -31,7 +31,7 @@ typedef struct tc__cluster {
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
-    const tc__layout *const *inputs;
+    const tc__shape *const *inputs;
     uint8_t *live;    // by node: needed by an output
     uint32_t *users;  // by node: distinct operand edges from live nodes
     uint32_t *cost;   // by node: cost of recomputing one element

@@ -224,14 +224,13 @@ static uint32_t tc__weave_load(tc__weave *w, uint32_t buffer, int dtype, tc__ix 
 
 static uint32_t tc__lower_at(tc__weave *w, const tc__node *n, const tc__ix *index);
 
-// Externals are strided by their layouts, whose strides are constants.
+// Externals are strided by their layouts.
 static uint32_t tc__lower_input(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    const tc__layout *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
+    const tc__shape *l = w->k->inputs ? w->k->inputs[n->attr[0]] : NULL;
     tc__ix at = tc__ix_const(0);
     if (!l) at = tc__flat(w->ix, n->rank, n->dims, index);
     for (int i = 0; l && i < n->rank; i++)
-        at =
-            tc__ix_add(w->ix, at, tc__ix_mul(w->ix, tc__ix_const(l->strides[i]), index[i]));
+        at = tc__ix_add(w->ix, at, tc__ix_mul(w->ix, l->strides[i], index[i]));
     uint32_t b = tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)n->attr[0], n->dtype,
                                   tc__node_numel(w->g, n));
     return tc__weave_load(w, b, n->dtype, at);

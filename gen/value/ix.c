@@ -591,6 +591,101 @@ static tc__ix tc__ix_subst(tc__ixpool *p, tc__ix e, tc__ix from, tc__ix to) {
     return sum;
 }
 
+// ---- symbols ----
+
+typedef struct tc__ixsyms {
+    uint32_t count;
+    int lost; // 1 = there are more than `at` holds
+    tc__ix at[16];
+} tc__ixsyms;
+
+static void tc__ix_find_syms(const tc__ixpool *p, tc__ix e, tc__ixsyms *out) {
+    if (tc__ix_is_const(e)) return;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_VAL) return;
+    if (n->kind == TC__IX_SYM) {
+        for (uint32_t i = 0; i < out->count; i++)
+            if (out->at[i] == e) return;
+        if (out->count == TC__COUNT(out->at))
+            out->lost = 1;
+        else
+            out->at[out->count++] = e;
+        return;
+    }
+    if (n->kind != TC__IX_POLY) {
+        tc__ix_find_syms(p, n->a, out);
+        tc__ix_find_syms(p, n->b, out);
+        return;
+    }
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && p->term.at[n->first + i].atom[k]; k++)
+            tc__ix_find_syms(p, p->term.at[n->first + i].atom[k], out);
+}
+
+// The symbols of e, each once; `fresh` empties the list first.
+static void tc__ix_syms(const tc__ixpool *p, tc__ix e, tc__ixsyms *out, int fresh) {
+    if (fresh) out->count = 0, out->lost = 0;
+    tc__ix_find_syms(p, e, out);
+}
+
+static int tc__ix_names(const tc__ixpool *p, tc__ix e, tc__ix sym) {
+    tc__ixsyms s;
+    tc__ix_syms(p, e, &s, 1);
+    for (uint32_t i = 0; i < s.count; i++)
+        if (s.at[i] == sym) return 1;
+    return s.lost;
+}
+
+// a == b as sym = expr: a symbol that stands alone in one term. 0 = there is none.
+static int tc__ix_solve(tc__ixpool *p, tc__ix a, tc__ix b, tc__ix *sym, tc__ix *expr) {
+    tc__ix d = tc__ix_sub(p, a, b);
+    if (tc__ix_is_const(d)) return 0;
+    tc__ixnode n = *tc__ix_node(p, d);
+    if (n.kind == TC__IX_SYM) {
+        *sym = d, *expr = tc__ix_const(0);
+        return 1;
+    }
+    if (n.kind != TC__IX_POLY) return 0;
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = p->term.at[n.first + i];
+        if (t.atom[1] || tc__ix_node(p, t.atom[0])->kind != TC__IX_SYM) continue;
+        tc__ix alone = tc__ix_mul(p, tc__ix_const(t.coef), t.atom[0]);
+        tc__ix rest = tc__ix_sub(p, alone, d);
+        int64_t size = t.coef < 0 ? -t.coef : t.coef;
+        if (tc__ix_names(p, rest, t.atom[0])) continue;
+        if (size != 1 && !tc__ix_is_const(rest)) continue;
+        if (t.coef < 0) rest = tc__ix_mul(p, rest, tc__ix_const(-1));
+        if (tc__ix_is_const(rest) && tc__ix_value(rest) % size) continue;
+        *sym = t.atom[0],
+        *expr = size == 1 ? rest : tc__ix_const(tc__ix_value(rest) / size);
+        return 1;
+    }
+    return 0;
+}
+
+// e of pool `from` in pool p, its symbol of slot i replaced by sym[i]. No variables, no values.
+static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
+                          const tc__ix *sym) {
+    if (tc__ix_is_const(e)) return e;
+    tc__ixnode n = *tc__ix_node(from, e);
+    if (n.kind == TC__IX_SYM) return sym[n.a];
+    if (n.kind != TC__IX_POLY) {
+        tc__ix a = tc__ix_copy(p, from, n.a, sym), b = tc__ix_copy(p, from, n.b, sym);
+        if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
+        if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
+        return tc__ix_min(p, a, b);
+    }
+    tc__ix sum = tc__ix_const(n.base);
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = from->term.at[n.first + i];
+        tc__ix product = tc__ix_const(t.coef);
+        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++)
+            product = tc__ix_mul(p, product, tc__ix_copy(p, from, t.atom[k], sym));
+        sum = tc__ix_add(p, sum, product);
+    }
+    return sum;
+}
+
 // Whether e names the variable of `axis` or (val != 0) any value loaded by the kernel.
 static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
     if (tc__ix_is_const(e)) return 0;

@@ -1,0 +1,491 @@
+// Following and forking: one call against the steps that may come next.
+// Input: a visit and a call. Output: the step it is, new or known.
+//
+// One idea: re-running the C body is the guard. A call that equals the step expected next costs a few
+// compares (tc__follows, graph/record.c); here is the long way: binding externals, sizes and values
+// known at run time only, other branches, another path for the same calls, and at last a new step.
+
+// ---- what a call gives ----
+
+// dtype and sizes of an operand as the path has them.
+static void tc__code_meta(tc_ctx *c, const tc__visit *v, uint32_t code, tc__meta *m) {
+    if (!(code & TC__EXTERNAL)) {
+        *m = v->path.at[code]->meta;
+        return;
+    }
+    const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
+    tc__meta_of_layout(tc__layout_at(c, e->layout), m);
+    if (e->shape) memcpy(m->dims, e->shape->dims, sizeof m->dims);
+}
+
+// The same of an operand of a call; v NULL = eager.
+static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, uint32_t i,
+                            tc__meta *m) {
+    tc_tensor h = k->in[i];
+    if (v && h.id >> TC__SLOT_BITS == v->key && tc__position(h) < v->path.count) {
+        tc__code_meta(c, v, tc__position(h), m);
+        return 1;
+    }
+    const tc__tensor *t = v ? tc__tensor_find(c, h) : NULL;
+    if (!t || t->bind_epoch != v->epoch) return tc__meta_of(c, tc__op_name(k->op), h, m);
+    tc__code_meta(c, v, TC__EXTERNAL | t->bind_index, m);
+    return 1;
+}
+
+enum { TC__MAX_OPERANDS = 64 };
+
+// The rules of the op, for operands of these sizes; 0 = reported.
+static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
+                          const tc__meta *m, tc__infer *q) {
+    const tc__meta *p[TC__MAX_OPERANDS];
+    int64_t dims[TC_MAX_RANK];
+    memset(q, 0, sizeof *q);
+    for (uint32_t i = 0; i < k->n_in; i++) p[i] = &m[i];
+    q->ctx = c, q->ix = &tc__recorder_of(c)->ix, q->op = k->op;
+    q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
+    q->size = v ? v->size.at : NULL;
+    q->out.dtype = k->dtype, q->out.rank = k->rank;
+    if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
+    if (!tc__ops[k->op].dtype(q) || !tc__ops[k->op].shape(q)) return 0;
+    for (int i = 0; i < q->out.rank; i++)
+        dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
+    q->in = NULL;
+    return tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+}
+
+// dtype and sizes of a call's result, as expressions of the path; 0 = reported.
+static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
+    tc__meta m[TC__MAX_OPERANDS];
+    memset(q, 0, sizeof *q);
+    if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
+    if (k->n_in > TC__MAX_OPERANDS)
+        return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
+                        (unsigned)k->n_in, TC__MAX_OPERANDS);
+    for (uint32_t i = 0; i < k->n_in; i++)
+        if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
+    return tc__call_rules(c, v, k, m, q);
+}
+
+// ---- run-time sizes and values ----
+
+static int tc__symbol_take(tc_ctx *c, tc__visit *v, tc__ix sym, int64_t size) {
+    v->sym.count = v->size.count;
+    return TC__PUSH(c, v->sym, sym) && TC__PUSH(c, v->size, size);
+}
+
+// A size of this visit where the path has expression `e`: the next symbol takes it, if it may.
+static int tc__size_fits(tc_ctx *c, tc__visit *v, tc__ix e, int64_t size) {
+    const tc__ixpool *p = &tc__recorder_of(c)->ix;
+    if (tc__ix_is_const(e)) return tc__ix_value(e) == size;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind != TC__IX_SYM || n->a != (int64_t)v->size.count)
+        return tc__visit_eval(c, v, e) == size;
+    return size >= n->lo && size <= n->hi && tc__symbol_take(c, v, e, size);
+}
+
+static int tc__sizes_fit(tc_ctx *c, tc__visit *v, int n, const tc__ix *e,
+                         const int64_t *size) {
+    for (int i = 0; i < n; i++)
+        if (!tc__size_fits(c, v, e[i], size[i])) return 0;
+    return 1;
+}
+
+// Whether a layout is one that a path describes. Strides of size 1 do not matter.
+static int tc__shape_fits(tc_ctx *c, tc__visit *v, const tc__shape *s,
+                          const tc__layout *l) {
+    if (s->dtype != l->dtype || s->rank != l->rank || s->contiguous != l->contiguous)
+        return 0;
+    if (!tc__sizes_fit(c, v, l->rank, s->dims, l->dims)) return 0;
+    for (int i = 0; i < l->rank && !l->contiguous; i++)
+        if (l->dims[i] > 1 && tc__visit_eval(c, v, s->strides[i]) != l->strides[i])
+            return 0;
+    return 1;
+}
+
+// What may be known at run time only: a word of an attribute that is a size or a value. The others
+// decide how a kernel looks.
+typedef enum tc__slot_kind {
+    TC__SLOT_FIXED,
+    TC__SLOT_SIZE,
+    TC__SLOT_SCALAR, // a double
+    TC__SLOT_VALUE   // a tc__value of the result's dtype
+} tc__slot_kind;
+
+static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
+    tc__kind kind = tc__ops[op].kind;
+    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+    if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
+    if (op == TC_OP_SLICE || op == TC_OP_PAD)
+        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
+    if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
+    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+}
+
+static int tc__attr_fits(tc_ctx *c, tc__visit *v, const tc__step *s, uint32_t i,
+                         int64_t now) {
+    if (s->args >> i & 1) return TC__PUSH(c, v->arg, now);
+    if (!s->symbolic || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE)
+        return s->attr[i] == now;
+    return tc__size_fits(c, v, s->attr[i], tc__ix_value(now));
+}
+
+static int tc__guards_hold(tc_ctx *c, const tc__visit *v, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_guard; i++) {
+        const tc__relation *g = &s->guard[i];
+        int64_t a = tc__visit_eval(c, v, g->a), b = tc__visit_eval(c, v, g->b);
+        if (!tc__relation_holds(g->kind, a, b)) return 0;
+    }
+    return 1;
+}
+
+// ---- matching a step ----
+
+// Binds the next external, which step `s` binds; 0 = it is another, or shares other memory.
+static int tc__bind_next(tc_ctx *c, tc__visit *v, const tc__step *s, tc_tensor h,
+                         tc__tensor *t) {
+    uint32_t n = (uint32_t)v->external.count, i = n - s->first_external;
+    if (i >= s->n_bind) return 0;
+    const tc__binding *b = &s->bind[i];
+    if (b->shape ? !tc__shape_fits(c, v, b->shape, tc__layout_at(c, t->layout))
+                 : b->layout != t->layout)
+        return 0;
+    if (!tc__bind_external(c, v, h, t)) return 0;
+    v->external.at[n].shape = b->shape;
+    return v->external.at[n].alias == b->alias;
+}
+
+// The code of an operand that is no result of this visit, binding it if step `s` binds it here.
+// Anything unexpected gives a code that matches nothing.
+static uint32_t tc__external_code(tc_ctx *c, tc__visit *v, const tc__step *s, tc_tensor h) {
+    tc__tensor *t = tc__tensor_find(c, h);
+    uint32_t n = (uint32_t)v->external.count;
+    if (!t) return UINT32_MAX;
+    if (t->bind_epoch == v->epoch) return TC__EXTERNAL | t->bind_index;
+    return tc__bind_next(c, v, s, h, t) ? TC__EXTERNAL | n : UINT32_MAX;
+}
+
+static int tc__operands_match(tc_ctx *c, tc__visit *v, const tc__step *s,
+                              const tc__call *k) {
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        uint64_t id = k->in[i].id;
+        uint32_t code = id >> TC__SLOT_BITS == v->key
+                            ? (uint32_t)id & (TC__VISIT_BIT - 1)
+                            : tc__external_code(c, v, s, k->in[i]);
+        if (code != s->in[i]) return 0;
+    }
+    return 1;
+}
+
+static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
+                              const tc__call *k) {
+    if (!k->dims) return 1;
+    if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
+    for (int i = 0; i < k->rank; i++)
+        if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
+    return 1;
+}
+
+// Back to the state before step `s`.
+static void tc__visit_rewind(tc_ctx *c, tc__visit *v, const tc__step *s) {
+    if (v->external.count > s->first_external) tc__unbind_to(c, v, s->first_external);
+    if (v->size.count > s->first_size) v->size.count = s->first_size;
+    if (v->arg.count > s->first_arg) v->arg.count = s->first_arg;
+}
+
+// A scalar decides the dtype of a result by being whole or not.
+static int tc__dtype_stays(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                           const tc__call *k) {
+    tc__infer q;
+    if (!s->whole) return 1;
+    return tc__call_infer(c, v, k, &q) && q.out.dtype == s->meta.dtype;
+}
+
+// The words of the call take the sizes and values that the step leaves open.
+static int tc__words_fit(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
+    for (uint32_t i = 0; i < k->n_attr; i++)
+        if (!tc__attr_fits(c, v, s, i, k->attr[i])) return 0;
+    return 1;
+}
+
+static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
+    if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
+    if (!s->symbolic && k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr))
+        return 0;
+    int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
+    if (ok && s->symbolic)
+        ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s) &&
+             tc__dtype_stays(c, v, s, k);
+    if (!ok) tc__visit_rewind(c, v, s);
+    return ok;
+}
+
+// ---- forking ----
+
+// Operand codes of a call that no step matched; new externals are bound.
+static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *code) {
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        if (k->in[i].id >> TC__SLOT_BITS == v->key) {
+            code[i] = tc__position(k->in[i]);
+            continue;
+        }
+        tc__tensor *t = tc__tensor_need(c, tc__op_name(k->op), k->in[i]);
+        if (!t) return 0;
+        if (t->bind_epoch != v->epoch && !tc__bind_external(c, v, k->in[i], t)) return 0;
+        code[i] = TC__EXTERNAL | t->bind_index;
+    }
+    return 1;
+}
+
+// What tc__follows compares at once. A write in place has more to do than to be followed.
+TC__ALWAYS_INLINE uint64_t tc__form_of(tc__op op, uint32_t n_in, uint32_t n_attr) {
+    return (uint64_t)op << 32 | n_in << 16 | n_attr;
+}
+
+static int tc__any_symbol(int n, const tc__ix *e) {
+    for (int i = 0; i < n; i++)
+        if (!tc__ix_is_const(e[i])) return 1;
+    return 0;
+}
+
+// Steps that take sizes or values from the call, or set conditions, are matched the long way.
+static uint64_t tc__step_form(const tc__step *s) {
+    int varies = s->op == TC_OP_COPY_ || s->n_guard || s->args;
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        varies |= tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE &&
+                  !tc__ix_is_const(s->attr[i]);
+    return varies ? 0 : tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
+}
+
+// A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.
+static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
+                              const tc__infer *q) {
+    tc__arena *a = &v->region->arena;
+    uint32_t first = (uint32_t)v->external.count;
+    tc__step *s = TC__ANEW(a, tc__step);
+    uint32_t *in = TC__ANEW_ARRAY(a, uint32_t, k->n_in + 1);
+    int64_t *attr = TC__ANEW_ARRAY(a, int64_t, k->n_attr + 1);
+    tc__relation *guard = TC__ANEW_ARRAY(a, tc__relation, q->needs + 1);
+    if (!s || !in || !attr || !guard || !tc__call_codes(c, v, k, in)) return NULL;
+    if (k->n_attr) memcpy(attr, k->attr, k->n_attr * sizeof *attr);
+    memcpy(guard, q->need, q->needs * sizeof *guard);
+    s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
+    s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
+    s->guard = guard, s->n_guard = q->needs;
+    s->position = (uint32_t)v->path.count;
+    s->first_external = first;
+    s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
+    s->n_bind = (uint32_t)v->external.count - first;
+    s->bind = TC__ANEW_ARRAY(a, tc__binding, s->n_bind + 1);
+    if (!s->bind) return NULL;
+    for (uint32_t i = 0; i < s->n_bind; i++) {
+        s->bind[i].layout = v->external.at[first + i].layout;
+        s->bind[i].alias = v->external.at[first + i].alias;
+    }
+    s->symbolic = s->n_guard || tc__any_symbol(s->meta.rank, s->meta.dims);
+    if (k->op == TC_OP_ARG) {
+        s->args = 1, s->symbolic = 1, s->attr[0] = (int64_t)v->arg.count;
+        if (!TC__PUSH(c, v->arg, k->attr[0])) return NULL;
+    }
+    s->form = tc__step_form(s);
+    return s;
+}
+
+// The words of a step's attribute in this visit.
+static void tc__visit_attrs(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                            int64_t *attr) {
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        attr[i] = s->args >> i & 1 ? v->arg.at[s->attr[i]] : s->attr[i];
+        if (s->symbolic && tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE)
+            attr[i] = tc__ix_const(tc__visit_eval(c, v, s->attr[i]));
+    }
+}
+
+// Layout of an operand in this visit, and for a view the begin behind the memory it shows.
+// 0 = out of memory.
+static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
+                                int64_t *offset) {
+    int64_t dims[TC_MAX_RANK], attr[TC_MAX_RANK], begin = 0;
+    uint32_t from, layout = 0;
+    *offset = 0;
+    if (code & TC__EXTERNAL) return v->external.at[code & ~TC__EXTERNAL].layout;
+    const tc__step *s = v->path.at[code];
+    tc__meta m = s->meta;
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
+    if (!s->view) return tc__layout_intern(c, m.dtype, m.rank, dims, NULL);
+    from = tc__code_layout(c, v, s->in[0], offset);
+    tc__visit_attrs(c, v, s, attr);
+    if (!from || !tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
+    *offset += begin;
+    return layout;
+}
+
+// Sets s->view and s->offset, as they are in this visit; 0 = out of memory.
+static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
+    int64_t attr[TC_MAX_RANK], before;
+    tc__meta m = s->meta;
+    if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
+    uint32_t from = tc__code_layout(c, v, s->in[0], &before);
+    if (!from) return 0;
+    tc__visit_attrs(c, v, s, attr);
+    tc__visit_sizes(c, v, m.rank, m.dims);
+    return !tc__view_of(c, (tc__op)s->op, attr, from, &m, &s->view, &s->offset) || s->view;
+}
+
+static void tc__step_origin(const tc__visit *v, tc__step *s) {
+    for (uint32_t i = 0; i < s->n_in; i++)
+        if (s->in[i] & TC__EXTERNAL || !(v->path.at[s->in[i]]->flags & TC__STEP_OWN))
+            return;
+    s->flags |= TC__STEP_OWN;
+}
+
+// The run-time sizes of a path are kept with it, to compare later ones with.
+static int tc__step_hint(tc__visit *v, tc__step *s) {
+    size_t n = v->size.count;
+    if (v->fresh < s->position) {
+        s->hint = v->at->hint;
+        return 1;
+    }
+    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    if (!hint) return 0;
+    if (n) memcpy(hint, v->size.at, n * sizeof *hint);
+    s->hint = hint;
+    return 1;
+}
+
+static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
+    tc__infer q;
+    uint32_t bound = (uint32_t)v->external.count;
+    if (!tc__call_infer(c, v, k, &q)) return NULL;
+    tc__step *s = tc__step_new(c, v, k, &q);
+    if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s) ||
+        v->path.count >= TC__VISIT_BIT - 1) {
+        tc__unbind_to(c, v, bound);
+        return NULL;
+    }
+    tc__step_origin(v, s);
+    if (v->fresh > s->position) v->fresh = s->position;
+    s->sibling = v->at->next;
+    v->at->next = s;
+    return s;
+}
+
+static tc__step *tc__step_among(tc_ctx *c, tc__visit *v, tc__step *s, const tc__call *k) {
+    while (s && !tc__step_matches(c, v, s, k)) s = s->sibling;
+    return s;
+}
+
+// ---- another way to the same place ----
+// The calls so far may also be a path with run-time sizes, one that goes on with this call.
+
+typedef struct tc__past {
+    tc__call call;
+    tc__step *step; // that it matched
+    int64_t dims[TC_MAX_RANK];
+} tc__past;
+
+// The call that step `s` of this visit was; its operands and words go to `in` and `attr`.
+static void tc__step_call(tc_ctx *c, const tc__visit *v, tc__step *s, tc__past *p,
+                          tc_tensor *in, int64_t *attr) {
+    tc__call *k = &p->call;
+    memset(p, 0, sizeof *p);
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        uint32_t code = s->in[i];
+        in[i].id = v->first | code;
+        if (code & TC__EXTERNAL) in[i] = v->external.at[code & ~TC__EXTERNAL].handle;
+    }
+    tc__visit_attrs(c, v, s, attr);
+    memcpy(p->dims, s->meta.dims, sizeof p->dims);
+    tc__visit_sizes(c, v, s->meta.rank, p->dims);
+    p->step = s;
+    k->op = (tc__op)s->op, k->n_in = s->n_in, k->in = in, k->n_attr = s->n_attr;
+    k->attr = attr, k->site = s->site;
+    if (tc__ops[s->op].kind != TC__KIND_SOURCE) return;
+    k->dims = p->dims, k->rank = s->meta.rank, k->dtype = s->meta.dtype;
+}
+
+// The step for the last of n calls, the first of which is one of `s` and its siblings; the others
+// are pushed. NULL = there is none, nothing is changed.
+static tc__step *tc__follow_past(tc_ctx *c, tc__visit *v, tc__step *s, const tc__past *p,
+                                 size_t n, const tc__call *last) {
+    const tc__call *k = n ? &p->call : last;
+    for (; (s = tc__step_among(c, v, s, k)) != NULL; s = s->sibling) {
+        if (!n) return s;
+        v->path.at[v->path.count++] = s, v->at = s;
+        tc__step *end = tc__follow_past(c, v, s->next, p + 1, n - 1, last);
+        if (end) return end;
+        v->path.count--, v->at = s->parent;
+        tc__visit_rewind(c, v, s);
+    }
+    return NULL;
+}
+
+// Tries the siblings of position `from`; the calls from there on are p[0..n).
+static tc__step *tc__retrace_from(tc_ctx *c, tc__visit *v, uint32_t from, const tc__past *p,
+                                  size_t n, const tc__call *k) {
+    tc__step *other = p->step->sibling;
+    v->path.count = from, v->at = p->step->parent;
+    tc__visit_rewind(c, v, p->step);
+    tc__step *end = tc__follow_past(c, v, other, p, n, k);
+    for (size_t i = 0; !end && i < n; i++) { // back to where we were
+        int same = tc__step_matches(c, v, p[i].step, &p[i].call);
+        TC_ASSERT(same), (void)same;
+        v->path.at[v->path.count++] = p[i].step, v->at = p[i].step;
+    }
+    return end;
+}
+
+static int tc__step_has_rival(const tc__step *s) {
+    for (s = s->sibling; s; s = s->sibling)
+        if (s->symbolic) return 1;
+    return 0;
+}
+
+static tc__step *tc__visit_retrace(tc_ctx *c, tc__visit *v, const tc__call *k) {
+    tc__step *end = NULL;
+    size_t count = v->path.count, from = count, words = 0, operands = 0;
+    if (v->fresh != UINT32_MAX) return NULL;
+    for (size_t i = v->segment; i < count; i++) {
+        if (from == count && tc__step_has_rival(v->path.at[i])) from = i;
+        if (from == count) continue;
+        words += v->path.at[i]->n_attr, operands += v->path.at[i]->n_in;
+    }
+    if (from == count) return NULL;
+    tc__past *p = TC__NEW_ARRAY(c, tc__past, count - from);
+    tc_tensor *in = TC__NEW_ARRAY(c, tc_tensor, operands + 1);
+    int64_t *attr = TC__NEW_ARRAY(c, int64_t, words + 1);
+    if (p && in && attr) {
+        tc_tensor *next_in = in;
+        int64_t *next_attr = attr;
+        for (size_t i = from; i < count; i++) {
+            tc__step *s = v->path.at[i];
+            tc__step_call(c, v, s, &p[i - from], next_in, next_attr);
+            next_in += s->n_in, next_attr += s->n_attr;
+        }
+        for (size_t i = count; i-- > from && !end;)
+            if (tc__step_has_rival(p[i - from].step))
+                end = tc__retrace_from(c, v, (uint32_t)i, &p[i - from], count - i, k);
+    }
+    tc__free(c, p, (count - from) * sizeof *p);
+    tc__free(c, in, (operands + 1) * sizeof *in);
+    tc__free(c, attr, (words + 1) * sizeof *attr);
+    return end;
+}
+
+// Follows or forks by one call; NULL = reported, the visit goes on without the call.
+static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
+    tc__step *s = tc__step_among(c, v, v->at->next, k);
+    if (!s) s = tc__visit_retrace(c, v, k);
+    if (!s) {
+        tc__site_set(c, k->site);
+        s = tc__visit_fork(c, v, k);
+    }
+    if (!s || !TC__PUSH(c, v->path, s)) return NULL;
+    v->at = s;
+    if (k->op == TC_OP_COPY_) {
+        // What lies in memory may be the value before the write.
+        v->writes = 1;
+        for (size_t i = 0; i < v->result_of.count; i++) v->result_of.at[i] = 0;
+    }
+    return s;
+}

@@ -1,0 +1,508 @@
+// Promotion: a path that repeats a known one with other sizes or values becomes one path for both.
+//
+// A visit that left the known paths has recorded steps of its own, with the sizes and values of that
+// visit. When its segment ends, a known continuation of the same structure is looked for beside
+// them. Where the two differ, the new steps get symbols: a size that an earlier symbol explains is
+// that, or a multiple of it, or it plus a constant; else it is a symbol of its own. Then the shape
+// rules run over the steps again, and what they have to assume becomes the conditions of the path
+// (graph/infer.c). The known path stays, and is tried first.
+
+// A size that is known at run time: in the known path, and in this visit.
+typedef struct tc__seen {
+    int64_t was, now;
+} tc__seen;
+
+typedef struct tc__promoter {
+    tc_ctx *ctx;
+    tc__visit *v;
+    tc__ixpool *ix;
+    const tc__step *old; // step of the known path that stands at this position; NULL = none
+    const int64_t *hint; // the known path's sizes, by its symbols
+    const int64_t *value;   // this visit's run-time values, by number as recorded
+    TC__VEC(tc__ix) known;  // by symbol of the known path: what it is in the new one
+    TC__VEC(tc__seen) seen; // by symbol of the new path
+    tc__relation need[TC__MAX_RELATIONS];
+    uint32_t needs;
+} tc__promoter;
+
+// Largest size that a symbol stands for: products of three do not overflow.
+#define TC__SIZE_LIMIT ((int64_t)1 << 40)
+
+// ---- the same structure ----
+
+static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *b) {
+    tc__shape x, y;
+    if (!a->shape) tc__shape_of_layout(tc__layout_at(c, a->layout), &x);
+    if (!b->shape) tc__shape_of_layout(tc__layout_at(c, b->layout), &y);
+    const tc__shape *s = a->shape ? a->shape : &x, *t = b->shape ? b->shape : &y;
+    return s->dtype == t->dtype && s->rank == t->rank && s->contiguous == t->contiguous &&
+           a->alias == b->alias;
+}
+
+static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
+    if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
+    if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
+    if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
+    if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_FIXED &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (!tc__shapes_alike(c, &a->bind[i], &b->bind[i])) return 0;
+    return 1;
+}
+
+// The last step of a path among `s`, its siblings and what follows them that is like the visit's
+// from `position` on; NULL = none.
+static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
+                                size_t position) {
+    const tc__step *mine = v->path.at[position];
+    for (; s; s = s->sibling) {
+        if (s == mine || !tc__steps_alike(c, s, mine)) continue;
+        if (position + 1 == v->path.count) return s;
+        tc__step *end = tc__path_alike(c, v, s->next, position + 1);
+        if (end) return end;
+    }
+    return NULL;
+}
+
+// The same among paths with run-time sizes first: they need the fewest new symbols.
+static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
+    tc__step *first = v->path.at[v->fresh]->parent->next;
+    for (tc__step *s = first; s; s = s->sibling) {
+        tc__step *rest = s->sibling;
+        s->sibling = NULL;
+        tc__step *end = s->symbolic ? tc__path_alike(c, v, s, v->fresh) : NULL;
+        s->sibling = rest;
+        if (end) return end;
+    }
+    return tc__path_alike(c, v, first, v->fresh);
+}
+
+// ---- explaining sizes ----
+
+static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
+    tc__seen s;
+    tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, TC__SIZE_LIMIT);
+    s.was = was, s.now = now;
+    if (!TC__PUSH(p->ctx, p->seen, s) || !tc__symbol_take(p->ctx, p->v, e, now)) return 0;
+    return e;
+}
+
+// k such that a is k times b both then and now; 0 = there is none above 1.
+static int64_t tc__factor_of(int64_t a_was, int64_t a_now, const tc__seen *b) {
+    if (b->was <= 0 || b->now <= 0 || a_was % b->was || a_now % b->now) return 0;
+    int64_t k = a_now / b->now;
+    return k > 1 && a_was / b->was == k ? k : 0;
+}
+
+// A size that was one thing and is another now, as an expression; 0 = none is found.
+static tc__ix tc__size_explain(tc__promoter *p, int64_t was, int64_t now) {
+    const tc__seen *s = p->seen.at;
+    size_t n = p->seen.count;
+    for (size_t i = 0; i < n; i++)
+        if (s[i].was == was && s[i].now == now) return p->v->sym.at[i];
+    for (size_t i = 0; i < n; i++) {
+        int64_t k = tc__factor_of(was, now, &s[i]);
+        if (k) return tc__ix_mul(p->ix, p->v->sym.at[i], tc__ix_const(k));
+    }
+    return 0;
+}
+
+// A quotient of a symbol: that symbol is a multiple of a new one, which is the size.
+static tc__ix tc__size_divide(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
+    tc__seen size;
+    size.was = was, size.now = now;
+    for (size_t i = 0; i < p->seen.count; i++) {
+        int64_t k = tc__factor_of(p->seen.at[i].was, p->seen.at[i].now, &size);
+        if (!k || p->needs == TC__MAX_RELATIONS) continue;
+        tc__ix whole = p->v->sym.at[i], part = tc__symbol_new(p, was, now, lo);
+        tc__relation r;
+        r.kind = TC__EQUAL, r.a = whole;
+        r.b = tc__ix_mul(p->ix, part, tc__ix_const(k));
+        p->need[p->needs++] = r;
+        return part;
+    }
+    return 0;
+}
+
+// A symbol plus a constant.
+static tc__ix tc__size_shift(tc__promoter *p, int64_t was, int64_t now) {
+    for (size_t i = 0; i < p->seen.count; i++)
+        if (was - p->seen.at[i].was == now - p->seen.at[i].now)
+            return tc__ix_add(p->ix, p->v->sym.at[i],
+                              tc__ix_const(was - p->seen.at[i].was));
+    return 0;
+}
+
+// The value of the known path's expression then, and the same in the new path's symbols.
+static int64_t tc__size_was(tc__promoter *p, tc__ix e) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->hint;
+    return tc__ix_eval(p->ix, e, &env);
+}
+
+static int tc__symbols_known(const tc__promoter *p, tc__ix e) {
+    tc__ixsyms s;
+    tc__ix_syms(p->ix, e, &s, 1);
+    for (uint32_t i = 0; i < s.count; i++) {
+        size_t slot = (size_t)tc__ix_node(p->ix, s.at[i])->a;
+        if (slot >= p->known.count || !p->known.at[slot]) return 0;
+    }
+    return !s.lost;
+}
+
+// The symbol that the known path begins here, if it is one: noted as `e` of the new path.
+static int tc__symbol_known(tc__promoter *p, tc__ix old, tc__ix e) {
+    if (tc__ix_is_const(old)) return 1;
+    const tc__ixnode *n = tc__ix_node(p->ix, old);
+    if (n->kind != TC__IX_SYM || n->a != (int64_t)p->known.count) return 1;
+    return TC__PUSH(p->ctx, p->known, e);
+}
+
+// The new path's expression where the known path has `old` and this visit `now`; `shift`: a sum
+// with a constant is likely, as in a slice. 0 = out of memory.
+static tc__ix tc__size_promote(tc__promoter *p, tc__ix old, int64_t now, int64_t lo,
+                               int shift) {
+    int64_t was = tc__size_was(p, old);
+    tc__ix e = 0;
+    if (tc__ix_is_const(old) && was == now) return old;
+    if (!tc__ix_is_const(old) && tc__symbols_known(p, old)) {
+        e = tc__ix_copy(p->ix, p->ix, old, p->known.at);
+        if (tc__visit_eval(p->ctx, p->v, e) == now) return e;
+    }
+    if (was < lo || now < lo || now > TC__SIZE_LIMIT) return 0;
+    e = tc__size_explain(p, was, now);
+    if (!e) e = tc__size_divide(p, was, now, lo);
+    if (!e && shift) e = tc__size_shift(p, was, now);
+    if (!e) e = tc__symbol_new(p, was, now, lo);
+    return e && tc__symbol_known(p, old, e) ? e : 0;
+}
+
+// ---- externals ----
+
+static void tc__strides_dense(tc__promoter *p, tc__shape *s) {
+    tc__ix e = tc__ix_const(1);
+    for (int i = s->rank; i-- > 0;) {
+        s->strides[i] = e;
+        e = tc__ix_mul(p->ix, e, s->dims[i]);
+    }
+}
+
+// Dimensions by stride, the smallest first.
+static void tc__stride_order(const tc__layout *l, int *order) {
+    for (int i = 0; i < l->rank; i++) {
+        int k = i, d = l->rank - 1 - i;
+        for (; k && l->strides[order[k - 1]] > l->strides[d]; k--) order[k] = order[k - 1];
+        order[k] = d;
+    }
+}
+
+// A stride is a constant, or a smaller one times the size there; 0 = neither.
+static int tc__strides_promote(tc__promoter *p, const tc__shape *old, const tc__layout *now,
+                               tc__shape *s) {
+    int order[TC_MAX_RANK];
+    tc__stride_order(now, order);
+    for (int n = 0; n < s->rank; n++) {
+        int i = order[n];
+        int64_t was = tc__size_was(p, old->strides[i]), is = now->strides[i];
+        tc__ix e = was == is ? tc__ix_const(is) : 0;
+        for (int m = 0; m < n && !e; m++) {
+            int k = order[m];
+            int64_t then = tc__size_was(p, old->strides[k]) * tc__size_was(p, old->dims[k]);
+            if (then == was && now->strides[k] * now->dims[k] == is)
+                e = tc__ix_mul(p->ix, s->strides[k], s->dims[k]);
+        }
+        if (!e && is) return 0;
+        s->strides[i] = e;
+    }
+    return 1;
+}
+
+// The binding of an external that had shape `old`, NULL = just the layout; 0 = not possible.
+static int tc__bind_promote(tc__promoter *p, const tc__binding *old, tc__binding *b) {
+    const tc__layout *now = tc__layout_at(p->ctx, b->layout);
+    tc__shape was, *s = TC__ANEW(&p->v->region->arena, tc__shape);
+    int changes = 0;
+    if (!s) return 0;
+    tc__shape_of_layout(tc__layout_at(p->ctx, old->layout), &was);
+    if (old->shape) was = *old->shape;
+    *s = was;
+    for (int d = 0; d < s->rank; d++) {
+        s->dims[d] = tc__size_promote(p, was.dims[d], now->dims[d], 1, 0);
+        if (!s->dims[d] && (now->dims[d] || !tc__ix_equals(was.dims[d], 0))) return 0;
+        changes |= !tc__ix_is_const(s->dims[d]);
+    }
+    if (s->contiguous)
+        tc__strides_dense(p, s);
+    else if (!tc__strides_promote(p, &was, now, s))
+        return 0;
+    if (changes) b->shape = s, b->layout = 0;
+    return changes || !memcmp(&was, s, sizeof was);
+}
+
+// ---- one step ----
+
+// Reshape: the one size that nothing explains is what the others leave of the elements.
+static int tc__reshape_rest(tc__promoter *p, const tc__step *s, const int64_t *old,
+                            int64_t *attr, uint32_t unexplained) {
+    tc__meta m;
+    tc__ix others = tc__ix_const(1), e;
+    tc__code_meta(p->ctx, p->v, s->in[0], &m);
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        if (i != unexplained) others = tc__ix_mul(p->ix, others, attr[i]);
+    tc__ix have = tc__meta_numel(p->ix, &m);
+    if (tc__ix_equals(others, 0)) return 0;
+    e = tc__ix_div(p->ix, have, others);
+    if (tc__ix_mul(p->ix, e, others) != have) return 0;
+    attr[unexplained] = e;
+    return tc__symbol_known(p, old[unexplained], e);
+}
+
+// Whether nothing but a fresh symbol would do for this size.
+static int tc__size_is_odd(tc__promoter *p, tc__ix old, int64_t now) {
+    int64_t was = tc__size_was(p, old);
+    if (tc__ix_is_const(old) && was == now) return 0;
+    if (!tc__ix_is_const(old) && tc__symbols_known(p, old)) {
+        tc__ix e = tc__ix_copy(p->ix, p->ix, old, p->known.at);
+        if (tc__visit_eval(p->ctx, p->v, e) == now) return 0;
+    }
+    return !tc__size_explain(p, was, now);
+}
+
+// The sizes among the words of a step; 0 = not possible.
+static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *old,
+                             int64_t *attr) {
+    uint32_t odd = UINT32_MAX;
+    int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD;
+    for (uint32_t i = 0; i < s->n_attr && s->op == TC_OP_RESHAPE; i++)
+        if (tc__size_is_odd(p, old[i], tc__ix_value(attr[i]))) odd = i;
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        if (i == odd || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE) continue;
+        int64_t now = tc__ix_value(attr[i]),
+                lo = sum && (s->op == TC_OP_PAD || i == 1) ? 0 : 1;
+        if (tc__ix_is_const(old[i]) && old[i] == attr[i]) continue;
+        attr[i] = tc__size_promote(p, old[i], now, lo, sum);
+        if (!attr[i]) return 0;
+    }
+    if (odd == UINT32_MAX || tc__reshape_rest(p, s, old, attr, odd)) return 1;
+    attr[odd] = tc__size_promote(p, old[odd], tc__ix_value(attr[odd]), 1, 0);
+    return attr[odd] != 0;
+}
+
+// A value that differs becomes the next run-time value of the path.
+static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
+                            const tc__step *old, int64_t *attr) {
+    for (uint32_t i = 0; i < s->n_attr && i < 32; i++) {
+        tc__slot_kind kind = tc__slot_of((tc__op)s->op, s->n_attr, i);
+        if (kind != TC__SLOT_SCALAR && kind != TC__SLOT_VALUE) continue;
+        int is_arg = was->args >> i & 1, was_arg = old->args >> i & 1;
+        int64_t now = is_arg ? p->value[was->attr[i]] : was->attr[i];
+        if (!is_arg && !was_arg && old->attr[i] == now) continue;
+        s->args |= 1u << i;
+        attr[i] = (int64_t)p->v->arg.count;
+        if (!TC__PUSH(p->ctx, p->v->arg, now)) return 0;
+        for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR; k++) {
+            tc__meta m;
+            tc__code_meta(p->ctx, p->v, s->in[k], &m);
+            s->whole |= !tc__is_float(m.dtype);
+        }
+    }
+    return 1;
+}
+
+// A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
+// be seen, by a write or as a result, sizes stay what they are.
+static int tc__reshape_is_safe(const tc__promoter *p, const tc__step *s) {
+    const tc__visit *v = p->v;
+    if (s->op != TC_OP_RESHAPE || !s->symbolic) return 1;
+    uint32_t from = s->in[0];
+    if (from & TC__EXTERNAL) {
+        const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
+        if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
+    } else if (!v->path.at[from]->view) {
+        return 1;
+    }
+    return !s->view && !v->writes;
+}
+
+// The rules of the op over the new sizes; 0 = they refuse them.
+static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
+    tc__visit *v = p->v;
+    tc__meta m[TC__MAX_OPERANDS];
+    int64_t words[TC__MAX_OPERANDS];
+    tc__call k;
+    memset(q, 0, sizeof *q);
+    if (s->op == TC_OP_FINISH) return 1;
+    memset(&k, 0, sizeof k);
+    for (uint32_t i = 0; i < s->n_in; i++) tc__code_meta(p->ctx, v, s->in[i], &m[i]);
+    for (uint32_t i = 0; i < s->n_attr; i++)
+        words[i] = s->args >> i & 1 ? v->arg.at[s->attr[i]] : s->attr[i];
+    k.op = (tc__op)s->op, k.n_in = s->n_in, k.n_attr = s->n_attr, k.attr = words;
+    k.dtype = s->meta.dtype, k.rank = s->meta.rank;
+    if (tc__ops[s->op].kind == TC__KIND_SOURCE) k.dims = s->meta.dims;
+    return tc__call_rules(p->ctx, v, &k, m, q) && q->out.dtype == s->meta.dtype;
+}
+
+// Sizes of a source: zeros, arange, rand.
+static int tc__source_promote(tc__promoter *p, tc__step *s, const tc__step *old) {
+    if (tc__ops[s->op].kind != TC__KIND_SOURCE || s->op == TC_OP_FINISH) return 1;
+    for (int d = 0; d < s->meta.rank; d++) {
+        int64_t now = tc__visit_eval(p->ctx, p->v, s->meta.dims[d]);
+        if (s->meta.dims[d] == old->meta.dims[d] && tc__ix_is_const(old->meta.dims[d]))
+            continue;
+        s->meta.dims[d] = tc__size_promote(p, old->meta.dims[d], now, 1, 0);
+        if (!s->meta.dims[d]) return 0;
+    }
+    return 1;
+}
+
+// The step is complete: it follows the one before it.
+static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
+    tc__visit *v = p->v;
+    uint32_t n = p->needs + q->needs;
+    tc__relation *guard = TC__ANEW_ARRAY(&v->region->arena, tc__relation, n + 1);
+    if (!guard) return 0;
+    memcpy(guard, p->need, p->needs * sizeof *guard);
+    memcpy(guard + p->needs, q->need, q->needs * sizeof *guard);
+    s->guard = guard, s->n_guard = n, s->meta = q->out;
+    s->symbolic = n || s->args || tc__any_symbol(s->meta.rank, s->meta.dims);
+    for (uint32_t i = 0; i < s->n_bind; i++) s->symbolic |= s->bind[i].shape != NULL;
+    s->form = tc__step_form(s);
+    s->symbolic |= !s->form && s->op != TC_OP_COPY_;
+    s->parent = v->at;
+    if (v->at != &v->region->root && s->position != v->fresh) v->at->next = s;
+    v->path.at[s->position] = s, v->at = s;
+    return tc__reshape_is_safe(p, s);
+}
+
+// Replaces the step at `position` by one for both paths; 0 = not possible.
+static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *old) {
+    tc__visit *v = p->v;
+    tc__arena *a = &v->region->arena;
+    const tc__step *was = v->path.at[position];
+    tc__step *s = TC__ANEW(a, tc__step);
+    int64_t *attr = TC__ANEW_ARRAY(a, int64_t, was->n_attr + 1);
+    tc__binding *bind = TC__ANEW_ARRAY(a, tc__binding, was->n_bind + 1);
+    tc__infer q;
+    if (!s || !attr || !bind) return 0;
+    *s = *was;
+    s->attr = attr, s->bind = bind, s->program = NULL, s->next = s->sibling = NULL;
+    s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
+    s->args = 0, s->whole = 0, p->needs = 0;
+    if (was->n_attr) memcpy(attr, was->attr, was->n_attr * sizeof *attr);
+    if (was->n_bind) memcpy(bind, was->bind, was->n_bind * sizeof *bind);
+    for (uint32_t i = 0; i < s->n_bind; i++) {
+        if (!tc__bind_promote(p, &old->bind[i], &bind[i])) return 0;
+        v->external.at[s->first_external + i].shape = bind[i].shape;
+    }
+    return tc__attrs_promote(p, s, old->attr, attr) &&
+           tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
+           tc__step_rules(p, s, &q) && tc__step_finish(p, s, &q);
+}
+
+// ---- the path ----
+
+// What a visit has, to put back when promotion is not possible.
+typedef struct tc__visit_copy {
+    tc__step **path; // from v->fresh on
+    int64_t *arg;    // all of v->arg
+    tc__step *at;
+    size_t steps, sizes, args;
+} tc__visit_copy;
+
+static int tc__visit_save(tc_ctx *c, const tc__visit *v, tc__visit_copy *s) {
+    memset(s, 0, sizeof *s);
+    s->steps = v->path.count - v->fresh, s->args = v->arg.count, s->at = v->at;
+    s->sizes = v->size.count;
+    s->path = TC__NEW_ARRAY(c, tc__step *, s->steps);
+    s->arg = TC__NEW_ARRAY(c, int64_t, s->args + 1);
+    if (!s->path || !s->arg) return 0;
+    memcpy(s->path, &v->path.at[v->fresh], s->steps * sizeof *s->path);
+    if (s->args) memcpy(s->arg, v->arg.at, s->args * sizeof *s->arg);
+    return 1;
+}
+
+static void tc__visit_restore(tc__visit *v, const tc__visit_copy *s) {
+    memcpy(&v->path.at[v->fresh], s->path, s->steps * sizeof *s->path);
+    v->size.count = s->sizes, v->arg.count = s->args, v->at = s->at;
+    if (s->args) memcpy(v->arg.at, s->arg, s->args * sizeof *s->arg);
+    for (size_t i = s->path[0]->first_external; i < v->external.count; i++)
+        v->external.at[i].shape = NULL;
+}
+
+static void tc__visit_drop_copy(tc_ctx *c, tc__visit_copy *s) {
+    if (s->path) tc__free(c, s->path, (s->steps ? s->steps : 1) * sizeof *s->path);
+    if (s->arg) tc__free(c, s->arg, (s->args + 1) * sizeof *s->arg);
+}
+
+// The symbols of the steps before the fork, which both paths have.
+static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
+    tc__visit *v = p->v;
+    for (uint32_t i = 0; i < first->first_size; i++) {
+        tc__seen s;
+        s.was = p->hint[i], s.now = v->size.at[i];
+        if (!TC__PUSH(p->ctx, p->seen, s) || !TC__PUSH(p->ctx, p->known, v->sym.at[i]))
+            return 0;
+    }
+    v->size.count = first->first_size, v->arg.count = first->first_arg;
+    v->at = first->parent;
+    return 1;
+}
+
+static int tc__promote_steps(tc__promoter *p, tc__step *end) {
+    tc__visit *v = p->v;
+    size_t n = v->path.count - v->fresh;
+    tc__step **old = TC__NEW_ARRAY(p->ctx, tc__step *, n);
+    int ok = old != NULL;
+    for (size_t i = n; ok && i-- > 0; end = end->parent) old[i] = end;
+    ok = ok && tc__promote_prefix(p, v->path.at[v->fresh]);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tc__step_promote(p, v->fresh + (uint32_t)i, old[i]);
+    tc__free(p->ctx, old, n * sizeof *old);
+    return ok;
+}
+
+// The new path takes the place of what was recorded, behind the paths that are known.
+static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
+    tc__visit *v = p->v;
+    tc__step *first = v->path.at[v->fresh], **at = &first->parent->next;
+    size_t n = v->size.count;
+    int64_t *hint = TC__ANEW_ARRAY(&v->region->arena, int64_t, n + 1);
+    if (!hint) return 0;
+    if (n) memcpy(hint, v->size.at, n * sizeof *hint);
+    for (size_t i = v->fresh; i < v->path.count; i++) v->path.at[i]->hint = hint;
+    while (*at)
+        if (*at == was->path[0])
+            *at = (*at)->sibling;
+        else
+            at = &(*at)->sibling;
+    *at = first;
+    return 1;
+}
+
+// Makes what the visit recorded since it left the known paths, and one of them, one path with
+// run-time sizes and values, if they are alike. The visit is on that path then.
+static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
+    tc__promoter p;
+    tc__visit_copy was;
+    if (v->fresh == UINT32_MAX) return;
+    tc__step *end = tc__path_known(c, v);
+    if (end && tc__visit_save(c, v, &was)) {
+        tc__core held = *tc__core_of(c);
+        memset(&p, 0, sizeof p);
+        p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.hint = end->hint;
+        p.value = was.arg;
+        if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was)) {
+            // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
+            tc__visit_restore(v, &was);
+            tc__error_restore(c, &held);
+        }
+        TC__VEC_FREE(c, p.known);
+        TC__VEC_FREE(c, p.seen);
+    }
+    if (end) tc__visit_drop_copy(c, &was);
+    v->fresh = UINT32_MAX;
+}
