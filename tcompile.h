@@ -1438,7 +1438,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x01bec7ebc17e5d46u
+#define TC__BUILD_ID 0x3bcfc8cd15e8c7ceu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4930,6 +4930,8 @@ typedef struct tc__infer {
     const tc__meta *const *in;
     const int64_t *attr;
     const int64_t *size; // by symbol: its value in this run; NULL = unknown
+    tc__ix *equal;       // by symbol: what it has to be equal to, itself at first; in and out
+    uint32_t symbols;
     tc__meta out;
     tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
     uint32_t needs;
@@ -5032,14 +5034,25 @@ static int tc__need(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
     return 1;
 }
 
-// a == b names sizes, but cannot be solved for one of them: each is what it is in this run.
-static int tc__need_each(tc__infer *q, tc__ix a, tc__ix b) {
+// From now on `sym` is `to`, wherever symbols are looked up in `equal`.
+static void tc__equate(tc__ixpool *p, tc__ix *equal, uint32_t n, tc__ix sym, tc__ix to) {
+    for (uint32_t i = 0; i < n; i++) equal[i] = tc__ix_subst(p, equal[i], sym, to);
+}
+
+// Notes a == b. If it cannot be solved for a symbol, each symbol is what it is in this run.
+static int tc__need_equal(tc__infer *q, tc__ix a, tc__ix b) {
     tc__ixsyms s;
+    tc__ix sym, to;
+    if (tc__ix_solve(q->ix, a, b, &sym, &to)) {
+        tc__equate(q->ix, q->equal, q->symbols, sym, to);
+        return tc__need(q, TC__EQUAL, sym, to);
+    }
     tc__ix_syms(q->ix, a, &s, 1);
     tc__ix_syms(q->ix, b, &s, 0);
     for (uint32_t i = 0; i < s.count; i++) {
-        int64_t slot = tc__ix_node(q->ix, s.at[i])->a;
-        if (!tc__need(q, TC__EQUAL, s.at[i], tc__ix_const(q->size[slot]))) return 0;
+        to = tc__ix_const(q->size[tc__ix_node(q->ix, s.at[i])->a]);
+        tc__equate(q->ix, q->equal, q->symbols, s.at[i], to);
+        if (!tc__need(q, TC__EQUAL, s.at[i], to)) return 0;
     }
     return !s.lost;
 }
@@ -5047,7 +5060,10 @@ static int tc__need_each(tc__infer *q, tc__ix a, tc__ix b) {
 // Whether the relation holds, from now on for good.
 static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
     tc__ixenv env;
-    tc__ix sym, to;
+    if (q->equal) {
+        a = tc__ix_copy(q->ix, q->ix, a, q->equal);
+        b = tc__ix_copy(q->ix, q->ix, b, q->equal);
+    }
     int known = tc__relation_known(q->ix, kind, a, b);
     if (known >= 0) return known;
     if (!q->size) return kind != TC__EQUAL; // a graph whose path has seen to it
@@ -5055,9 +5071,7 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
     env.sym = q->size;
     int64_t x = tc__ix_eval(q->ix, a, &env), y = tc__ix_eval(q->ix, b, &env);
     if (!tc__relation_holds(kind, x, y)) return 0;
-    if (kind == TC__EQUAL && !tc__ix_solve(q->ix, a, b, &sym, &to))
-        return tc__need_each(q, a, b);
-    return tc__need(q, kind, a, b);
+    return kind == TC__EQUAL ? tc__need_equal(q, a, b) : tc__need(q, kind, a, b);
 }
 
 // ---- dtype rules ----
@@ -6438,7 +6452,24 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
     return 1;
 }
 
-enum { TC__MAX_OPERANDS = 64 };
+// What each symbol of the path has to be equal to, itself if nothing is said; into `equal`.
+static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps, tc__ix *equal) {
+    tc__ixpool *p = &tc__recorder_of(c)->ix;
+    uint32_t n = (uint32_t)v->size.count;
+    tc__ix sym, to;
+    if (n) memcpy(equal, v->sym.at, n * sizeof *equal);
+    for (size_t i = 0; i < steps && n; i++) {
+        const tc__step *s = v->path.at[i];
+        for (uint32_t k = 0; k < s->n_guard; k++) {
+            if (s->guard[k].kind != TC__EQUAL) continue;
+            tc__ix a = tc__ix_copy(p, p, s->guard[k].a, equal);
+            tc__ix b = tc__ix_copy(p, p, s->guard[k].b, equal);
+            if (tc__ix_solve(p, a, b, &sym, &to)) tc__equate(p, equal, n, sym, to);
+        }
+    }
+}
+
+enum { TC__MAX_OPERANDS = 64, TC__MAX_SYMBOLS = 256 }; // symbols of one path
 
 // The rules of the op, for operands of these sizes; 0 = reported.
 static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
@@ -6450,12 +6481,16 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
     q->ctx = c, q->ix = &tc__recorder_of(c)->ix, q->op = k->op;
     q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
     q->size = v ? v->size.at : NULL;
+    q->symbols = v ? (uint32_t)v->size.count : 0;
+    tc__ix equal[TC__MAX_SYMBOLS];
+    size_t steps = v && v->at->parent ? v->at->position + 1u : 0;
+    if (q->symbols) tc__path_equalities(c, v, steps, q->equal = equal);
     q->out.dtype = k->dtype, q->out.rank = k->rank;
     if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
     if (!tc__ops[k->op].dtype(q) || !tc__ops[k->op].shape(q)) return 0;
     for (int i = 0; i < q->out.rank; i++)
         dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
-    q->in = NULL;
+    q->in = NULL, q->equal = NULL;
     return tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
 }
 
@@ -8825,6 +8860,7 @@ static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
 static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
     tc__seen s;
     tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, TC__SIZE_LIMIT);
+    if (p->seen.count == TC__MAX_SYMBOLS) return 0;
     s.was = was, s.now = now;
     if (!TC__PUSH(p->ctx, p->seen, s) || !tc__symbol_take(p->ctx, p->v, e, now)) return 0;
     return e;
@@ -10518,25 +10554,18 @@ static int tc__build_symbols_of(tc__builder *b, const tc__step *s) {
     return 1;
 }
 
-// Symbols that the path's conditions make equal to something.
-static void tc__build_equalities(tc__builder *b, const tc__step *s) {
-    tc__ix sym, to;
-    for (uint32_t i = 0; i < s->n_guard; i++) {
-        const tc__relation *g = &s->guard[i];
-        if (g->kind != TC__EQUAL) continue;
-        if (!tc__ix_solve(b->g->ix, tc__local(b, g->a), tc__local(b, g->b), &sym, &to))
-            continue; // equal already
-        for (size_t k = 0; k < b->sym.count; k++)
-            b->sym.at[k] = tc__ix_subst(b->g->ix, b->sym.at[k], sym, to);
-    }
-}
-
 static int tc__build_symbols(tc__builder *b, uint32_t count) {
+    tc__ix equal[TC__MAX_SYMBOLS];
     for (uint32_t i = 0; i < count; i++)
         if (b->visit->path.at[i]->symbolic &&
             !tc__build_symbols_of(b, b->visit->path.at[i]))
             return 0;
-    for (uint32_t i = 0; i < count; i++) tc__build_equalities(b, b->visit->path.at[i]);
+    if (!b->sym.count) return 1;
+    tc__path_equalities(b->ctx, b->visit, count, equal);
+    tc__ix own[TC__MAX_SYMBOLS];
+    memcpy(own, b->sym.at, b->sym.count * sizeof *own);
+    for (size_t i = 0; i < b->sym.count; i++)
+        b->sym.at[i] = tc__ix_copy(b->g->ix, &tc__recorder_of(b->ctx)->ix, equal[i], own);
     return 1;
 }
 
@@ -12912,6 +12941,7 @@ typedef struct tc__group {
     tc__axis vector;   // LOOP: which axis the vector runs along
     tc__ix items;      // LOOP: parallel work items
     int64_t grain;     // LOOP: rows or columns per item
+    tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
@@ -16159,7 +16189,7 @@ static tc__contract tc__contract_plan(const tc__group *g) {
 // scratch.
 static void tc__contract_items(tc__group *g) {
     tc__contract q = tc__contract_plan(g);
-    g->grain = q.grain;
+    g->grain = q.grain, g->wide = q.wide;
     g->items = tc__ix_mul(g->body.ix, g->batch,
                           tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
     g->scratch = q.bytes;
@@ -34190,7 +34220,7 @@ typedef struct tc__interp {
     TC__VEC(tc__expr) expr;      // limits of CHECKs
     TC__VEC(tc__expr) row_numel; // of ROW buffers, by buffer; only where place is ROW
     TC__VEC(tc__kbuf) buffer;    // place, dtype
-    tc__expr rows, cols, depth, batch;
+    tc__expr rows, cols, depth, batch, wide;
     uint32_t tile; // CONTRACTION: register of the product
     uint32_t left_node, right_node;
     uint32_t right_path; // of a right operand used in memory; UINT32_MAX: packed
@@ -35031,34 +35061,37 @@ static void tc__tile_rows(tc__frame *f, const tc__tile *t) {
     }
 }
 
-// Rows [row, end) of one batch.
-static void tc__contract_rows(tc__frame *f, tc__tile *t, int64_t row, int64_t end) {
-    int64_t cols = tc__expr_at(f, &f->p->cols, 0);
+// Rows [row, end) of one batch, columns [lo, hi).
+static void tc__contract_rows(tc__frame *f, tc__tile *t, int64_t row, int64_t end,
+                              int64_t lo, int64_t hi) {
     for (t->row = row; t->row < end; t->row += t->rows) {
         t->rows = tc__lesser(end - t->row, TC__TILE_MAX_ROWS);
-        for (t->col = 0; t->col < cols; t->col += t->cols) {
-            t->cols = tc__lesser(cols - t->col, t->ldc);
+        for (t->col = lo; t->col < hi; t->col += t->cols) {
+            t->cols = tc__lesser(hi - t->col, t->ldc);
             tc__tile_fill(f, t);
             tc__tile_rows(f, t);
         }
     }
 }
 
-// Items: blocks of `grain` rows of every batch in turn. Neighbours are done together: packing
-// the right operand pays for many rows.
+// Items: blocks of `grain` rows, of every block of columns, of every batch in turn. Neighbours are
+// done together: packing the right operand pays for many rows.
 static void tc__contract_run(tc__frame *f) {
-    int64_t batch = tc__expr_at(f, &f->p->batch, 0), rows = tc__expr_at(f, &f->p->rows, 0);
-    int64_t each, per, last, grain = f->p->grain > 0 ? f->p->grain : 1;
+    const tc__interp *p = f->p;
+    int64_t batch = tc__expr_at(f, &p->batch, 0), rows = tc__expr_at(f, &p->rows, 0);
+    int64_t cols = tc__expr_at(f, &p->cols, 0), wide = tc__expr_at(f, &p->wide, 0);
+    int64_t grain = p->grain > 0 ? p->grain : 1, last;
     tc__tile t;
-    if (!rows || !batch) return;
+    if (!rows || !batch || !cols) return;
     (void)tc__tile_open(f, &t, f->tile_area);
-    each = rows / batch;
-    per = (each + grain - 1) / grain;
+    int64_t each = rows / batch, per = (each + grain - 1) / grain;
+    int64_t blocks = (cols + wide - 1) / wide;
     for (int64_t i = f->lo; i < f->hi; i = last) {
-        int64_t first = i / per * each;
-        last = tc__lesser(f->hi, (i / per + 1) * per);
+        int64_t panel = i / per, first = panel / blocks * each, at = panel % blocks * wide;
+        last = tc__lesser(f->hi, (panel + 1) * per);
         tc__contract_rows(f, &t, first + i % per * grain,
-                          first + tc__lesser(each, (i % per + last - i) * grain));
+                          first + tc__lesser(each, (i % per + last - i) * grain), at,
+                          tc__lesser(cols, at + wide));
     }
 }
 // ---- gen/exec/pool.c ----------------------------------------------------
@@ -36075,6 +36108,7 @@ static void tc__plan_buffers(tc__planner *b) {
     if (b->g->kind != TC__CONTRACTION) return;
     p->depth = tc__plan_expr(b, b->g->depth);
     p->batch = tc__plan_expr(b, b->g->batch);
+    p->wide = tc__plan_expr(b, b->g->wide ? b->g->wide : b->g->cols);
 }
 
 static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) {

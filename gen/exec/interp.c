@@ -142,7 +142,7 @@ typedef struct tc__interp {
     TC__VEC(tc__expr) expr;      // limits of CHECKs
     TC__VEC(tc__expr) row_numel; // of ROW buffers, by buffer; only where place is ROW
     TC__VEC(tc__kbuf) buffer;    // place, dtype
-    tc__expr rows, cols, depth, batch;
+    tc__expr rows, cols, depth, batch, wide;
     uint32_t tile; // CONTRACTION: register of the product
     uint32_t left_node, right_node;
     uint32_t right_path; // of a right operand used in memory; UINT32_MAX: packed

@@ -181,33 +181,36 @@ static void tc__tile_rows(tc__frame *f, const tc__tile *t) {
     }
 }
 
-// Rows [row, end) of one batch.
-static void tc__contract_rows(tc__frame *f, tc__tile *t, int64_t row, int64_t end) {
-    int64_t cols = tc__expr_at(f, &f->p->cols, 0);
+// Rows [row, end) of one batch, columns [lo, hi).
+static void tc__contract_rows(tc__frame *f, tc__tile *t, int64_t row, int64_t end,
+                              int64_t lo, int64_t hi) {
     for (t->row = row; t->row < end; t->row += t->rows) {
         t->rows = tc__lesser(end - t->row, TC__TILE_MAX_ROWS);
-        for (t->col = 0; t->col < cols; t->col += t->cols) {
-            t->cols = tc__lesser(cols - t->col, t->ldc);
+        for (t->col = lo; t->col < hi; t->col += t->cols) {
+            t->cols = tc__lesser(hi - t->col, t->ldc);
             tc__tile_fill(f, t);
             tc__tile_rows(f, t);
         }
     }
 }
 
-// Items: blocks of `grain` rows of every batch in turn. Neighbours are done together: packing
-// the right operand pays for many rows.
+// Items: blocks of `grain` rows, of every block of columns, of every batch in turn. Neighbours are
+// done together: packing the right operand pays for many rows.
 static void tc__contract_run(tc__frame *f) {
-    int64_t batch = tc__expr_at(f, &f->p->batch, 0), rows = tc__expr_at(f, &f->p->rows, 0);
-    int64_t each, per, last, grain = f->p->grain > 0 ? f->p->grain : 1;
+    const tc__interp *p = f->p;
+    int64_t batch = tc__expr_at(f, &p->batch, 0), rows = tc__expr_at(f, &p->rows, 0);
+    int64_t cols = tc__expr_at(f, &p->cols, 0), wide = tc__expr_at(f, &p->wide, 0);
+    int64_t grain = p->grain > 0 ? p->grain : 1, last;
     tc__tile t;
-    if (!rows || !batch) return;
+    if (!rows || !batch || !cols) return;
     (void)tc__tile_open(f, &t, f->tile_area);
-    each = rows / batch;
-    per = (each + grain - 1) / grain;
+    int64_t each = rows / batch, per = (each + grain - 1) / grain;
+    int64_t blocks = (cols + wide - 1) / wide;
     for (int64_t i = f->lo; i < f->hi; i = last) {
-        int64_t first = i / per * each;
-        last = tc__lesser(f->hi, (i / per + 1) * per);
+        int64_t panel = i / per, first = panel / blocks * each, at = panel % blocks * wide;
+        last = tc__lesser(f->hi, (panel + 1) * per);
         tc__contract_rows(f, &t, first + i % per * grain,
-                          first + tc__lesser(each, (i % per + last - i) * grain));
+                          first + tc__lesser(each, (i % per + last - i) * grain), at,
+                          tc__lesser(cols, at + wide));
     }
 }

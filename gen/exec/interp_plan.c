@@ -737,6 +737,7 @@ static void tc__plan_buffers(tc__planner *b) {
     if (b->g->kind != TC__CONTRACTION) return;
     p->depth = tc__plan_expr(b, b->g->depth);
     p->batch = tc__plan_expr(b, b->g->batch);
+    p->wide = tc__plan_expr(b, b->g->wide ? b->g->wide : b->g->cols);
 }
 
 static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) {

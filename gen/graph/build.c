@@ -305,25 +305,18 @@ static int tc__build_symbols_of(tc__builder *b, const tc__step *s) {
     return 1;
 }
 
-// Symbols that the path's conditions make equal to something.
-static void tc__build_equalities(tc__builder *b, const tc__step *s) {
-    tc__ix sym, to;
-    for (uint32_t i = 0; i < s->n_guard; i++) {
-        const tc__relation *g = &s->guard[i];
-        if (g->kind != TC__EQUAL) continue;
-        if (!tc__ix_solve(b->g->ix, tc__local(b, g->a), tc__local(b, g->b), &sym, &to))
-            continue; // equal already
-        for (size_t k = 0; k < b->sym.count; k++)
-            b->sym.at[k] = tc__ix_subst(b->g->ix, b->sym.at[k], sym, to);
-    }
-}
-
 static int tc__build_symbols(tc__builder *b, uint32_t count) {
+    tc__ix equal[TC__MAX_SYMBOLS];
     for (uint32_t i = 0; i < count; i++)
         if (b->visit->path.at[i]->symbolic &&
             !tc__build_symbols_of(b, b->visit->path.at[i]))
             return 0;
-    for (uint32_t i = 0; i < count; i++) tc__build_equalities(b, b->visit->path.at[i]);
+    if (!b->sym.count) return 1;
+    tc__path_equalities(b->ctx, b->visit, count, equal);
+    tc__ix own[TC__MAX_SYMBOLS];
+    memcpy(own, b->sym.at, b->sym.count * sizeof *own);
+    for (size_t i = 0; i < b->sym.count; i++)
+        b->sym.at[i] = tc__ix_copy(b->g->ix, &tc__recorder_of(b->ctx)->ix, equal[i], own);
     return 1;
 }
 

@@ -32,7 +32,24 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
     return 1;
 }
 
-enum { TC__MAX_OPERANDS = 64 };
+// What each symbol of the path has to be equal to, itself if nothing is said; into `equal`.
+static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps, tc__ix *equal) {
+    tc__ixpool *p = &tc__recorder_of(c)->ix;
+    uint32_t n = (uint32_t)v->size.count;
+    tc__ix sym, to;
+    if (n) memcpy(equal, v->sym.at, n * sizeof *equal);
+    for (size_t i = 0; i < steps && n; i++) {
+        const tc__step *s = v->path.at[i];
+        for (uint32_t k = 0; k < s->n_guard; k++) {
+            if (s->guard[k].kind != TC__EQUAL) continue;
+            tc__ix a = tc__ix_copy(p, p, s->guard[k].a, equal);
+            tc__ix b = tc__ix_copy(p, p, s->guard[k].b, equal);
+            if (tc__ix_solve(p, a, b, &sym, &to)) tc__equate(p, equal, n, sym, to);
+        }
+    }
+}
+
+enum { TC__MAX_OPERANDS = 64, TC__MAX_SYMBOLS = 256 }; // symbols of one path
 
 // The rules of the op, for operands of these sizes; 0 = reported.
 static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
@@ -44,12 +61,16 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
     q->ctx = c, q->ix = &tc__recorder_of(c)->ix, q->op = k->op;
     q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
     q->size = v ? v->size.at : NULL;
+    q->symbols = v ? (uint32_t)v->size.count : 0;
+    tc__ix equal[TC__MAX_SYMBOLS];
+    size_t steps = v && v->at->parent ? v->at->position + 1u : 0;
+    if (q->symbols) tc__path_equalities(c, v, steps, q->equal = equal);
     q->out.dtype = k->dtype, q->out.rank = k->rank;
     if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
     if (!tc__ops[k->op].dtype(q) || !tc__ops[k->op].shape(q)) return 0;
     for (int i = 0; i < q->out.rank; i++)
         dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
-    q->in = NULL;
+    q->in = NULL, q->equal = NULL;
     return tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
 }
 

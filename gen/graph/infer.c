@@ -47,6 +47,8 @@ typedef struct tc__infer {
     const tc__meta *const *in;
     const int64_t *attr;
     const int64_t *size; // by symbol: its value in this run; NULL = unknown
+    tc__ix *equal;       // by symbol: what it has to be equal to, itself at first; in and out
+    uint32_t symbols;
     tc__meta out;
     tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
     uint32_t needs;
@@ -149,14 +151,25 @@ static int tc__need(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
     return 1;
 }
 
-// a == b names sizes, but cannot be solved for one of them: each is what it is in this run.
-static int tc__need_each(tc__infer *q, tc__ix a, tc__ix b) {
+// From now on `sym` is `to`, wherever symbols are looked up in `equal`.
+static void tc__equate(tc__ixpool *p, tc__ix *equal, uint32_t n, tc__ix sym, tc__ix to) {
+    for (uint32_t i = 0; i < n; i++) equal[i] = tc__ix_subst(p, equal[i], sym, to);
+}
+
+// Notes a == b. If it cannot be solved for a symbol, each symbol is what it is in this run.
+static int tc__need_equal(tc__infer *q, tc__ix a, tc__ix b) {
     tc__ixsyms s;
+    tc__ix sym, to;
+    if (tc__ix_solve(q->ix, a, b, &sym, &to)) {
+        tc__equate(q->ix, q->equal, q->symbols, sym, to);
+        return tc__need(q, TC__EQUAL, sym, to);
+    }
     tc__ix_syms(q->ix, a, &s, 1);
     tc__ix_syms(q->ix, b, &s, 0);
     for (uint32_t i = 0; i < s.count; i++) {
-        int64_t slot = tc__ix_node(q->ix, s.at[i])->a;
-        if (!tc__need(q, TC__EQUAL, s.at[i], tc__ix_const(q->size[slot]))) return 0;
+        to = tc__ix_const(q->size[tc__ix_node(q->ix, s.at[i])->a]);
+        tc__equate(q->ix, q->equal, q->symbols, s.at[i], to);
+        if (!tc__need(q, TC__EQUAL, s.at[i], to)) return 0;
     }
     return !s.lost;
 }
@@ -164,7 +177,10 @@ static int tc__need_each(tc__infer *q, tc__ix a, tc__ix b) {
 // Whether the relation holds, from now on for good.
 static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
     tc__ixenv env;
-    tc__ix sym, to;
+    if (q->equal) {
+        a = tc__ix_copy(q->ix, q->ix, a, q->equal);
+        b = tc__ix_copy(q->ix, q->ix, b, q->equal);
+    }
     int known = tc__relation_known(q->ix, kind, a, b);
     if (known >= 0) return known;
     if (!q->size) return kind != TC__EQUAL; // a graph whose path has seen to it
@@ -172,9 +188,7 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
     env.sym = q->size;
     int64_t x = tc__ix_eval(q->ix, a, &env), y = tc__ix_eval(q->ix, b, &env);
     if (!tc__relation_holds(kind, x, y)) return 0;
-    if (kind == TC__EQUAL && !tc__ix_solve(q->ix, a, b, &sym, &to))
-        return tc__need_each(q, a, b);
-    return tc__need(q, kind, a, b);
+    return kind == TC__EQUAL ? tc__need_equal(q, a, b) : tc__need(q, kind, a, b);
 }
 
 // ---- dtype rules ----

@@ -85,6 +85,7 @@ static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
 static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
     tc__seen s;
     tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, TC__SIZE_LIMIT);
+    if (p->seen.count == TC__MAX_SYMBOLS) return 0;
     s.was = was, s.now = now;
     if (!TC__PUSH(p->ctx, p->seen, s) || !tc__symbol_take(p->ctx, p->v, e, now)) return 0;
     return e;

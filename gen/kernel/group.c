@@ -36,6 +36,7 @@ typedef struct tc__group {
     tc__axis vector;   // LOOP: which axis the vector runs along
     tc__ix items;      // LOOP: parallel work items
     int64_t grain;     // LOOP: rows or columns per item
+    tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8

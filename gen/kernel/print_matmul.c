@@ -172,7 +172,7 @@ static tc__contract tc__contract_plan(const tc__group *g) {
 // scratch.
 static void tc__contract_items(tc__group *g) {
     tc__contract q = tc__contract_plan(g);
-    g->grain = q.grain;
+    g->grain = q.grain, g->wide = q.wide;
     g->items = tc__ix_mul(g->body.ix, g->batch,
                           tc__ix_mul(g->body.ix, q.row_blocks, q.col_blocks));
     g->scratch = q.bytes;

@@ -57,7 +57,8 @@ static const struct {
 enum {
     USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT,
     USE_CPU = 1 << COMPILED,
-    USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED
+    USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED,
+    USE_FAMILY = 1 << VARIANTS // several sizes, not one
 };
 
 static tc_ctx *contexts[VARIANTS];
@@ -221,6 +222,17 @@ typedef struct verdict {
     char text[1200];
 } verdict;
 
+// ---- what processes share ----
+typedef struct shared {
+    uint64_t seed, next; // of the program being run; number of the one after it
+    int family;          // it runs with several sizes
+    uint64_t families, family_programs; // contexts that ran one; programs they made
+    uint64_t graphs, compiled, calls, refused, values, nan_values;
+    verdict verdict;
+    char refusal[600];
+} shared;
+static shared *state; // shared with children
+
 // Programs of one batch, in all variants of the mask.
 static void check(graph **g, int n, uint32_t mask, verdict *out) {
     int written = 0; // no result can be demanded then
@@ -262,7 +274,56 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
     }
 }
 
+// One program with several sizes through one region: its paths get run-time sizes.
+enum { SETS = 4, ROUNDS = 7 };
+
+static void check_family(const program *p, uint32_t mask, verdict *out) {
+    static const int order[ROUNDS] = {0, 1, 2, 0, 3, 1, 3};
+    static program q[SETS];
+    graph *g[SETS];
+    char what[400], name[64];
+    reads eager[SETS], r;
+    memset(out, 0, sizeof *out), memset(eager, 0, sizeof eager), memset(&r, 0, sizeof r);
+    snprintf(name, sizeof name, "family %llu", (unsigned long long)p->seed);
+    int skip[SETS] = {0};
+    for (int i = 0; i < SETS; i++) {
+        g[i] = (graph *)calloc(1, sizeof **g);
+        resize_program(&q[i], p, i);
+        elaborate(g[i], &q[i], context(EAGER), NULL);
+        skip[i] = run(&g[i], 1, EAGER, name, 0, &eager[i])[0] != 0;
+    }
+    for (int v = 1; v < VARIANTS; v++) {
+        uint64_t programs = tc_stats_get(context(v)).programs;
+        for (int k = 0; k < ROUNDS && (mask >> v & 1) && !out->failed; k++) {
+            int i = order[k];
+            if (skip[i]) continue;
+            const char *error = run(&g[i], 1, v, name, 0, &r);
+            if (error[0]) {
+                out->failed = 1;
+                snprintf(out->text, sizeof out->text, "%s, sizes %d, round %d: %s",
+                         variants[v].name, i, k, error);
+            } else {
+                compare(&eager[i], &r, what);
+                out->failed = what[0] != 0;
+                if (out->failed)
+                    snprintf(out->text, sizeof out->text, "%s, sizes %d, round %d: %s",
+                             variants[v].name, i, k, what);
+            }
+            out->variant = v;
+            reads_free(&r, 1);
+        }
+        state->family_programs += tc_stats_get(context(v)).programs - programs;
+        state->families += (mask >> v & 1);
+    }
+    reads_free(eager, SETS);
+    for (int i = 0; i < SETS; i++) graph_free(g[i]), free(g[i]);
+}
+
 static void check_program(const program *p, uint32_t mask, verdict *out) {
+    if (mask & USE_FAMILY) {
+        check_family(p, mask, out);
+        return;
+    }
     graph *g = (graph *)calloc(1, sizeof *g);
     elaborate(g, p, context(EAGER), NULL);
     check(&g, 1, mask, out);
@@ -271,14 +332,6 @@ static void check_program(const program *p, uint32_t mask, verdict *out) {
 }
 
 // ---- in a process of its own ----
-typedef struct shared {
-    uint64_t seed, next; // of the program being run; number of the one after it
-    uint64_t graphs, compiled, calls, refused, values, nan_values;
-    verdict verdict;
-    char refusal[600];
-} shared;
-static shared *state; // shared with children
-
 enum { FINE = 0, WRONG = 3 };
 
 // WRONG, FINE, or 256 + signal.
@@ -526,6 +579,23 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
     fclose(f);
 }
 
+// The calls of every set of sizes, one after the other: not a program, but what to write one from.
+static void write_family(const program *p, const verdict *v, char path[300]) {
+    static program q;
+    snprintf(path, 300, "%s/fuzz_%llu_sizes.txt", out_folder, (unsigned long long)p->seed);
+    FILE *f = fopen(path, "w");
+    if (!f) return;
+    fprintf(f, "%s\n", v->text);
+    fclose(f);
+    for (int i = 0; i < SETS; i++) {
+        f = fopen(path, "a");
+        fprintf(f, "\n// sizes %d\n", i);
+        fclose(f);
+        resize_program(&q, p, i);
+        write_body(&q, path);
+    }
+}
+
 // ---- the run ----
 typedef struct options {
     double seconds;
@@ -569,7 +639,14 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         elaborate(g, &p[waiting], context(EAGER), NULL);
         check(&g, 1, USE_INTERP, &state->verdict);
         count_nan(g);
+        state->family = 0;
         if (state->verdict.failed) _exit(WRONG);
+        uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED;
+        if ((int)(mix(k ^ 0x5157) % 100) < (o->cpu + 1) / 2) family |= USE_CPU;
+        state->family = 1;
+        check_family(&p[waiting], family, &state->verdict);
+        if (state->verdict.failed) _exit(WRONG);
+        state->family = 0;
         state->graphs++;
         if (mask_of(k, o->cpu, 1) == USE_INTERP) {
             graph_free(g), free(g);
@@ -592,9 +669,9 @@ static void report(uint64_t seed, int how) {
     char path[300] = "", before[1200];
     random_program(&p, seed);
     memcpy(before, state->verdict.text, sizeof before);
-    uint32_t mask = USE_INTERP;
+    uint32_t family = state->family ? USE_FAMILY : 0, mask = USE_INTERP | family;
     int r = fails(&p, mask);
-    if (r == FINE) r = fails(&p, mask = USE_CPU | USE_CPU_UNFUSED);
+    if (r == FINE) r = fails(&p, mask = USE_CPU | USE_CPU_UNFUSED | family);
     if (r == FINE) {
         printf("seed %llu: %s%s; not by itself, only after others or in a batch\n",
                (unsigned long long)seed, how > 256 ? strsignal(how - 256) : "",
@@ -606,7 +683,10 @@ static void report(uint64_t seed, int how) {
     if (r > 256)
         snprintf(state->verdict.text, sizeof state->verdict.text, "killed by %s",
                  strsignal(r - 256));
-    write_reproducer(&p, &state->verdict, path);
+    if (family)
+        write_family(&p, &state->verdict, path);
+    else
+        write_reproducer(&p, &state->verdict, path);
     int live = 0;
     for (int i = 0; i < p.n; i++) live += p.ins[i].live;
     printf("seed %llu: %s\n    %d instructions: %s\n", (unsigned long long)seed,
@@ -634,6 +714,8 @@ static int fuzz(const options *o) {
            state->graphs ? (double)state->calls / (double)state->graphs : 0.0,
            (unsigned long long)state->refused, state->refused ? "; the last: " : "",
            state->refused ? state->refusal : "");
+    printf("with %d sets of sizes, %d visits: %.2f programs each\n", SETS, ROUNDS,
+           state->families ? (double)state->family_programs / (double)state->families : 0.0);
     printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);
     return failures != 0;
 }
@@ -652,6 +734,13 @@ static int only(uint64_t seed) {
     int failed = state->verdict.failed;
     printf("%s\n", state->verdict.text);
     if (close_contexts()) failed = 1;
+    if (!failed) {
+        state->family = 1;
+        check_family(&p, USE_FAMILY | USE_INTERP | USE_CPU, &state->verdict);
+        failed = state->verdict.failed;
+        printf("%s\n", state->verdict.text);
+        close_contexts();
+    }
     if (state->verdict.failed) report(seed, 0);
     printf("%d passed, %d failed\n", !failed, failed);
     return failed;

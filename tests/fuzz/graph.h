@@ -10,7 +10,8 @@ enum { PLAIN, TRANSPOSED, STEPPED, REVERSED, EXPANDED, WRAPPED, LAYOUTS };
 typedef struct input {
     int dtype, layout, same; // same: 1 + number of the input it is; 0 = its own
     tc_dims d;
-    int wide; // integers of the whole range
+    int which[TC_MAX_RANK]; // size i is pool[which[i] - 1]; 0 = its own
+    int wide;               // integers of the whole range
 } input;
 
 typedef struct ins {
@@ -21,6 +22,7 @@ typedef struct ins {
 typedef struct program {
     uint64_t seed;
     int n_inputs, n, wild, spice, large;
+    int64_t pool[3]; // sizes that inputs have in common
     input input[MAX_INPUTS];
     ins ins[MAX_INS];
 } program;
@@ -100,9 +102,10 @@ static void random_input(program *p, rng *g, const int64_t *pool, int number) {
     in->wide = chance(g, 15);
     in->d.rank = below(g, 20) ? 1 + below(g, 4) : below(g, 6);
     for (int i = 0; i < in->d.rank; i++) {
-        int64_t s = chance(g, 15) ? 1 : pool[below(g, 3)];
-        if (n * s > limit) s = 1;
-        in->d.size[i] = s;
+        int which = chance(g, 15) ? 0 : 1 + below(g, 3);
+        int64_t s = which ? pool[which - 1] : 1;
+        if (n * s > limit) s = 1, which = 0;
+        in->d.size[i] = s, in->which[i] = which;
         n *= s ? s : 1;
     }
     if (number && chance(g, 8)) in->same = 1 + below(g, number);
@@ -125,6 +128,7 @@ static void random_program(program *p, uint64_t seed) {
     for (int i = 0; i < 3; i++)
         pool[i] = sizes[below(g, COUNT(sizes) - (i > 0 || below(g, 4)))];
     if (p->large) pool[0] = 1000 + below(g, 9000), pool[1] = 1 + below(g, 300);
+    memcpy(p->pool, pool, sizeof pool);
     p->n_inputs = 1 + below(g, MAX_INPUTS);
     for (int i = 0; i < p->n_inputs; i++) random_input(p, g, pool, i);
     p->n = 1 + below(g, chance(g, 30) ? MAX_INS : 12);
@@ -138,6 +142,22 @@ static void random_program(program *p, uint64_t seed) {
                                      : below(g, slots);
         for (int k = 0; k < COUNT(s->r); k++) s->r[k] = any(g);
     }
+}
+
+// Program p with other sizes and other scalars: set 0 is p itself.
+static void resize_program(program *q, const program *p, int set) {
+    rng gen = {mix(p->seed + (uint64_t)set * 7919)}, *g = &gen;
+    *q = *p;
+    if (!set) return;
+    for (int i = 0; i < 3; i++)
+        if (p->pool[i] > 0 && chance(g, 70))
+            q->pool[i] = chance(g, 8) ? below(g, 2) : 1 + below(g, 2 * (int)p->pool[i] + 3);
+    for (int i = 0; i < p->n_inputs; i++)
+        for (int k = 0; k < q->input[i].d.rank; k++)
+            if (q->input[i].which[k])
+                q->input[i].d.size[k] = q->pool[q->input[i].which[k] - 1];
+    for (int i = 0; i < p->n; i++)
+        if (p->ins[i].op == C_SCALAR && chance(g, 40)) q->ins[i].r[2] = any(g);
 }
 
 // ---- inputs ----

@@ -707,6 +707,35 @@ BOTH(kv_cache_by_slices) {
     }
 }
 
+// Products wide enough for several blocks of columns, with rests of every block.
+BOTH(matmul_of_many_columns) {
+    enum { M = 61, K = 257, W = 701, BATCH = 2 };
+    float *a = (float *)malloc(sizeof *a * BATCH * M * K);
+    float *b = (float *)malloc(sizeof *b * K * W);
+    float *got = (float *)malloc(sizeof *got * BATCH * M * W);
+    for (int i = 0; i < BATCH * M * K; i++) a[i] = (float)((i * 7919) % 101 - 50) / 64;
+    for (int i = 0; i < K * W; i++) b[i] = (float)((i * 104729) % 89 - 44) / 64;
+    tc_tensor x = tc_from_data(tc, a, TC_DIMS(BATCH, M, K), TC_F32);
+    tc_tensor w = tc_from_data(tc, b, TC_DIMS(K, W), TC_F32);
+    for (int round = 0; round < 3; round++) { // a batch of products, one product, eager
+        if (round < 2) BEGIN(round ? "one" : "batch");
+        tc_tensor y = tc_matmul(round ? tc_select(x, 0, 1) : x,
+                                round ? w : tc_expand(w, TC_DIMS(BATCH, K, W)));
+        if (round < 2) END();
+        int first = round ? M : 0, rows = round ? M : BATCH * M;
+        size_t bytes = sizeof *got * (size_t)rows * W;
+        CHECK_EQ(tc_read(y, got, bytes), TC_OK);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < W; j++) {
+                double want = 0;
+                for (int k = 0; k < K; k++)
+                    want += (double)a[(first + i) * K + k] * (double)b[k * W + j];
+                CHECK_NEAR(got[i * W + j], want, 1e-3);
+            }
+    }
+    free(a), free(b), free(got);
+}
+
 BOTH(in_place_then_break_then_read) {
     tc_tensor x = line(tc, N, 0, 1);
     for (int k = 0; k < 3; k++) {
