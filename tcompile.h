@@ -1438,7 +1438,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3bcfc8cd15e8c7ceu
+#define TC__BUILD_ID 0x3fa228975e774b79u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4930,7 +4930,7 @@ typedef struct tc__infer {
     const tc__meta *const *in;
     const int64_t *attr;
     const int64_t *size; // by symbol: its value in this run; NULL = unknown
-    tc__ix *equal;       // by symbol: what it has to be equal to, itself at first; in and out
+    tc__ix *equal; // by symbol: what it has to be equal to, itself at first; in and out
     uint32_t symbols;
     tc__meta out;
     tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
@@ -5205,6 +5205,17 @@ static int tc__shape_bcast(tc__infer *q) {
         q->out.rank = (uint8_t)rank;
     }
     return 1;
+}
+
+// COPY_: the value broadcasts to the destination.
+static int tc__shape_assign(tc__infer *q) {
+    const tc__meta *to = q->in[0], *m = q->in[1];
+    int lead = to->rank - m->rank, ok = lead >= 0;
+    tc__shape_same(q);
+    for (int i = 0; ok && i < m->rank; i++)
+        ok = tc__know(q, TC__EQUAL, m->dims[i], to->dims[lead + i]) ||
+             tc__know(q, TC__EQUAL, m->dims[i], tc__ix_const(1));
+    return ok || tc__bcast_fail(q, 1, 0);
 }
 
 static tc__ix tc__meta_numel(tc__ixpool *p, const tc__meta *m) {
@@ -6015,7 +6026,7 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "",
      "The product's value at (r, c), summed over k in order."},
     {"copy_", TC__KIND_EFFECT, -1, 1,
-     tc__dtype_same, tc__shape_same,
+     tc__dtype_same, tc__shape_assign,
      0, TC_OP_COUNT,
      "", "",
      "",
@@ -6128,7 +6139,8 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
 enum {
     TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
     TC__STEP_CROSSES = 2, // used after a graph break: stored before it from now on
-    TC__STEP_OWN = 4      // recorded as made of no external: zeros, arange, rand
+    TC__STEP_OWN = 4,     // recorded as made of no external: zeros, arange, rand
+    TC__STEP_EXACT = 8    // its program is for one set of sizes: expressions got too large
 };
 
 typedef struct tc__site {
@@ -6206,6 +6218,7 @@ typedef struct tc__visit {
     TC__VEC(int64_t) arg;  // by number: run-time values, as the words of an attribute
     uint32_t segment;      // first position after the last break
     uint32_t fresh;        // first position of a step that this visit made
+    int exact;             // the program being made is for the sizes of this visit alone
     int writes;            // some step writes in place
     int broken;            // a value was read although the region asked for fullgraph
     tc__site begin;
@@ -6453,7 +6466,8 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
 }
 
 // What each symbol of the path has to be equal to, itself if nothing is said; into `equal`.
-static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps, tc__ix *equal) {
+static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps,
+                                tc__ix *equal) {
     tc__ixpool *p = &tc__recorder_of(c)->ix;
     uint32_t n = (uint32_t)v->size.count;
     tc__ix sym, to;
@@ -10564,6 +10578,8 @@ static int tc__build_symbols(tc__builder *b, uint32_t count) {
     tc__path_equalities(b->ctx, b->visit, count, equal);
     tc__ix own[TC__MAX_SYMBOLS];
     memcpy(own, b->sym.at, b->sym.count * sizeof *own);
+    for (size_t i = 0; i < b->sym.count && b->visit->exact; i++)
+        own[i] = tc__ix_const(b->visit->size.at[i]);
     for (size_t i = 0; i < b->sym.count; i++)
         b->sym.at[i] = tc__ix_copy(b->g->ix, &tc__recorder_of(b->ctx)->ix, equal[i], own);
     return 1;
@@ -14646,6 +14662,8 @@ static int tc__merge_siblings(tc__schedule *s) {
 // Clusters -> kernels: each cluster is lowered as a whole, its dimensions become rows and columns, and
 // kernels are put in an order in which every value is made before it is read.
 
+enum { TC__MANY_COLUMNS = 1 << 20 }; // as good as endless; a run-time size may be
+
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
 // of one element in eighths of a contiguous access.
 static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
@@ -14653,6 +14671,7 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
     tc__ixpool *p = w->ix;
     uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
     int64_t cols = tc__ix_hi(p, tc__space_size(p, &w->space, columns & all));
+    if (cols > TC__MANY_COLUMNS) cols = TC__MANY_COLUMNS;
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
         int64_t each = 2;
@@ -38279,9 +38298,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
 // what those steps write in place. Interpreted until compiled. NULL = reported.
-static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
-                                     const uint32_t *position, size_t positions,
-                                     tc__effects effects) {
+static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
+                                    const uint32_t *position, size_t positions,
+                                    tc__effects effects, int *too_large) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
@@ -38291,6 +38310,7 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__ix_open(&p->ix, c);
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
+    *too_large = p->ix.failed;
     if (ok) {
         p->after = c->stats;
         return p;
@@ -38298,6 +38318,22 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
     tc__program_free(p);
     return NULL;
+}
+
+// The same; where expressions of run-time sizes get too large, for the sizes of this visit alone.
+static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
+                                     const uint32_t *position, size_t positions,
+                                     tc__effects effects, int *exact) {
+    tc__core before = *tc__core_of(c);
+    int too_large = 0;
+    v->exact = *exact;
+    tc__program *p = tc__program_try(c, v, count, position, positions, effects, &too_large);
+    if (!p && too_large && !v->exact && v->size.count) {
+        tc__error_restore(c, &before);
+        v->exact = *exact = 1;
+        p = tc__program_try(c, v, count, position, positions, effects, &too_large);
+    }
+    return p;
 }
 // ---- gen/exec/kernels.c -------------------------------------------------
 // Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
@@ -39086,21 +39122,52 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
     tc__text_free(&t);
 }
 
+static int tc__program_stores(const tc__program *p, uint32_t position) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].position == position) return 1;
+    return 0;
+}
+
+// Results that are small for the sizes of this visit, and were not when the program was made, are
+// outputs from now on.
+static void tc__mark_small(tc_ctx *c, tc__visit *v, const tc__step *leaf) {
+    const tc__program *p = (const tc__program *)leaf->program;
+    if (!p || v->region->function || tc__program_is_laid_out(p, v)) return;
+    for (uint32_t i = 0; i < leaf->position; i++) {
+        tc__step *s = v->path.at[i];
+        if (!s->symbolic || s->flags & TC__STEP_WANTED || tc__program_stores(p, i))
+            continue;
+        if (tc__ops[s->op].kind == TC__KIND_EFFECT || !tc__is_small_result(c, v, s))
+            continue;
+        s->flags |= TC__STEP_WANTED;
+        v->region->generation++;
+    }
+}
+
+// Whether the step has a program that stores what it should, for the sizes of this visit.
+static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
+    const tc__program *p = (const tc__program *)s->program;
+    if (!p || s->generation != v->region->generation) return 0;
+    return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    if (p && s->generation == v->region->generation) {
+    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
     }
     tc__program_free(p);
     s->program = NULL;
     c->recorder.compiling++;
-    p = tc__program_make(c, v, s->position, position, n, effects);
-    if (p && !c->interpret) tc__program_compile(p, v->region->name);
+    p = tc__program_make(c, v, s->position, position, n, effects, &exact);
+    if (exact) s->flags |= TC__STEP_EXACT;
+    if (p && !c->interpret && !exact) tc__program_compile(p, v->region->name);
     c->recorder.compiling--;
     if (!p) return NULL;
     s->program = p, s->generation = v->region->generation;
@@ -39170,7 +39237,7 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
     if (want < v->result_of.count && v->result_of.at[want]) return 1;
-    if (!s->program || s->generation != v->region->generation) {
+    if (!tc__step_is_ready(v, s)) {
         at = tc__segment_positions(c, v, s, &n);
         if (!at) return 0;
     }
@@ -39198,7 +39265,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (!leaf) return 0;
     tc__visit_promote(c, v);
     leaf = v->at;
-    int fresh = !leaf->program || leaf->generation != v->region->generation;
+    tc__mark_small(c, v, leaf);
+    int fresh = !tc__step_is_ready(v, leaf);
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
@@ -39236,8 +39304,9 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
             v->region->name, s->site.file ? s->site.file : "?", s->site.line);
     v->path.at[position]->flags |= TC__STEP_WANTED;
     v->region->generation++;
-    tc__program *p =
-        tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
+    int exact = 0;
+    tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1,
+                                      TC__NO_EFFECTS, &exact);
     int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
@@ -39322,7 +39391,9 @@ static int tc__eager_program(tc_ctx *c, tc__eager *e) {
     v->path.count = 0;
     v->result_of.count = 0;
     if (!TC__PUSH(c, v->path, &e->step)) return 0;
-    e->program = tc__program_make(c, v, 1, &position, effect ? 0 : 1, TC__WRITE_BACK);
+    int exact = 0;
+    e->program =
+        tc__program_make(c, v, 1, &position, effect ? 0 : 1, TC__WRITE_BACK, &exact);
     return e->program != NULL;
 }
 
@@ -39573,7 +39644,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
     size_t n = k->n_in + k->n_to;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
-    if (memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
+    if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return 1;
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -39946,6 +40017,14 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
     return k->out[i].id != 0;
 }
 
+// The sizes and values of a call that skips the body are those of the entry.
+static int tc__entry_is_ready(tc_fn *f, const tc__entry *e) {
+    tc__visit *v = &f->visit;
+    v->size.at = e->size.at, v->size.count = e->size.count;
+    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    return tc__step_is_ready(v, e->leaf);
+}
+
 // The steps of a recording, for a program that is laid out for other sizes.
 static int tc__fn_path(tc_fn *f, tc__step *leaf) {
     tc__visit *v = &f->visit;
@@ -39962,8 +40041,6 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     tc__program *p = (tc__program *)e->leaf->program;
     tc__recorder *r = tc__recorder_of(f->ctx);
     v->external.count = 0;
-    v->size.at = e->size.at, v->size.count = e->size.count; // the entry's
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
@@ -40038,7 +40115,7 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked) return tc__fn_skip(k, e);
+    if (e && e->checked && tc__entry_is_ready(f, e)) return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
     return tc__fn_slow(k, e, 1);

@@ -149,7 +149,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
     size_t n = k->n_in + k->n_to;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
-    if (memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
+    if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return 1;
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -522,6 +522,14 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
     return k->out[i].id != 0;
 }
 
+// The sizes and values of a call that skips the body are those of the entry.
+static int tc__entry_is_ready(tc_fn *f, const tc__entry *e) {
+    tc__visit *v = &f->visit;
+    v->size.at = e->size.at, v->size.count = e->size.count;
+    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    return tc__step_is_ready(v, e->leaf);
+}
+
 // The steps of a recording, for a program that is laid out for other sizes.
 static int tc__fn_path(tc_fn *f, tc__step *leaf) {
     tc__visit *v = &f->visit;
@@ -538,8 +546,6 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     tc__program *p = (tc__program *)e->leaf->program;
     tc__recorder *r = tc__recorder_of(f->ctx);
     v->external.count = 0;
-    v->size.at = e->size.at, v->size.count = e->size.count; // the entry's
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
@@ -614,7 +620,7 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked) return tc__fn_skip(k, e);
+    if (e && e->checked && tc__entry_is_ready(f, e)) return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
     return tc__fn_slow(k, e, 1);

@@ -513,9 +513,9 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
 
 // The program that computes `position`s from the first `count` steps of the visit, and writes back
 // what those steps write in place. Interpreted until compiled. NULL = reported.
-static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
-                                     const uint32_t *position, size_t positions,
-                                     tc__effects effects) {
+static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
+                                    const uint32_t *position, size_t positions,
+                                    tc__effects effects, int *too_large) {
     tc__program *p = TC__NEW(c, tc__program);
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
@@ -525,6 +525,7 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__ix_open(&p->ix, c);
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
+    *too_large = p->ix.failed;
     if (ok) {
         p->after = c->stats;
         return p;
@@ -532,4 +533,20 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__fail(c, TC_E_INTERNAL, "a program could not be made (%u steps)", (unsigned)count);
     tc__program_free(p);
     return NULL;
+}
+
+// The same; where expressions of run-time sizes get too large, for the sizes of this visit alone.
+static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
+                                     const uint32_t *position, size_t positions,
+                                     tc__effects effects, int *exact) {
+    tc__core before = *tc__core_of(c);
+    int too_large = 0;
+    v->exact = *exact;
+    tc__program *p = tc__program_try(c, v, count, position, positions, effects, &too_large);
+    if (!p && too_large && !v->exact && v->size.count) {
+        tc__error_restore(c, &before);
+        v->exact = *exact = 1;
+        p = tc__program_try(c, v, count, position, positions, effects, &too_large);
+    }
+    return p;
 }

@@ -223,21 +223,52 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
     tc__text_free(&t);
 }
 
+static int tc__program_stores(const tc__program *p, uint32_t position) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].position == position) return 1;
+    return 0;
+}
+
+// Results that are small for the sizes of this visit, and were not when the program was made, are
+// outputs from now on.
+static void tc__mark_small(tc_ctx *c, tc__visit *v, const tc__step *leaf) {
+    const tc__program *p = (const tc__program *)leaf->program;
+    if (!p || v->region->function || tc__program_is_laid_out(p, v)) return;
+    for (uint32_t i = 0; i < leaf->position; i++) {
+        tc__step *s = v->path.at[i];
+        if (!s->symbolic || s->flags & TC__STEP_WANTED || tc__program_stores(p, i))
+            continue;
+        if (tc__ops[s->op].kind == TC__KIND_EFFECT || !tc__is_small_result(c, v, s))
+            continue;
+        s->flags |= TC__STEP_WANTED;
+        v->region->generation++;
+    }
+}
+
+// Whether the step has a program that stores what it should, for the sizes of this visit.
+static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
+    const tc__program *p = (const tc__program *)s->program;
+    if (!p || s->generation != v->region->generation) return 0;
+    return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    if (p && s->generation == v->region->generation) {
+    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
     }
     tc__program_free(p);
     s->program = NULL;
     c->recorder.compiling++;
-    p = tc__program_make(c, v, s->position, position, n, effects);
-    if (p && !c->interpret) tc__program_compile(p, v->region->name);
+    p = tc__program_make(c, v, s->position, position, n, effects, &exact);
+    if (exact) s->flags |= TC__STEP_EXACT;
+    if (p && !c->interpret && !exact) tc__program_compile(p, v->region->name);
     c->recorder.compiling--;
     if (!p) return NULL;
     s->program = p, s->generation = v->region->generation;
@@ -307,7 +338,7 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
     if (want < v->result_of.count && v->result_of.at[want]) return 1;
-    if (!s->program || s->generation != v->region->generation) {
+    if (!tc__step_is_ready(v, s)) {
         at = tc__segment_positions(c, v, s, &n);
         if (!at) return 0;
     }
@@ -335,7 +366,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (!leaf) return 0;
     tc__visit_promote(c, v);
     leaf = v->at;
-    int fresh = !leaf->program || leaf->generation != v->region->generation;
+    tc__mark_small(c, v, leaf);
+    int fresh = !tc__step_is_ready(v, leaf);
     uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
@@ -373,8 +405,9 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
             v->region->name, s->site.file ? s->site.file : "?", s->site.line);
     v->path.at[position]->flags |= TC__STEP_WANTED;
     v->region->generation++;
-    tc__program *p =
-        tc__program_make(c, v, (uint32_t)v->path.count, &position, 1, TC__NO_EFFECTS);
+    int exact = 0;
+    tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1,
+                                      TC__NO_EFFECTS, &exact);
     int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
@@ -459,7 +492,9 @@ static int tc__eager_program(tc_ctx *c, tc__eager *e) {
     v->path.count = 0;
     v->result_of.count = 0;
     if (!TC__PUSH(c, v->path, &e->step)) return 0;
-    e->program = tc__program_make(c, v, 1, &position, effect ? 0 : 1, TC__WRITE_BACK);
+    int exact = 0;
+    e->program =
+        tc__program_make(c, v, 1, &position, effect ? 0 : 1, TC__WRITE_BACK, &exact);
     return e->program != NULL;
 }
 

@@ -315,6 +315,8 @@ static int tc__build_symbols(tc__builder *b, uint32_t count) {
     tc__path_equalities(b->ctx, b->visit, count, equal);
     tc__ix own[TC__MAX_SYMBOLS];
     memcpy(own, b->sym.at, b->sym.count * sizeof *own);
+    for (size_t i = 0; i < b->sym.count && b->visit->exact; i++)
+        own[i] = tc__ix_const(b->visit->size.at[i]);
     for (size_t i = 0; i < b->sym.count; i++)
         b->sym.at[i] = tc__ix_copy(b->g->ix, &tc__recorder_of(b->ctx)->ix, equal[i], own);
     return 1;

@@ -33,7 +33,8 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
 }
 
 // What each symbol of the path has to be equal to, itself if nothing is said; into `equal`.
-static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps, tc__ix *equal) {
+static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps,
+                                tc__ix *equal) {
     tc__ixpool *p = &tc__recorder_of(c)->ix;
     uint32_t n = (uint32_t)v->size.count;
     tc__ix sym, to;

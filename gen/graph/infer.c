@@ -47,7 +47,7 @@ typedef struct tc__infer {
     const tc__meta *const *in;
     const int64_t *attr;
     const int64_t *size; // by symbol: its value in this run; NULL = unknown
-    tc__ix *equal;       // by symbol: what it has to be equal to, itself at first; in and out
+    tc__ix *equal; // by symbol: what it has to be equal to, itself at first; in and out
     uint32_t symbols;
     tc__meta out;
     tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
@@ -322,6 +322,17 @@ static int tc__shape_bcast(tc__infer *q) {
         q->out.rank = (uint8_t)rank;
     }
     return 1;
+}
+
+// COPY_: the value broadcasts to the destination.
+static int tc__shape_assign(tc__infer *q) {
+    const tc__meta *to = q->in[0], *m = q->in[1];
+    int lead = to->rank - m->rank, ok = lead >= 0;
+    tc__shape_same(q);
+    for (int i = 0; ok && i < m->rank; i++)
+        ok = tc__know(q, TC__EQUAL, m->dims[i], to->dims[lead + i]) ||
+             tc__know(q, TC__EQUAL, m->dims[i], tc__ix_const(1));
+    return ok || tc__bcast_fail(q, 1, 0);
 }
 
 static tc__ix tc__meta_numel(tc__ixpool *p, const tc__meta *m) {

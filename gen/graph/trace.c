@@ -10,7 +10,8 @@
 enum {
     TC__STEP_WANTED = 1,  // read after its visit ended: an output from now on
     TC__STEP_CROSSES = 2, // used after a graph break: stored before it from now on
-    TC__STEP_OWN = 4      // recorded as made of no external: zeros, arange, rand
+    TC__STEP_OWN = 4,     // recorded as made of no external: zeros, arange, rand
+    TC__STEP_EXACT = 8    // its program is for one set of sizes: expressions got too large
 };
 
 typedef struct tc__site {
@@ -88,6 +89,7 @@ typedef struct tc__visit {
     TC__VEC(int64_t) arg;  // by number: run-time values, as the words of an attribute
     uint32_t segment;      // first position after the last break
     uint32_t fresh;        // first position of a step that this visit made
+    int exact;             // the program being made is for the sizes of this visit alone
     int writes;            // some step writes in place
     int broken;            // a value was read although the region asked for fullgraph
     tc__site begin;

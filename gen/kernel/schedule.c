@@ -1,6 +1,8 @@
 // Clusters -> kernels: each cluster is lowered as a whole, its dimensions become rows and columns, and
 // kernels are put in an order in which every value is made before it is read.
 
+enum { TC__MANY_COLUMNS = 1 << 20 }; // as good as endless; a run-time size may be
+
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
 // of one element in eighths of a contiguous access.
 static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
@@ -8,6 +10,7 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
     tc__ixpool *p = w->ix;
     uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
     int64_t cols = tc__ix_hi(p, tc__space_size(p, &w->space, columns & all));
+    if (cols > TC__MANY_COLUMNS) cols = TC__MANY_COLUMNS;
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
         int64_t each = 2;

@@ -715,7 +715,8 @@ static int fuzz(const options *o) {
            (unsigned long long)state->refused, state->refused ? "; the last: " : "",
            state->refused ? state->refusal : "");
     printf("with %d sets of sizes, %d visits: %.2f programs each\n", SETS, ROUNDS,
-           state->families ? (double)state->family_programs / (double)state->families : 0.0);
+           state->families ? (double)state->family_programs / (double)state->families
+                           : 0.0);
     printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);
     return failures != 0;
 }

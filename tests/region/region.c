@@ -713,8 +713,8 @@ BOTH(matmul_of_many_columns) {
     float *a = (float *)malloc(sizeof *a * BATCH * M * K);
     float *b = (float *)malloc(sizeof *b * K * W);
     float *got = (float *)malloc(sizeof *got * BATCH * M * W);
-    for (int i = 0; i < BATCH * M * K; i++) a[i] = (float)((i * 7919) % 101 - 50) / 64;
-    for (int i = 0; i < K * W; i++) b[i] = (float)((i * 104729) % 89 - 44) / 64;
+    for (int i = 0; i < BATCH * M * K; i++) a[i] = (float)(i % 613 * 7919 % 101 - 50) / 64;
+    for (int i = 0; i < K * W; i++) b[i] = (float)(i % 1021 * 10472 % 89 - 44) / 64;
     tc_tensor x = tc_from_data(tc, a, TC_DIMS(BATCH, M, K), TC_F32);
     tc_tensor w = tc_from_data(tc, b, TC_DIMS(K, W), TC_F32);
     for (int round = 0; round < 3; round++) { // a batch of products, one product, eager
