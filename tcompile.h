@@ -1438,7 +1438,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3fa228975e774b79u
+#define TC__BUILD_ID 0xd1e95cc4907dc8e3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4898,15 +4898,6 @@ typedef struct tc__shape {
     tc__ix dims[TC_MAX_RANK], strides[TC_MAX_RANK];
 } tc__shape;
 
-static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
-    memset(s, 0, sizeof *s);
-    s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
-    for (int i = 0; i < l->rank; i++) {
-        s->dims[i] = tc__ix_const(l->dims[i]);
-        s->strides[i] = tc__ix_const(l->strides[i]);
-    }
-}
-
 // What a shape rule had to assume of sizes that are known at run time only.
 typedef enum tc__relation_kind {
     TC__EQUAL,    // a == b
@@ -6062,6 +6053,15 @@ static int tc__is_alu(const tc__node *n) {
 // ---- gen/graph/view.c ---------------------------------------------------
 // Which movement results are views: other sizes, strides and offset over the operand's memory. The
 // same answer eagerly and in a region, so that writes in place reach the same elements.
+
+static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
+    for (int i = 0; i < l->rank; i++) {
+        s->dims[i] = tc__ix_const(l->dims[i]);
+        s->strides[i] = tc__ix_const(l->strides[i]);
+    }
+}
 
 // Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
 static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,

@@ -15,15 +15,6 @@ typedef struct tc__shape {
     tc__ix dims[TC_MAX_RANK], strides[TC_MAX_RANK];
 } tc__shape;
 
-static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
-    memset(s, 0, sizeof *s);
-    s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
-    for (int i = 0; i < l->rank; i++) {
-        s->dims[i] = tc__ix_const(l->dims[i]);
-        s->strides[i] = tc__ix_const(l->strides[i]);
-    }
-}
-
 // What a shape rule had to assume of sizes that are known at run time only.
 typedef enum tc__relation_kind {
     TC__EQUAL,    // a == b

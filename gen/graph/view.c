@@ -1,6 +1,15 @@
 // Which movement results are views: other sizes, strides and offset over the operand's memory. The
 // same answer eagerly and in a region, so that writes in place reach the same elements.
 
+static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
+    for (int i = 0; i < l->rank; i++) {
+        s->dims[i] = tc__ix_const(l->dims[i]);
+        s->strides[i] = tc__ix_const(l->strides[i]);
+    }
+}
+
 // Strides that lay `dims` over the elements of `l` in the same order; 0 = a copy is needed.
 static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dims,
                                int64_t *out) {

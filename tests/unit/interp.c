@@ -28,6 +28,8 @@
 
 #include "value/buffer.c"
 
+typedef struct tc__shape tc__shape; // of the recorder; kernels here have none
+
 #include "graph/node.c"
 
 #include "kernel/group.c"

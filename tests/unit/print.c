@@ -26,8 +26,6 @@
 
 #include "value/ix.c"
 
-typedef struct tc__layout tc__layout;
-
 #include "graph/node.c"
 
 #include "graph/infer.c"
