@@ -299,6 +299,11 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
                            const char *file, int line);
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+// A number that programs get at run time from the first one on, as a 0-d tensor: a learning rate, a
+// temperature. It promotes like a tensor of its dtype.
+TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
+                             int line);
+
 // start, start + step, ... before end; empty if step leads away from it. TC_E_ARG: step 0
 // or NaN. start + i * step is computed in i64 where both are whole, else in f64, then
 // converted.
@@ -697,6 +702,7 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
 #define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
 #define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
+#define tc_scalar(tc, value, dtype)     tc_scalar_at(tc, value, dtype, TC__SITE)
 #define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
 #define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
 #define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)
@@ -1245,9 +1251,19 @@ TCDEF void tc_close(tc_ctx *c);
 
 // ---- regions ----
 
+// Which sizes and scalars programs get at every run, instead of being compiled for them.
+typedef enum tc_dynamic {
+    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
+    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
+    TC_DYNAMIC_OFF    // none: a program for each
+} tc_dynamic;
+
 typedef struct tc_options {
-    int fullgraph;  // 1 = a graph break (reading a value inside the region) is an error
-    int disable;    // 1 = the region runs eagerly
+    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
+    int disable;         // 1 = the region runs eagerly
+    tc_dynamic dynamic;
+    int recompile_limit; // programs of one region or function that are compiled; those after it are
+                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
 } tc_options;
 
 TCDEF tc_options tc_options_default(void);
@@ -1268,6 +1284,16 @@ TCDEF tc_status tc_trace_end(tc_ctx *c);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
 #define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, TC__SITE)
+
+// Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
+// (0, 0: any size). TC_E_ARG: the size of t is not in there. To be said before t is first used.
+TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
+                                   const char *file, int line);
+#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
+
+// Programs are compiled for size `dim` of t, however often it changes.
+TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
+#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
 
 // Makes a result of the open region an output and the caller's, until tc_free.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
@@ -1438,7 +1464,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd1e95cc4907dc8e3u
+#define TC__BUILD_ID 0x02d05bf0d023bd23u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4383,6 +4409,12 @@ typedef struct tc__storage {
     uint32_t bind_index; //   the first of its externals there
 } tc__storage;
 
+// What the user said of a tensor's sizes.
+typedef struct tc__marks {
+    uint32_t dynamic, fixed; // bit i: dimension i
+    int64_t min[TC_MAX_RANK], max[TC_MAX_RANK];
+} tc__marks;
+
 typedef struct tc__tensor {
     uint32_t epoch;       // 0 = free slot
     uint32_t layout;      // id, from 1
@@ -4391,6 +4423,7 @@ typedef struct tc__tensor {
     uint32_t scope;       // depth of the scope that frees it; 0 = tc_free only
     uint32_t bind_epoch;  // visit that last used it as an external, and
     uint32_t bind_index;  //   its number there
+    tc__marks *marks;     // owned; NULL = none
     const char *file;     // where it was made, static text of the caller
     int line;
 } tc__tensor;
@@ -4625,8 +4658,9 @@ static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char 
     tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];
     o->epoch = t->epoch, o->how = how, o->file = file, o->line = line;
     tc__storage_unref(c, t->storage);
+    if (t->marks) tc__free(c, t->marks, sizeof *t->marks);
     if (!t->scope) v->unscoped--;
-    t->epoch = 0, t->storage = NULL;
+    t->epoch = 0, t->storage = NULL, t->marks = NULL;
     TC__PUSH(c, v->free_slot, slot);
 }
 
@@ -4657,7 +4691,7 @@ static int tc__values_open(tc_ctx *c) {
 static void tc__values_close(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
     for (size_t i = 0; i < v->slot.count; i++) {
-        tc__storage_unref(c, v->slot.at[i]->storage);
+        if (v->slot.at[i]->epoch) tc__slot_free(c, (uint32_t)i, "closed", NULL, 0);
         tc__free(c, v->slot.at[i], sizeof **v->slot.at);
     }
     TC__VEC_FREE(c, v->slot);
@@ -6232,8 +6266,10 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps; // keeps: some path has a KEEP step
-    int function;         // a body: the operands of its FINISH are the outputs, no others
+    int fullgraph, keeps;     // keeps: some path has a KEEP step
+    int dynamic;              // tc_dynamic
+    uint32_t programs, limit; // programs made; how many of them are compiled
+    int function; // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -7510,6 +7546,55 @@ TCDEF size_t tc_dtype_bytes(tc_dtype t) {
     return tc__dtype_valid((int)t) ? tc__dtype((int)t)->bytes : 0;
 }
 
+// ---- what is said of sizes ----
+
+// The marks of a tensor in memory, made if it has none; NULL = reported.
+static tc__marks *tc__marks_for(const tc__api *f, tc_tensor t, int64_t *dim) {
+    tc__tensor *e = tc__slot_find(f->c, t);
+    if (!tc__dim_need(f, dim)) return NULL;
+    if (!e) {
+        tc__fail(
+            f->c, TC_E_ARG,
+            "%s: a result of a region has the sizes of what it is computed from; mark that",
+            f->who);
+        return NULL;
+    }
+    if (!e->marks) e->marks = TC__NEW(f->c, tc__marks);
+    return e->marks;
+}
+
+TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
+                                   const char *file, int line) {
+    tc__api f;
+    int64_t d = dim;
+    if (!tc__api_of(&f, "tc_mark_dynamic", t, file, line)) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(f.c);
+    tc__marks *m = tc__marks_for(&f, t, &d);
+    int64_t n = m ? tc__meta_size(&f.x, (int)d) : 0, top = max ? max : INT64_MAX;
+    if (m && (min < 0 || top < min || n < min || n > top)) {
+        tc__fail(
+            f.c, TC_E_ARG,
+            "tc_mark_dynamic: dimension %lld has size %lld, which is not in [%lld, %lld]",
+            (long long)d, (long long)n, (long long)min, (long long)max);
+        m = NULL;
+    }
+    if (m) {
+        m->dynamic |= 1u << d, m->fixed &= ~(1u << d);
+        m->min[d] = min, m->max[d] = max;
+    }
+    return tc__unit_end(f.c, outer, m != NULL);
+}
+
+TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line) {
+    tc__api f;
+    int64_t d = dim;
+    if (!tc__api_of(&f, "tc_mark_static", t, file, line)) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(f.c);
+    tc__marks *m = tc__marks_for(&f, t, &d);
+    if (m) m->fixed |= 1u << d, m->dynamic &= ~(1u << d);
+    return tc__unit_end(f.c, outer, m != NULL);
+}
+
 // ---- lifetimes ----
 
 TCDEF void tc_scope_begin(tc_ctx *tc) {
@@ -7692,6 +7777,15 @@ TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtyp
     tc__api f;
     if (!tc__api_open(&f, tc, "full", file, line)) return tc__null();
     return tc__full(&f, &dims, value, (int)dtype);
+}
+
+TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
+                             int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "scalar", file, line) || !tc__dtype_check(&f, (int)dtype))
+        return tc__null();
+    int64_t attr = tc__value_word(value, (int)dtype);
+    return tc__source(tc, TC_OP_ARG, (int)dtype, 0, NULL, &attr, 1, file, line);
 }
 
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {
@@ -8805,8 +8899,8 @@ typedef struct tc__promoter {
     tc_ctx *ctx;
     tc__visit *v;
     tc__ixpool *ix;
-    const tc__step *old; // step of the known path that stands at this position; NULL = none
-    const int64_t *hint; // the known path's sizes, by its symbols
+    int single;             // there is no known path: sizes that are wanted become symbols
+    const int64_t *hint;    // the known path's sizes, by its symbols
     const int64_t *value;   // this visit's run-time values, by number as recorded
     TC__VEC(tc__ix) known;  // by symbol of the known path: what it is in the new one
     TC__VEC(tc__seen) seen; // by symbol of the new path
@@ -8871,9 +8965,10 @@ static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
 
 // ---- explaining sizes ----
 
-static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
+static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo,
+                             int64_t hi) {
     tc__seen s;
-    tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, TC__SIZE_LIMIT);
+    tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, hi);
     if (p->seen.count == TC__MAX_SYMBOLS) return 0;
     s.was = was, s.now = now;
     if (!TC__PUSH(p->ctx, p->seen, s) || !tc__symbol_take(p->ctx, p->v, e, now)) return 0;
@@ -8907,7 +9002,8 @@ static tc__ix tc__size_divide(tc__promoter *p, int64_t was, int64_t now, int64_t
     for (size_t i = 0; i < p->seen.count; i++) {
         int64_t k = tc__factor_of(p->seen.at[i].was, p->seen.at[i].now, &size);
         if (!k || p->needs == TC__MAX_RELATIONS) continue;
-        tc__ix whole = p->v->sym.at[i], part = tc__symbol_new(p, was, now, lo);
+        tc__ix whole = p->v->sym.at[i],
+               part = tc__symbol_new(p, was, now, lo, TC__SIZE_LIMIT);
         tc__relation r;
         r.kind = TC__EQUAL, r.a = whole;
         r.b = tc__ix_mul(p->ix, part, tc__ix_const(k));
@@ -8967,7 +9063,7 @@ static tc__ix tc__size_promote(tc__promoter *p, tc__ix old, int64_t now, int64_t
     e = tc__size_explain(p, was, now);
     if (!e) e = tc__size_divide(p, was, now, lo);
     if (!e && shift) e = tc__size_shift(p, was, now);
-    if (!e) e = tc__symbol_new(p, was, now, lo);
+    if (!e) e = tc__symbol_new(p, was, now, lo, TC__SIZE_LIMIT);
     return e && tc__symbol_known(p, old, e) ? e : 0;
 }
 
@@ -8998,22 +9094,53 @@ static int tc__strides_promote(tc__promoter *p, const tc__shape *old, const tc__
     for (int n = 0; n < s->rank; n++) {
         int i = order[n];
         int64_t was = tc__size_was(p, old->strides[i]), is = now->strides[i];
-        tc__ix e = was == is ? tc__ix_const(is) : 0;
+        tc__ix e = was == is && !p->single ? tc__ix_const(is) : 0;
         for (int m = 0; m < n && !e; m++) {
             int k = order[m];
             int64_t then = tc__size_was(p, old->strides[k]) * tc__size_was(p, old->dims[k]);
             if (then == was && now->strides[k] * now->dims[k] == is)
                 e = tc__ix_mul(p->ix, s->strides[k], s->dims[k]);
         }
+        if (!e && was == is) e = tc__ix_const(is);
         if (!e && is) return 0;
         s->strides[i] = e;
     }
     return 1;
 }
 
-// The binding of an external that had shape `old`, NULL = just the layout; 0 = not possible.
-static int tc__bind_promote(tc__promoter *p, const tc__binding *old, tc__binding *b) {
+static const tc__marks *tc__marks_of(tc_ctx *c, tc_tensor h) {
+    const tc__tensor *t = tc__tensor_find(c, h);
+    return t ? t->marks : NULL;
+}
+
+// Whether a size is to be known at run time only from the start.
+static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
+                           int64_t now) {
+    if (m && m->fixed >> dim & 1) return 0;
+    if (m && m->dynamic >> dim & 1) return now > 0;
+    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+}
+
+// The symbol of a size of this visit, 0 = none has it.
+static tc__ix tc__size_equal(const tc__promoter *p, int64_t now) {
+    for (size_t i = 0; i < p->seen.count && now > 1; i++)
+        if (p->seen.at[i].was == now && p->seen.at[i].now == now) return p->v->sym.at[i];
+    return 0;
+}
+
+static tc__ix tc__size_begin(tc__promoter *p, const tc__marks *m, int dim, int64_t now) {
+    int marked = m && (m->dynamic >> dim & 1);
+    int64_t lo = marked && m->min[dim] > 1 ? m->min[dim] : 1;
+    int64_t hi = marked && m->max[dim] ? m->max[dim] : TC__SIZE_LIMIT;
+    tc__ix e = marked && (m->min[dim] || m->max[dim]) ? 0 : tc__size_equal(p, now);
+    return e ? e : tc__symbol_new(p, now, now, lo, hi);
+}
+
+// The binding of an external that was bound as `old`; 0 = not possible.
+static int tc__bind_promote(tc__promoter *p, tc_tensor h, const tc__binding *old,
+                            tc__binding *b) {
     const tc__layout *now = tc__layout_at(p->ctx, b->layout);
+    const tc__marks *m = tc__marks_of(p->ctx, h);
     tc__shape was, *s = TC__ANEW(&p->v->region->arena, tc__shape);
     int changes = 0;
     if (!s) return 0;
@@ -9021,8 +9148,13 @@ static int tc__bind_promote(tc__promoter *p, const tc__binding *old, tc__binding
     if (old->shape) was = *old->shape;
     *s = was;
     for (int d = 0; d < s->rank; d++) {
-        s->dims[d] = tc__size_promote(p, was.dims[d], now->dims[d], 1, 0);
-        if (!s->dims[d] && (now->dims[d] || !tc__ix_equals(was.dims[d], 0))) return 0;
+        int same = was.dims[d] == tc__ix_const(now->dims[d]);
+        if (!same && m && m->fixed >> d & 1) return 0;
+        if (same && tc__size_wanted(p, m, d, now->dims[d]))
+            s->dims[d] = tc__size_begin(p, m, d, now->dims[d]);
+        else
+            s->dims[d] = tc__size_promote(p, was.dims[d], now->dims[d], 1, 0);
+        if (!s->dims[d] && !(same && !now->dims[d])) return 0;
         changes |= !tc__ix_is_const(s->dims[d]);
     }
     if (s->contiguous)
@@ -9062,10 +9194,35 @@ static int tc__size_is_odd(tc__promoter *p, tc__ix old, int64_t now) {
     return !tc__size_explain(p, was, now);
 }
 
+// Words of a first recording that are some symbol's size now, and what a reshape leaves then.
+static void tc__attrs_begin(tc__promoter *p, const tc__step *s, const int64_t *old,
+                            int64_t *attr) {
+    tc__meta m;
+    tc__ix want = tc__ix_const(1);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        int sizes = s->op == TC_OP_RESHAPE || s->op == TC_OP_EXPAND;
+        if (!sizes && !(s->op == TC_OP_SLICE && i == 2)) continue;
+        tc__ix e = tc__size_equal(p, tc__ix_value(attr[i]));
+        if (e) attr[i] = e;
+        want = tc__ix_mul(p->ix, want, attr[i]);
+        if (tc__ix_is_const(attr[i]) &&
+            (!tc__ix_is_const(attr[most]) || attr[i] > attr[most]))
+            most = i;
+    }
+    if (s->op != TC_OP_RESHAPE || !s->n_attr) return;
+    tc__code_meta(p->ctx, p->v, s->in[0], &m);
+    if (tc__meta_numel(p->ix, &m) != want) tc__reshape_rest(p, s, old, attr, most);
+}
+
 // The sizes among the words of a step; 0 = not possible.
 static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *old,
                              int64_t *attr) {
     uint32_t odd = UINT32_MAX;
+    if (p->single) {
+        tc__attrs_begin(p, s, old, attr);
+        return 1;
+    }
     int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD;
     for (uint32_t i = 0; i < s->n_attr && s->op == TC_OP_RESHAPE; i++)
         if (tc__size_is_odd(p, old[i], tc__ix_value(attr[i]))) odd = i;
@@ -9103,12 +9260,26 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
     return 1;
 }
 
+// Whether a reshape only adds and drops sizes of 1.
+static int tc__reshape_is_same(const tc__meta *a, const tc__meta *b) {
+    int i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
+        while (k < b->rank && tc__ix_equals(b->dims[k], 1)) k++;
+        if (i == a->rank || k == b->rank) return i == a->rank && k == b->rank;
+        if (a->dims[i] != b->dims[k]) return 0;
+    }
+}
+
 // A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
 // be seen, by a write or as a result, sizes stay what they are.
 static int tc__reshape_is_safe(const tc__promoter *p, const tc__step *s) {
     const tc__visit *v = p->v;
     if (s->op != TC_OP_RESHAPE || !s->symbolic) return 1;
     uint32_t from = s->in[0];
+    tc__meta m;
+    tc__code_meta(p->ctx, v, from, &m);
+    if (tc__reshape_is_same(&m, &s->meta)) return 1;
     if (from & TC__EXTERNAL) {
         const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
         if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
@@ -9141,8 +9312,11 @@ static int tc__source_promote(tc__promoter *p, tc__step *s, const tc__step *old)
     if (tc__ops[s->op].kind != TC__KIND_SOURCE || s->op == TC_OP_FINISH) return 1;
     for (int d = 0; d < s->meta.rank; d++) {
         int64_t now = tc__visit_eval(p->ctx, p->v, s->meta.dims[d]);
-        if (s->meta.dims[d] == old->meta.dims[d] && tc__ix_is_const(old->meta.dims[d]))
+        if (s->meta.dims[d] == old->meta.dims[d] && tc__ix_is_const(old->meta.dims[d])) {
+            tc__ix e = p->single ? tc__size_equal(p, now) : 0;
+            if (e) s->meta.dims[d] = e;
             continue;
+        }
         s->meta.dims[d] = tc__size_promote(p, old->meta.dims[d], now, 1, 0);
         if (!s->meta.dims[d]) return 0;
     }
@@ -9185,8 +9359,9 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     if (was->n_attr) memcpy(attr, was->attr, was->n_attr * sizeof *attr);
     if (was->n_bind) memcpy(bind, was->bind, was->n_bind * sizeof *bind);
     for (uint32_t i = 0; i < s->n_bind; i++) {
-        if (!tc__bind_promote(p, &old->bind[i], &bind[i])) return 0;
-        v->external.at[s->first_external + i].shape = bind[i].shape;
+        tc__external *e = &v->external.at[s->first_external + i];
+        if (!tc__bind_promote(p, e->handle, &old->bind[i], &bind[i])) return 0;
+        e->shape = bind[i].shape;
     }
     return tc__attrs_promote(p, s, old->attr, attr) &&
            tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
@@ -9273,20 +9448,41 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
     return 1;
 }
 
+// Whether the visit recorded something that is to have run-time sizes from the start.
+static int tc__sizes_wanted(const tc__promoter *p) {
+    const tc__visit *v = p->v;
+    for (size_t i = v->path.at[v->fresh]->first_external; i < v->external.count; i++) {
+        const tc__layout *l = tc__layout_at(p->ctx, v->external.at[i].layout);
+        const tc__marks *m = tc__marks_of(p->ctx, v->external.at[i].handle);
+        for (int d = 0; d < l->rank; d++)
+            if (tc__size_wanted(p, m, d, l->dims[d])) return 1;
+    }
+    return 0;
+}
+
 // Makes what the visit recorded since it left the known paths, and one of them, one path with
 // run-time sizes and values, if they are alike. The visit is on that path then.
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX) return;
+    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+        v->fresh = UINT32_MAX;
+        return;
+    }
     tc__step *end = tc__path_known(c, v);
+    memset(&p, 0, sizeof p);
+    p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
+    if (!end && tc__sizes_wanted(&p)) end = v->at;
     if (end && tc__visit_save(c, v, &was)) {
         tc__core held = *tc__core_of(c);
-        memset(&p, 0, sizeof p);
-        p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.hint = end->hint;
-        p.value = was.arg;
+        p.hint = end->hint, p.value = was.arg;
         if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was)) {
             // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
+            size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
+            tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
+            tc__log(c, TC__LOG_PERF,
+                    "region \"%s\": sizes stay fixed because of the call at %s:%d",
+                    v->region->name, site.file ? site.file : "?", site.line);
             tc__visit_restore(v, &was);
             tc__error_restore(c, &held);
         }
@@ -37749,7 +37945,8 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret; // 1 = never compile
+    int interpret;       // 1 = never compile
+    int recompile_limit; // of regions that name none; 0 = the default
     int no_fusion;
     int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
@@ -39068,6 +39265,16 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
+enum { TC__RECOMPILE_LIMIT = 16 };
+
+// What the caller of a region or function asked for; NULL = defaults.
+static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
+    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
+    r->fullgraph = o ? o->fullgraph : 0;
+    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
+    r->limit = limit > 0 ? (uint32_t)limit : TC__RECOMPILE_LIMIT;
+}
+
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
                                  uint32_t n_in, tc__site site) {
     tc__call k;
@@ -39151,6 +39358,20 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
 
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
+    tc__region *r = v->region;
+    if (r->programs++ < r->limit) return 1;
+    if (r->programs == r->limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+            (unsigned)r->limit);
+    return 0;
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -39167,7 +39388,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     c->recorder.compiling++;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
-    if (p && !c->interpret && !exact) tc__program_compile(p, v->region->name);
+    if (p && !c->interpret && !exact && tc__may_compile(c, v))
+        tc__program_compile(p, v->region->name);
     c->recorder.compiling--;
     if (!p) return NULL;
     s->program = p, s->generation = v->region->generation;
@@ -39487,6 +39709,8 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
 static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
     tc_tensor t;
     if (k->op == TC_OP_KEEP) return k->in[0];
+    tc__call constant = *k; // a value of its own is one more constant here
+    if (k->op == TC_OP_ARG) constant.op = TC_OP_CONST, k = &constant;
     if (tc__eager_view(c, k, &t)) return t;
     return tc__eager_compute(c, k);
 }
@@ -40185,7 +40409,8 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->options = options ? *options : tc_options_default();
-    f->region->function = 1, f->region->fullgraph = f->options.fullgraph;
+    f->region->function = 1;
+    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
     f->next = tc->fn, tc->fn = f;
@@ -40486,6 +40711,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
     c->disabled = tc__env_int("TC_DISABLE") != 0;
+    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
@@ -40595,7 +40821,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    g->fullgraph = options ? options->fullgraph : 0;
+    tc__region_options(c, g, options);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }

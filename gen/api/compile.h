@@ -25,9 +25,19 @@ TCDEF void tc_close(tc_ctx *c);
 
 // ---- regions ----
 
+// Which sizes and scalars programs get at every run, instead of being compiled for them.
+typedef enum tc_dynamic {
+    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
+    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
+    TC_DYNAMIC_OFF    // none: a program for each
+} tc_dynamic;
+
 typedef struct tc_options {
-    int fullgraph;  // 1 = a graph break (reading a value inside the region) is an error
-    int disable;    // 1 = the region runs eagerly
+    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
+    int disable;         // 1 = the region runs eagerly
+    tc_dynamic dynamic;
+    int recompile_limit; // programs of one region or function that are compiled; those after it are
+                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
 } tc_options;
 
 TCDEF tc_options tc_options_default(void);
@@ -48,6 +58,16 @@ TCDEF tc_status tc_trace_end(tc_ctx *c);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
 #define tc_trace_begin_with(c, name, options) tc_trace_begin_at(c, name, options, TC__SITE)
+
+// Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
+// (0, 0: any size). TC_E_ARG: the size of t is not in there. To be said before t is first used.
+TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
+                                   const char *file, int line);
+#define tc_mark_dynamic(t, dim, min, max) tc_mark_dynamic_at(t, dim, min, max, TC__SITE)
+
+// Programs are compiled for size `dim` of t, however often it changes.
+TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line);
+#define tc_mark_static(t, dim) tc_mark_static_at(t, dim, TC__SITE)
 
 // Makes a result of the open region an output and the caller's, until tc_free.
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);

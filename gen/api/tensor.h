@@ -118,6 +118,11 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
 TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtype,
                            const char *file, int line);
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line);
+// A number that programs get at run time from the first one on, as a 0-d tensor: a learning rate, a
+// temperature. It promotes like a tensor of its dtype.
+TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
+                             int line);
+
 // start, start + step, ... before end; empty if step leads away from it. TC_E_ARG: step 0
 // or NaN. start + i * step is computed in i64 where both are whole, else in f64, then
 // converted.
@@ -516,6 +521,7 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_load_npy(tc, path) tc_load_npy_at(tc, path, TC__SITE)
 #define tc_save_npy(t, path) tc_save_npy_at(t, path, TC__SITE)
 #define tc_full(tc, dims, value, dtype) tc_full_at(tc, dims, value, dtype, TC__SITE)
+#define tc_scalar(tc, value, dtype)     tc_scalar_at(tc, value, dtype, TC__SITE)
 #define tc_zeros(tc, dims, dtype) tc_full_at(tc, dims, 0, dtype, TC__SITE)
 #define tc_ones(tc, dims, dtype) tc_full_at(tc, dims, 1, dtype, TC__SITE)
 #define tc_full_like(t, value) tc_full_like_at(t, value, TC__SITE)

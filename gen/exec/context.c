@@ -36,6 +36,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
     c->disabled = tc__env_int("TC_DISABLE") != 0;
+    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
     c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
@@ -145,7 +146,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    g->fullgraph = options ? options->fullgraph : 0;
+    tc__region_options(c, g, options);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }

@@ -690,7 +690,8 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->options = options ? *options : tc_options_default();
-    f->region->function = 1, f->region->fullgraph = f->options.fullgraph;
+    f->region->function = 1;
+    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
     f->next = tc->fn, tc->fn = f;

@@ -169,6 +169,16 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
+enum { TC__RECOMPILE_LIMIT = 16 };
+
+// What the caller of a region or function asked for; NULL = defaults.
+static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
+    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
+    r->fullgraph = o ? o->fullgraph : 0;
+    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
+    r->limit = limit > 0 ? (uint32_t)limit : TC__RECOMPILE_LIMIT;
+}
+
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
                                  uint32_t n_in, tc__site site) {
     tc__call k;
@@ -252,6 +262,20 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
 
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
+    tc__region *r = v->region;
+    if (r->programs++ < r->limit) return 1;
+    if (r->programs == r->limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
+            (unsigned)r->limit);
+    return 0;
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -268,7 +292,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     c->recorder.compiling++;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
-    if (p && !c->interpret && !exact) tc__program_compile(p, v->region->name);
+    if (p && !c->interpret && !exact && tc__may_compile(c, v))
+        tc__program_compile(p, v->region->name);
     c->recorder.compiling--;
     if (!p) return NULL;
     s->program = p, s->generation = v->region->generation;
@@ -588,6 +613,8 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
 static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
     tc_tensor t;
     if (k->op == TC_OP_KEEP) return k->in[0];
+    tc__call constant = *k; // a value of its own is one more constant here
+    if (k->op == TC_OP_ARG) constant.op = TC_OP_CONST, k = &constant;
     if (tc__eager_view(c, k, &t)) return t;
     return tc__eager_compute(c, k);
 }

@@ -8,7 +8,8 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret; // 1 = never compile
+    int interpret;       // 1 = never compile
+    int recompile_limit; // of regions that name none; 0 = the default
     int no_fusion;
     int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off

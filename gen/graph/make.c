@@ -313,6 +313,55 @@ TCDEF size_t tc_dtype_bytes(tc_dtype t) {
     return tc__dtype_valid((int)t) ? tc__dtype((int)t)->bytes : 0;
 }
 
+// ---- what is said of sizes ----
+
+// The marks of a tensor in memory, made if it has none; NULL = reported.
+static tc__marks *tc__marks_for(const tc__api *f, tc_tensor t, int64_t *dim) {
+    tc__tensor *e = tc__slot_find(f->c, t);
+    if (!tc__dim_need(f, dim)) return NULL;
+    if (!e) {
+        tc__fail(
+            f->c, TC_E_ARG,
+            "%s: a result of a region has the sizes of what it is computed from; mark that",
+            f->who);
+        return NULL;
+    }
+    if (!e->marks) e->marks = TC__NEW(f->c, tc__marks);
+    return e->marks;
+}
+
+TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
+                                   const char *file, int line) {
+    tc__api f;
+    int64_t d = dim;
+    if (!tc__api_of(&f, "tc_mark_dynamic", t, file, line)) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(f.c);
+    tc__marks *m = tc__marks_for(&f, t, &d);
+    int64_t n = m ? tc__meta_size(&f.x, (int)d) : 0, top = max ? max : INT64_MAX;
+    if (m && (min < 0 || top < min || n < min || n > top)) {
+        tc__fail(
+            f.c, TC_E_ARG,
+            "tc_mark_dynamic: dimension %lld has size %lld, which is not in [%lld, %lld]",
+            (long long)d, (long long)n, (long long)min, (long long)max);
+        m = NULL;
+    }
+    if (m) {
+        m->dynamic |= 1u << d, m->fixed &= ~(1u << d);
+        m->min[d] = min, m->max[d] = max;
+    }
+    return tc__unit_end(f.c, outer, m != NULL);
+}
+
+TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int line) {
+    tc__api f;
+    int64_t d = dim;
+    if (!tc__api_of(&f, "tc_mark_static", t, file, line)) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(f.c);
+    tc__marks *m = tc__marks_for(&f, t, &d);
+    if (m) m->fixed |= 1u << d, m->dynamic &= ~(1u << d);
+    return tc__unit_end(f.c, outer, m != NULL);
+}
+
 // ---- lifetimes ----
 
 TCDEF void tc_scope_begin(tc_ctx *tc) {
@@ -495,6 +544,15 @@ TCDEF tc_tensor tc_full_at(tc_ctx *tc, tc_dims dims, double value, tc_dtype dtyp
     tc__api f;
     if (!tc__api_open(&f, tc, "full", file, line)) return tc__null();
     return tc__full(&f, &dims, value, (int)dtype);
+}
+
+TCDEF tc_tensor tc_scalar_at(tc_ctx *tc, double value, tc_dtype dtype, const char *file,
+                             int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "scalar", file, line) || !tc__dtype_check(&f, (int)dtype))
+        return tc__null();
+    int64_t attr = tc__value_word(value, (int)dtype);
+    return tc__source(tc, TC_OP_ARG, (int)dtype, 0, NULL, &attr, 1, file, line);
 }
 
 TCDEF tc_tensor tc_full_like_at(tc_tensor t, double value, const char *file, int line) {

@@ -16,8 +16,8 @@ typedef struct tc__promoter {
     tc_ctx *ctx;
     tc__visit *v;
     tc__ixpool *ix;
-    const tc__step *old; // step of the known path that stands at this position; NULL = none
-    const int64_t *hint; // the known path's sizes, by its symbols
+    int single;             // there is no known path: sizes that are wanted become symbols
+    const int64_t *hint;    // the known path's sizes, by its symbols
     const int64_t *value;   // this visit's run-time values, by number as recorded
     TC__VEC(tc__ix) known;  // by symbol of the known path: what it is in the new one
     TC__VEC(tc__seen) seen; // by symbol of the new path
@@ -82,9 +82,10 @@ static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
 
 // ---- explaining sizes ----
 
-static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo) {
+static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t lo,
+                             int64_t hi) {
     tc__seen s;
-    tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, TC__SIZE_LIMIT);
+    tc__ix e = tc__ix_sym(p->ix, (int64_t)p->seen.count, lo, hi);
     if (p->seen.count == TC__MAX_SYMBOLS) return 0;
     s.was = was, s.now = now;
     if (!TC__PUSH(p->ctx, p->seen, s) || !tc__symbol_take(p->ctx, p->v, e, now)) return 0;
@@ -118,7 +119,8 @@ static tc__ix tc__size_divide(tc__promoter *p, int64_t was, int64_t now, int64_t
     for (size_t i = 0; i < p->seen.count; i++) {
         int64_t k = tc__factor_of(p->seen.at[i].was, p->seen.at[i].now, &size);
         if (!k || p->needs == TC__MAX_RELATIONS) continue;
-        tc__ix whole = p->v->sym.at[i], part = tc__symbol_new(p, was, now, lo);
+        tc__ix whole = p->v->sym.at[i],
+               part = tc__symbol_new(p, was, now, lo, TC__SIZE_LIMIT);
         tc__relation r;
         r.kind = TC__EQUAL, r.a = whole;
         r.b = tc__ix_mul(p->ix, part, tc__ix_const(k));
@@ -178,7 +180,7 @@ static tc__ix tc__size_promote(tc__promoter *p, tc__ix old, int64_t now, int64_t
     e = tc__size_explain(p, was, now);
     if (!e) e = tc__size_divide(p, was, now, lo);
     if (!e && shift) e = tc__size_shift(p, was, now);
-    if (!e) e = tc__symbol_new(p, was, now, lo);
+    if (!e) e = tc__symbol_new(p, was, now, lo, TC__SIZE_LIMIT);
     return e && tc__symbol_known(p, old, e) ? e : 0;
 }
 
@@ -209,22 +211,53 @@ static int tc__strides_promote(tc__promoter *p, const tc__shape *old, const tc__
     for (int n = 0; n < s->rank; n++) {
         int i = order[n];
         int64_t was = tc__size_was(p, old->strides[i]), is = now->strides[i];
-        tc__ix e = was == is ? tc__ix_const(is) : 0;
+        tc__ix e = was == is && !p->single ? tc__ix_const(is) : 0;
         for (int m = 0; m < n && !e; m++) {
             int k = order[m];
             int64_t then = tc__size_was(p, old->strides[k]) * tc__size_was(p, old->dims[k]);
             if (then == was && now->strides[k] * now->dims[k] == is)
                 e = tc__ix_mul(p->ix, s->strides[k], s->dims[k]);
         }
+        if (!e && was == is) e = tc__ix_const(is);
         if (!e && is) return 0;
         s->strides[i] = e;
     }
     return 1;
 }
 
-// The binding of an external that had shape `old`, NULL = just the layout; 0 = not possible.
-static int tc__bind_promote(tc__promoter *p, const tc__binding *old, tc__binding *b) {
+static const tc__marks *tc__marks_of(tc_ctx *c, tc_tensor h) {
+    const tc__tensor *t = tc__tensor_find(c, h);
+    return t ? t->marks : NULL;
+}
+
+// Whether a size is to be known at run time only from the start.
+static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
+                           int64_t now) {
+    if (m && m->fixed >> dim & 1) return 0;
+    if (m && m->dynamic >> dim & 1) return now > 0;
+    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+}
+
+// The symbol of a size of this visit, 0 = none has it.
+static tc__ix tc__size_equal(const tc__promoter *p, int64_t now) {
+    for (size_t i = 0; i < p->seen.count && now > 1; i++)
+        if (p->seen.at[i].was == now && p->seen.at[i].now == now) return p->v->sym.at[i];
+    return 0;
+}
+
+static tc__ix tc__size_begin(tc__promoter *p, const tc__marks *m, int dim, int64_t now) {
+    int marked = m && (m->dynamic >> dim & 1);
+    int64_t lo = marked && m->min[dim] > 1 ? m->min[dim] : 1;
+    int64_t hi = marked && m->max[dim] ? m->max[dim] : TC__SIZE_LIMIT;
+    tc__ix e = marked && (m->min[dim] || m->max[dim]) ? 0 : tc__size_equal(p, now);
+    return e ? e : tc__symbol_new(p, now, now, lo, hi);
+}
+
+// The binding of an external that was bound as `old`; 0 = not possible.
+static int tc__bind_promote(tc__promoter *p, tc_tensor h, const tc__binding *old,
+                            tc__binding *b) {
     const tc__layout *now = tc__layout_at(p->ctx, b->layout);
+    const tc__marks *m = tc__marks_of(p->ctx, h);
     tc__shape was, *s = TC__ANEW(&p->v->region->arena, tc__shape);
     int changes = 0;
     if (!s) return 0;
@@ -232,8 +265,13 @@ static int tc__bind_promote(tc__promoter *p, const tc__binding *old, tc__binding
     if (old->shape) was = *old->shape;
     *s = was;
     for (int d = 0; d < s->rank; d++) {
-        s->dims[d] = tc__size_promote(p, was.dims[d], now->dims[d], 1, 0);
-        if (!s->dims[d] && (now->dims[d] || !tc__ix_equals(was.dims[d], 0))) return 0;
+        int same = was.dims[d] == tc__ix_const(now->dims[d]);
+        if (!same && m && m->fixed >> d & 1) return 0;
+        if (same && tc__size_wanted(p, m, d, now->dims[d]))
+            s->dims[d] = tc__size_begin(p, m, d, now->dims[d]);
+        else
+            s->dims[d] = tc__size_promote(p, was.dims[d], now->dims[d], 1, 0);
+        if (!s->dims[d] && !(same && !now->dims[d])) return 0;
         changes |= !tc__ix_is_const(s->dims[d]);
     }
     if (s->contiguous)
@@ -273,10 +311,35 @@ static int tc__size_is_odd(tc__promoter *p, tc__ix old, int64_t now) {
     return !tc__size_explain(p, was, now);
 }
 
+// Words of a first recording that are some symbol's size now, and what a reshape leaves then.
+static void tc__attrs_begin(tc__promoter *p, const tc__step *s, const int64_t *old,
+                            int64_t *attr) {
+    tc__meta m;
+    tc__ix want = tc__ix_const(1);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        int sizes = s->op == TC_OP_RESHAPE || s->op == TC_OP_EXPAND;
+        if (!sizes && !(s->op == TC_OP_SLICE && i == 2)) continue;
+        tc__ix e = tc__size_equal(p, tc__ix_value(attr[i]));
+        if (e) attr[i] = e;
+        want = tc__ix_mul(p->ix, want, attr[i]);
+        if (tc__ix_is_const(attr[i]) &&
+            (!tc__ix_is_const(attr[most]) || attr[i] > attr[most]))
+            most = i;
+    }
+    if (s->op != TC_OP_RESHAPE || !s->n_attr) return;
+    tc__code_meta(p->ctx, p->v, s->in[0], &m);
+    if (tc__meta_numel(p->ix, &m) != want) tc__reshape_rest(p, s, old, attr, most);
+}
+
 // The sizes among the words of a step; 0 = not possible.
 static int tc__attrs_promote(tc__promoter *p, const tc__step *s, const int64_t *old,
                              int64_t *attr) {
     uint32_t odd = UINT32_MAX;
+    if (p->single) {
+        tc__attrs_begin(p, s, old, attr);
+        return 1;
+    }
     int sum = s->op == TC_OP_SLICE || s->op == TC_OP_PAD;
     for (uint32_t i = 0; i < s->n_attr && s->op == TC_OP_RESHAPE; i++)
         if (tc__size_is_odd(p, old[i], tc__ix_value(attr[i]))) odd = i;
@@ -314,12 +377,26 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
     return 1;
 }
 
+// Whether a reshape only adds and drops sizes of 1.
+static int tc__reshape_is_same(const tc__meta *a, const tc__meta *b) {
+    int i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
+        while (k < b->rank && tc__ix_equals(b->dims[k], 1)) k++;
+        if (i == a->rank || k == b->rank) return i == a->rank && k == b->rank;
+        if (a->dims[i] != b->dims[k]) return 0;
+    }
+}
+
 // A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
 // be seen, by a write or as a result, sizes stay what they are.
 static int tc__reshape_is_safe(const tc__promoter *p, const tc__step *s) {
     const tc__visit *v = p->v;
     if (s->op != TC_OP_RESHAPE || !s->symbolic) return 1;
     uint32_t from = s->in[0];
+    tc__meta m;
+    tc__code_meta(p->ctx, v, from, &m);
+    if (tc__reshape_is_same(&m, &s->meta)) return 1;
     if (from & TC__EXTERNAL) {
         const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
         if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
@@ -352,8 +429,11 @@ static int tc__source_promote(tc__promoter *p, tc__step *s, const tc__step *old)
     if (tc__ops[s->op].kind != TC__KIND_SOURCE || s->op == TC_OP_FINISH) return 1;
     for (int d = 0; d < s->meta.rank; d++) {
         int64_t now = tc__visit_eval(p->ctx, p->v, s->meta.dims[d]);
-        if (s->meta.dims[d] == old->meta.dims[d] && tc__ix_is_const(old->meta.dims[d]))
+        if (s->meta.dims[d] == old->meta.dims[d] && tc__ix_is_const(old->meta.dims[d])) {
+            tc__ix e = p->single ? tc__size_equal(p, now) : 0;
+            if (e) s->meta.dims[d] = e;
             continue;
+        }
         s->meta.dims[d] = tc__size_promote(p, old->meta.dims[d], now, 1, 0);
         if (!s->meta.dims[d]) return 0;
     }
@@ -396,8 +476,9 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     if (was->n_attr) memcpy(attr, was->attr, was->n_attr * sizeof *attr);
     if (was->n_bind) memcpy(bind, was->bind, was->n_bind * sizeof *bind);
     for (uint32_t i = 0; i < s->n_bind; i++) {
-        if (!tc__bind_promote(p, &old->bind[i], &bind[i])) return 0;
-        v->external.at[s->first_external + i].shape = bind[i].shape;
+        tc__external *e = &v->external.at[s->first_external + i];
+        if (!tc__bind_promote(p, e->handle, &old->bind[i], &bind[i])) return 0;
+        e->shape = bind[i].shape;
     }
     return tc__attrs_promote(p, s, old->attr, attr) &&
            tc__args_promote(p, s, was, old, attr) && tc__source_promote(p, s, old) &&
@@ -484,20 +565,41 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
     return 1;
 }
 
+// Whether the visit recorded something that is to have run-time sizes from the start.
+static int tc__sizes_wanted(const tc__promoter *p) {
+    const tc__visit *v = p->v;
+    for (size_t i = v->path.at[v->fresh]->first_external; i < v->external.count; i++) {
+        const tc__layout *l = tc__layout_at(p->ctx, v->external.at[i].layout);
+        const tc__marks *m = tc__marks_of(p->ctx, v->external.at[i].handle);
+        for (int d = 0; d < l->rank; d++)
+            if (tc__size_wanted(p, m, d, l->dims[d])) return 1;
+    }
+    return 0;
+}
+
 // Makes what the visit recorded since it left the known paths, and one of them, one path with
 // run-time sizes and values, if they are alike. The visit is on that path then.
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX) return;
+    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+        v->fresh = UINT32_MAX;
+        return;
+    }
     tc__step *end = tc__path_known(c, v);
+    memset(&p, 0, sizeof p);
+    p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
+    if (!end && tc__sizes_wanted(&p)) end = v->at;
     if (end && tc__visit_save(c, v, &was)) {
         tc__core held = *tc__core_of(c);
-        memset(&p, 0, sizeof p);
-        p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.hint = end->hint;
-        p.value = was.arg;
+        p.hint = end->hint, p.value = was.arg;
         if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was)) {
             // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
+            size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
+            tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
+            tc__log(c, TC__LOG_PERF,
+                    "region \"%s\": sizes stay fixed because of the call at %s:%d",
+                    v->region->name, site.file ? site.file : "?", site.line);
             tc__visit_restore(v, &was);
             tc__error_restore(c, &held);
         }

@@ -24,6 +24,12 @@ typedef struct tc__storage {
     uint32_t bind_index; //   the first of its externals there
 } tc__storage;
 
+// What the user said of a tensor's sizes.
+typedef struct tc__marks {
+    uint32_t dynamic, fixed; // bit i: dimension i
+    int64_t min[TC_MAX_RANK], max[TC_MAX_RANK];
+} tc__marks;
+
 typedef struct tc__tensor {
     uint32_t epoch;       // 0 = free slot
     uint32_t layout;      // id, from 1
@@ -32,6 +38,7 @@ typedef struct tc__tensor {
     uint32_t scope;       // depth of the scope that frees it; 0 = tc_free only
     uint32_t bind_epoch;  // visit that last used it as an external, and
     uint32_t bind_index;  //   its number there
+    tc__marks *marks;     // owned; NULL = none
     const char *file;     // where it was made, static text of the caller
     int line;
 } tc__tensor;
@@ -266,8 +273,9 @@ static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char 
     tc__obituary *o = &v->obituary[t->epoch % TC__OBITUARIES];
     o->epoch = t->epoch, o->how = how, o->file = file, o->line = line;
     tc__storage_unref(c, t->storage);
+    if (t->marks) tc__free(c, t->marks, sizeof *t->marks);
     if (!t->scope) v->unscoped--;
-    t->epoch = 0, t->storage = NULL;
+    t->epoch = 0, t->storage = NULL, t->marks = NULL;
     TC__PUSH(c, v->free_slot, slot);
 }
 
@@ -298,7 +306,7 @@ static int tc__values_open(tc_ctx *c) {
 static void tc__values_close(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
     for (size_t i = 0; i < v->slot.count; i++) {
-        tc__storage_unref(c, v->slot.at[i]->storage);
+        if (v->slot.at[i]->epoch) tc__slot_free(c, (uint32_t)i, "closed", NULL, 0);
         tc__free(c, v->slot.at[i], sizeof **v->slot.at);
     }
     TC__VEC_FREE(c, v->slot);
