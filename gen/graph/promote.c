@@ -18,6 +18,7 @@ typedef struct tc__promoter {
     tc__ixpool *ix;
     int single;             // there is no known path: sizes that are wanted become symbols
     const int64_t *hint;    // the known path's sizes, by its symbols
+    const tc__twin *twin;   // the known path stands behind this break; NULL = beside
     const int64_t *value;   // this visit's run-time values, by number as recorded
     TC__VEC(tc__ix) known;  // by symbol of the known path: what it is in the new one
     TC__VEC(tc__seen) seen; // by symbol of the new path
@@ -68,8 +69,7 @@ static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
 }
 
 // The same among paths with run-time sizes first: they need the fewest new symbols.
-static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
-    tc__step *first = v->path.at[v->fresh]->parent->next;
+static tc__step *tc__path_among(tc_ctx *c, const tc__visit *v, tc__step *first) {
     for (tc__step *s = first; s; s = s->sibling) {
         tc__step *rest = s->sibling;
         s->sibling = NULL;
@@ -78,6 +78,22 @@ static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v) {
         if (end) return end;
     }
     return tc__path_alike(c, v, first, v->fresh);
+}
+
+// The known path that the visit's new steps are like: beside them, or behind the twin of the graph
+// break before them (*twin then). NULL = none.
+static tc__step *tc__path_known(tc_ctx *c, const tc__visit *v, const tc__twin **twin) {
+    const tc__step *parent = v->path.at[v->fresh]->parent;
+    tc__step *end = tc__path_among(c, v, parent->next);
+    *twin = NULL;
+    if (end || !parent->twin) return end;
+    *twin = parent->twin;
+    end = tc__path_among(c, v, parent->twin->step->next);
+    // Recorded with the sizes that the break was: else those of the twin say nothing.
+    size_t n = parent->twin->n_known;
+    if (end && n && memcmp(end->hint, parent->twin->step->hint, n * sizeof *end->hint))
+        return NULL;
+    return end;
 }
 
 // ---- explaining sizes ----
@@ -523,14 +539,34 @@ static void tc__visit_drop_copy(tc_ctx *c, tc__visit_copy *s) {
 // The symbols of the steps before the fork, which both paths have.
 static int tc__promote_prefix(tc__promoter *p, const tc__step *first) {
     tc__visit *v = p->v;
+    const tc__twin *t = p->twin;
     for (uint32_t i = 0; i < first->first_size; i++) {
         tc__seen s;
-        s.was = p->hint[i], s.now = v->size.at[i];
-        if (!TC__PUSH(p->ctx, p->seen, s) || !TC__PUSH(p->ctx, p->known, v->sym.at[i]))
-            return 0;
+        s.was = t ? t->was[i] : p->hint[i], s.now = v->size.at[i];
+        if (!TC__PUSH(p->ctx, p->seen, s)) return 0;
+        if (!t && !TC__PUSH(p->ctx, p->known, v->sym.at[i])) return 0;
     }
+    for (uint32_t i = 0; t && i < t->n_known; i++)
+        if (!TC__PUSH(p->ctx, p->known, t->known[i])) return 0;
     v->size.count = first->first_size, v->arg.count = first->first_arg;
     v->at = first->parent;
+    return 1;
+}
+
+// A break remembers the path that it is like.
+static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
+    tc__arena *a = &p->v->region->arena;
+    size_t n = p->seen.count, known = p->known.count;
+    if (end->op != TC_OP_BREAK || p->single) return 1;
+    tc__twin *t = TC__ANEW(a, tc__twin);
+    int64_t *was = TC__ANEW_ARRAY(a, int64_t, n + 1);
+    tc__ix *is = TC__ANEW_ARRAY(a, tc__ix, known + 1);
+    if (!t || !was || !is) return 0;
+    for (size_t i = 0; i < n; i++) was[i] = p->seen.at[i].was;
+    for (size_t i = 0; i < known; i++) is[i] = p->known.at[i];
+    t->step = old, t->sizes = (uint32_t)n, t->was = was, t->n_known = (uint32_t)known;
+    t->known = is;
+    end->twin = t;
     return 1;
 }
 
@@ -586,14 +622,15 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
         v->fresh = UINT32_MAX;
         return;
     }
-    tc__step *end = tc__path_known(c, v);
     memset(&p, 0, sizeof p);
+    tc__step *end = tc__path_known(c, v, &p.twin);
     p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
     if (!end && tc__sizes_wanted(&p)) end = v->at;
     if (end && tc__visit_save(c, v, &was)) {
         tc__core held = *tc__core_of(c);
         p.hint = end->hint, p.value = was.arg;
-        if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was)) {
+        if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was) ||
+            !tc__promote_twin(&p, v->at, end)) {
             // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
             size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
             tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;

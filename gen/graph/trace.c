@@ -27,6 +27,16 @@ typedef struct tc__binding {
     const tc__shape *shape; // with run-time sizes; NULL = exactly `layout`
 } tc__binding;
 
+// A graph break on a path with run-time sizes, and the known path that it was made like: what
+// follows that one may be like what follows this one.
+typedef struct tc__twin {
+    struct tc__step *step; // the break on the known path
+    uint32_t sizes;        // symbols of the new path so far,
+    const int64_t *was;    //   and what they were on the known one
+    uint32_t n_known;      // symbols of the known path so far,
+    const tc__ix *known;   //   and what they are on the new one
+} tc__twin;
+
 typedef struct tc__step {
     struct tc__step
         *next; // first continuation; owned by the region's arena, like all below
@@ -51,6 +61,7 @@ typedef struct tc__step {
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
+    const tc__twin *twin;      // BREAK: NULL = none
     void *program;             // FINISH, BREAK: owned and understood by exec/
     uint32_t generation;       // FINISH: region->generation its program was made for
 } tc__step;
