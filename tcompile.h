@@ -1464,7 +1464,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb974aaabe303280bu
+#define TC__BUILD_ID 0xfb5f29b70b3343a6u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3637,6 +3637,8 @@ static int64_t tc__ix_floor_div(int64_t a, int64_t b) {
 static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnode *y,
                        const tc__ixterm *terms) {
     if (x->kind != y->kind || x->a != y->a || x->b != y->b) return 0;
+    // Paths number their symbols alike: the bounds are a part of the name.
+    if (x->kind == TC__IX_SYM) return x->lo == y->lo && x->hi == y->hi;
     if (x->kind != TC__IX_POLY) return 1;
     if (x->base != y->base || x->count != y->count) return 0;
     return !memcmp(&p->term.at[x->first], terms, x->count * sizeof *terms);
@@ -4958,6 +4960,7 @@ typedef struct tc__infer {
     tc__ix *equal; // by symbol: what it has to be equal to, itself at first; in and out
     uint32_t symbols;
     tc__meta out;
+    int exact;                            // `out` is for the sizes of this run alone
     tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
     uint32_t needs;
 } tc__infer;
@@ -6220,7 +6223,7 @@ typedef struct tc__step {
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
     uint32_t args;                  // bit i: attr[i] is the number of a run-time value,
-    int whole;                      //   which decides the dtype by being whole or not
+    int whole;                      //   which has to be whole, or not: see tc__wholeness
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
@@ -6258,14 +6261,16 @@ typedef struct tc__visit {
     TC__VEC(tc__external) external;
     TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
-    TC__VEC(int64_t) size; // by symbol: the run-time sizes of this visit
-    TC__VEC(tc__ix) sym;   //   and the symbols
-    TC__VEC(int64_t) arg;  // by number: run-time values, as the words of an attribute
-    uint32_t segment;      // first position after the last break
-    uint32_t fresh;        // first position of a step that this visit made
-    int exact;             // the program being made is for the sizes of this visit alone
-    int writes;            // some step writes in place
-    int broken;            // a value was read although the region asked for fullgraph
+    TC__VEC(int64_t) size;       // by symbol: the run-time sizes of this visit
+    TC__VEC(tc__ix) sym;         //   and the symbols
+    TC__VEC(int64_t) arg;        // by number: run-time values, as the words of an attribute
+    uint32_t segment;            // first position after the last break
+    uint32_t fresh;              // first position of a step that this visit made
+    const tc__relation *pending; // conditions of the step that is being made
+    uint32_t n_pending;
+    int exact;  // the program being made is for the sizes of this visit alone
+    int writes; // some step writes in place
+    int broken; // a value was read although the region asked for fullgraph
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     uint64_t draw;   // random stream position when it began
@@ -6485,6 +6490,27 @@ static void tc__unbind_to(tc_ctx *c, tc__visit *v, uint32_t count) {
 // compares (tc__follows, graph/record.c); here is the long way: binding externals, sizes and values
 // known at run time only, other branches, another path for the same calls, and at last a new step.
 
+// ---- words of a call ----
+
+// What may be known at run time only: a word of an attribute that is a size or a value. The others
+// decide how a kernel looks.
+typedef enum tc__slot_kind {
+    TC__SLOT_FIXED,
+    TC__SLOT_SIZE,
+    TC__SLOT_SCALAR, // a double
+    TC__SLOT_VALUE   // a tc__value of the result's dtype
+} tc__slot_kind;
+
+static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
+    tc__kind kind = tc__ops[op].kind;
+    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+    if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
+    if (op == TC_OP_SLICE || op == TC_OP_PAD)
+        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
+    if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
+    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+}
+
 // ---- what a call gives ----
 
 // dtype and sizes of an operand as the path has them.
@@ -6512,47 +6538,76 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
     return 1;
 }
 
+static void tc__equate_all(tc__ixpool *p, const tc__relation *r, uint32_t n, tc__ix *equal,
+                           uint32_t symbols) {
+    tc__ix sym, to;
+    for (uint32_t i = 0; i < n; i++) {
+        if (r[i].kind != TC__EQUAL) continue;
+        tc__ix a = tc__ix_copy(p, p, r[i].a, equal), b = tc__ix_copy(p, p, r[i].b, equal);
+        if (tc__ix_solve(p, a, b, &sym, &to)) tc__equate(p, equal, symbols, sym, to);
+    }
+}
+
 // What each symbol of the path has to be equal to, itself if nothing is said; into `equal`.
 static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps,
                                 tc__ix *equal) {
     tc__ixpool *p = &tc__recorder_of(c)->ix;
     uint32_t n = (uint32_t)v->size.count;
-    tc__ix sym, to;
-    if (n) memcpy(equal, v->sym.at, n * sizeof *equal);
-    for (size_t i = 0; i < steps && n; i++) {
-        const tc__step *s = v->path.at[i];
-        for (uint32_t k = 0; k < s->n_guard; k++) {
-            if (s->guard[k].kind != TC__EQUAL) continue;
-            tc__ix a = tc__ix_copy(p, p, s->guard[k].a, equal);
-            tc__ix b = tc__ix_copy(p, p, s->guard[k].b, equal);
-            if (tc__ix_solve(p, a, b, &sym, &to)) tc__equate(p, equal, n, sym, to);
-        }
-    }
+    if (!n) return;
+    memcpy(equal, v->sym.at, n * sizeof *equal);
+    for (size_t i = 0; i < steps; i++)
+        tc__equate_all(p, v->path.at[i]->guard, v->path.at[i]->n_guard, equal, n);
+    tc__equate_all(p, v->pending, v->n_pending, equal, n);
 }
 
 enum { TC__MAX_OPERANDS = 64, TC__MAX_SYMBOLS = 256 }; // symbols of one path
 
-// The rules of the op, for operands of these sizes; 0 = reported.
-static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
-                          const tc__meta *m, tc__infer *q) {
-    const tc__meta *p[TC__MAX_OPERANDS];
+static int tc__rules_run(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
+    tc__ix equal[TC__MAX_SYMBOLS];
     int64_t dims[TC_MAX_RANK];
+    size_t steps = v && v->at->parent ? v->at->position + 1u : 0;
+    q->out.dtype = k->dtype, q->out.rank = k->rank, q->needs = 0;
+    if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
+    if (q->symbols) tc__path_equalities(c, v, steps, q->equal = equal);
+    int ok = tc__ops[k->op].dtype(q) && tc__ops[k->op].shape(q);
+    q->equal = NULL;
+    for (int i = 0; ok && i < q->out.rank; i++)
+        dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
+    return ok && tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+}
+
+// Expressions got too large: the step is for the sizes of this visit alone.
+static int tc__rules_exact(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__meta *m,
+                           tc__infer *q) {
+    int64_t words[TC__MAX_OPERANDS];
+    tc__call exact = *k;
+    q->ix->failed = 0;
+    for (uint32_t i = 0; i < k->n_in; i++) tc__visit_sizes(c, v, m[i].rank, m[i].dims);
+    for (uint32_t i = 0; i < k->n_attr; i++) {
+        int size = tc__slot_of(k->op, k->n_attr, i) == TC__SLOT_SIZE;
+        words[i] = size ? tc__ix_const(tc__visit_eval(c, v, k->attr[i])) : k->attr[i];
+    }
+    q->symbols = 0, q->size = NULL, q->attr = words;
+    if (!tc__rules_run(c, v, &exact, q)) return 0;
+    for (size_t i = 0; i < v->size.count; i++)
+        if (!tc__need(q, TC__EQUAL, v->sym.at[i], tc__ix_const(v->size.at[i]))) return 0;
+    return q->exact = 1;
+}
+
+// The rules of the op, for operands of these sizes; 0 = reported.
+static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__meta *m,
+                          tc__infer *q) {
+    const tc__meta *p[TC__MAX_OPERANDS];
     memset(q, 0, sizeof *q);
     for (uint32_t i = 0; i < k->n_in; i++) p[i] = &m[i];
     q->ctx = c, q->ix = &tc__recorder_of(c)->ix, q->op = k->op;
     q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
     q->size = v ? v->size.at : NULL;
     q->symbols = v ? (uint32_t)v->size.count : 0;
-    tc__ix equal[TC__MAX_SYMBOLS];
-    size_t steps = v && v->at->parent ? v->at->position + 1u : 0;
-    if (q->symbols) tc__path_equalities(c, v, steps, q->equal = equal);
-    q->out.dtype = k->dtype, q->out.rank = k->rank;
-    if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
-    if (!tc__ops[k->op].dtype(q) || !tc__ops[k->op].shape(q)) return 0;
-    for (int i = 0; i < q->out.rank; i++)
-        dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
-    q->in = NULL, q->equal = NULL;
-    return tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+    int ok = tc__rules_run(c, v, k, q);
+    if (q->ix->failed && q->symbols) ok = tc__rules_exact(c, v, k, m, q);
+    q->in = NULL, q->attr = NULL;
+    return ok;
 }
 
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
@@ -6604,28 +6659,17 @@ static int tc__shape_fits(tc_ctx *c, tc__visit *v, const tc__shape *s,
     return 1;
 }
 
-// What may be known at run time only: a word of an attribute that is a size or a value. The others
-// decide how a kernel looks.
-typedef enum tc__slot_kind {
-    TC__SLOT_FIXED,
-    TC__SLOT_SIZE,
-    TC__SLOT_SCALAR, // a double
-    TC__SLOT_VALUE   // a tc__value of the result's dtype
-} tc__slot_kind;
-
-static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
-    tc__kind kind = tc__ops[op].kind;
-    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
-    if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
-    if (op == TC_OP_SLICE || op == TC_OP_PAD)
-        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
-    if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
-    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+// A scalar that is not whole makes integers floats: 1 = whole, 2 = not.
+static int tc__wholeness(int64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return tc__promote_scalar(TC_I64, x) == TC_I64 ? 1 : 2;
 }
 
 static int tc__attr_fits(tc_ctx *c, tc__visit *v, const tc__step *s, uint32_t i,
                          int64_t now) {
-    if (s->args >> i & 1) return TC__PUSH(c, v->arg, now);
+    if (s->args >> i & 1)
+        return (!s->whole || tc__wholeness(now) == s->whole) && TC__PUSH(c, v->arg, now);
     if (!s->symbolic || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE)
         return s->attr[i] == now;
     return tc__size_fits(c, v, s->attr[i], tc__ix_value(now));
@@ -6694,14 +6738,6 @@ static void tc__visit_rewind(tc_ctx *c, tc__visit *v, const tc__step *s) {
     if (v->arg.count > s->first_arg) v->arg.count = s->first_arg;
 }
 
-// A scalar decides the dtype of a result by being whole or not.
-static int tc__dtype_stays(tc_ctx *c, const tc__visit *v, const tc__step *s,
-                           const tc__call *k) {
-    tc__infer q;
-    if (!s->whole) return 1;
-    return tc__call_infer(c, v, k, &q) && q.out.dtype == s->meta.dtype;
-}
-
 // The words of the call take the sizes and values that the step leaves open.
 static int tc__words_fit(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
     for (uint32_t i = 0; i < k->n_attr; i++)
@@ -6714,9 +6750,7 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
     if (!s->symbolic && k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr))
         return 0;
     int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
-    if (ok && s->symbolic)
-        ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s) &&
-             tc__dtype_stays(c, v, s, k);
+    if (ok && s->symbolic) ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s);
     if (!ok) tc__visit_rewind(c, v, s);
     return ok;
 }
@@ -9002,8 +9036,10 @@ static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t 
     return e;
 }
 
-// k such that a is k times b both then and now; 0 = there is none above 1.
+// k such that a is k times b both then and now; 0 = there is none above 1. What did not change
+// tells nothing.
 static int64_t tc__factor_of(int64_t a_was, int64_t a_now, const tc__seen *b) {
+    if (b->was == b->now || a_was == a_now) return 0;
     if (b->was <= 0 || b->now <= 0 || a_was % b->was || a_now % b->now) return 0;
     int64_t k = a_now / b->now;
     return k > 1 && a_was / b->was == k ? k : 0;
@@ -9042,7 +9078,7 @@ static tc__ix tc__size_divide(tc__promoter *p, int64_t was, int64_t now, int64_t
 
 // A symbol plus a constant.
 static tc__ix tc__size_shift(tc__promoter *p, int64_t was, int64_t now) {
-    for (size_t i = 0; i < p->seen.count; i++)
+    for (size_t i = 0; i < p->seen.count && was != now; i++)
         if (was - p->seen.at[i].was == now - p->seen.at[i].now)
             return tc__ix_add(p->ix, p->v->sym.at[i],
                               tc__ix_const(was - p->seen.at[i].was));
@@ -9281,8 +9317,10 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
         for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR; k++) {
             tc__meta m;
             tc__code_meta(p->ctx, p->v, s->in[k], &m);
-            s->whole |= !tc__is_float(m.dtype);
+            if (!tc__is_float(m.dtype)) s->whole = tc__wholeness(now);
         }
+        if (s->whole && s->whole != (was_arg ? old->whole : tc__wholeness(old->attr[i])))
+            return 0;
     }
     return 1;
 }
@@ -9331,7 +9369,10 @@ static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
     k.op = (tc__op)s->op, k.n_in = s->n_in, k.n_attr = s->n_attr, k.attr = words;
     k.dtype = s->meta.dtype, k.rank = s->meta.rank;
     if (tc__ops[s->op].kind == TC__KIND_SOURCE) k.dims = s->meta.dims;
-    return tc__call_rules(p->ctx, v, &k, m, q) && q->out.dtype == s->meta.dtype;
+    v->pending = p->need, v->n_pending = p->needs;
+    int ok = tc__call_rules(p->ctx, v, &k, m, q);
+    v->pending = NULL, v->n_pending = 0;
+    return ok && !q->exact && q->out.dtype == s->meta.dtype;
 }
 
 // Sizes of a source: zeros, arange, rand.
@@ -9472,7 +9513,8 @@ static int tc__promote_steps(tc__promoter *p, tc__step *end) {
     for (size_t i = n; ok && i-- > 0; end = end->parent) old[i] = end;
     ok = ok && tc__promote_prefix(p, v->path.at[v->fresh]);
     for (size_t i = 0; ok && i < n; i++)
-        ok = tc__step_promote(p, v->fresh + (uint32_t)i, old[i]);
+        ok = tc__step_promote(p, v->fresh + (uint32_t)i, old[i]) && !p->ix->failed;
+    p->ix->failed = 0; // expressions too large: the sizes stay as they are
     tc__free(p->ctx, old, n * sizeof *old);
     return ok;
 }

@@ -5,6 +5,27 @@
 // compares (tc__follows, graph/record.c); here is the long way: binding externals, sizes and values
 // known at run time only, other branches, another path for the same calls, and at last a new step.
 
+// ---- words of a call ----
+
+// What may be known at run time only: a word of an attribute that is a size or a value. The others
+// decide how a kernel looks.
+typedef enum tc__slot_kind {
+    TC__SLOT_FIXED,
+    TC__SLOT_SIZE,
+    TC__SLOT_SCALAR, // a double
+    TC__SLOT_VALUE   // a tc__value of the result's dtype
+} tc__slot_kind;
+
+static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
+    tc__kind kind = tc__ops[op].kind;
+    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
+    if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
+    if (op == TC_OP_SLICE || op == TC_OP_PAD)
+        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
+    if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
+    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+}
+
 // ---- what a call gives ----
 
 // dtype and sizes of an operand as the path has them.
@@ -32,47 +53,76 @@ static int tc__operand_meta(tc_ctx *c, const tc__visit *v, const tc__call *k, ui
     return 1;
 }
 
+static void tc__equate_all(tc__ixpool *p, const tc__relation *r, uint32_t n, tc__ix *equal,
+                           uint32_t symbols) {
+    tc__ix sym, to;
+    for (uint32_t i = 0; i < n; i++) {
+        if (r[i].kind != TC__EQUAL) continue;
+        tc__ix a = tc__ix_copy(p, p, r[i].a, equal), b = tc__ix_copy(p, p, r[i].b, equal);
+        if (tc__ix_solve(p, a, b, &sym, &to)) tc__equate(p, equal, symbols, sym, to);
+    }
+}
+
 // What each symbol of the path has to be equal to, itself if nothing is said; into `equal`.
 static void tc__path_equalities(tc_ctx *c, const tc__visit *v, size_t steps,
                                 tc__ix *equal) {
     tc__ixpool *p = &tc__recorder_of(c)->ix;
     uint32_t n = (uint32_t)v->size.count;
-    tc__ix sym, to;
-    if (n) memcpy(equal, v->sym.at, n * sizeof *equal);
-    for (size_t i = 0; i < steps && n; i++) {
-        const tc__step *s = v->path.at[i];
-        for (uint32_t k = 0; k < s->n_guard; k++) {
-            if (s->guard[k].kind != TC__EQUAL) continue;
-            tc__ix a = tc__ix_copy(p, p, s->guard[k].a, equal);
-            tc__ix b = tc__ix_copy(p, p, s->guard[k].b, equal);
-            if (tc__ix_solve(p, a, b, &sym, &to)) tc__equate(p, equal, n, sym, to);
-        }
-    }
+    if (!n) return;
+    memcpy(equal, v->sym.at, n * sizeof *equal);
+    for (size_t i = 0; i < steps; i++)
+        tc__equate_all(p, v->path.at[i]->guard, v->path.at[i]->n_guard, equal, n);
+    tc__equate_all(p, v->pending, v->n_pending, equal, n);
 }
 
 enum { TC__MAX_OPERANDS = 64, TC__MAX_SYMBOLS = 256 }; // symbols of one path
 
-// The rules of the op, for operands of these sizes; 0 = reported.
-static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k,
-                          const tc__meta *m, tc__infer *q) {
-    const tc__meta *p[TC__MAX_OPERANDS];
+static int tc__rules_run(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
+    tc__ix equal[TC__MAX_SYMBOLS];
     int64_t dims[TC_MAX_RANK];
+    size_t steps = v && v->at->parent ? v->at->position + 1u : 0;
+    q->out.dtype = k->dtype, q->out.rank = k->rank, q->needs = 0;
+    if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
+    if (q->symbols) tc__path_equalities(c, v, steps, q->equal = equal);
+    int ok = tc__ops[k->op].dtype(q) && tc__ops[k->op].shape(q);
+    q->equal = NULL;
+    for (int i = 0; ok && i < q->out.rank; i++)
+        dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
+    return ok && tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+}
+
+// Expressions got too large: the step is for the sizes of this visit alone.
+static int tc__rules_exact(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__meta *m,
+                           tc__infer *q) {
+    int64_t words[TC__MAX_OPERANDS];
+    tc__call exact = *k;
+    q->ix->failed = 0;
+    for (uint32_t i = 0; i < k->n_in; i++) tc__visit_sizes(c, v, m[i].rank, m[i].dims);
+    for (uint32_t i = 0; i < k->n_attr; i++) {
+        int size = tc__slot_of(k->op, k->n_attr, i) == TC__SLOT_SIZE;
+        words[i] = size ? tc__ix_const(tc__visit_eval(c, v, k->attr[i])) : k->attr[i];
+    }
+    q->symbols = 0, q->size = NULL, q->attr = words;
+    if (!tc__rules_run(c, v, &exact, q)) return 0;
+    for (size_t i = 0; i < v->size.count; i++)
+        if (!tc__need(q, TC__EQUAL, v->sym.at[i], tc__ix_const(v->size.at[i]))) return 0;
+    return q->exact = 1;
+}
+
+// The rules of the op, for operands of these sizes; 0 = reported.
+static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__meta *m,
+                          tc__infer *q) {
+    const tc__meta *p[TC__MAX_OPERANDS];
     memset(q, 0, sizeof *q);
     for (uint32_t i = 0; i < k->n_in; i++) p[i] = &m[i];
     q->ctx = c, q->ix = &tc__recorder_of(c)->ix, q->op = k->op;
     q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
     q->size = v ? v->size.at : NULL;
     q->symbols = v ? (uint32_t)v->size.count : 0;
-    tc__ix equal[TC__MAX_SYMBOLS];
-    size_t steps = v && v->at->parent ? v->at->position + 1u : 0;
-    if (q->symbols) tc__path_equalities(c, v, steps, q->equal = equal);
-    q->out.dtype = k->dtype, q->out.rank = k->rank;
-    if (k->dims) memcpy(q->out.dims, k->dims, k->rank * sizeof *k->dims);
-    if (!tc__ops[k->op].dtype(q) || !tc__ops[k->op].shape(q)) return 0;
-    for (int i = 0; i < q->out.rank; i++)
-        dims[i] = v ? tc__visit_eval(c, v, q->out.dims[i]) : tc__ix_value(q->out.dims[i]);
-    q->in = NULL, q->equal = NULL;
-    return tc__dims_check(c, tc__op_name(k->op), q->out.rank, dims);
+    int ok = tc__rules_run(c, v, k, q);
+    if (q->ix->failed && q->symbols) ok = tc__rules_exact(c, v, k, m, q);
+    q->in = NULL, q->attr = NULL;
+    return ok;
 }
 
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
@@ -124,28 +174,17 @@ static int tc__shape_fits(tc_ctx *c, tc__visit *v, const tc__shape *s,
     return 1;
 }
 
-// What may be known at run time only: a word of an attribute that is a size or a value. The others
-// decide how a kernel looks.
-typedef enum tc__slot_kind {
-    TC__SLOT_FIXED,
-    TC__SLOT_SIZE,
-    TC__SLOT_SCALAR, // a double
-    TC__SLOT_VALUE   // a tc__value of the result's dtype
-} tc__slot_kind;
-
-static tc__slot_kind tc__slot_of(tc__op op, uint32_t n_attr, uint32_t i) {
-    tc__kind kind = tc__ops[op].kind;
-    int alu = kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY;
-    if (op == TC_OP_RESHAPE || op == TC_OP_EXPAND) return TC__SLOT_SIZE;
-    if (op == TC_OP_SLICE || op == TC_OP_PAD)
-        return i == 1 || i == 2 ? TC__SLOT_SIZE : TC__SLOT_FIXED;
-    if (op == TC_OP_CONST || op == TC_OP_ARG) return TC__SLOT_VALUE;
-    return alu && n_attr == 2 && i == 0 ? TC__SLOT_SCALAR : TC__SLOT_FIXED;
+// A scalar that is not whole makes integers floats: 1 = whole, 2 = not.
+static int tc__wholeness(int64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return tc__promote_scalar(TC_I64, x) == TC_I64 ? 1 : 2;
 }
 
 static int tc__attr_fits(tc_ctx *c, tc__visit *v, const tc__step *s, uint32_t i,
                          int64_t now) {
-    if (s->args >> i & 1) return TC__PUSH(c, v->arg, now);
+    if (s->args >> i & 1)
+        return (!s->whole || tc__wholeness(now) == s->whole) && TC__PUSH(c, v->arg, now);
     if (!s->symbolic || tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE)
         return s->attr[i] == now;
     return tc__size_fits(c, v, s->attr[i], tc__ix_value(now));
@@ -214,14 +253,6 @@ static void tc__visit_rewind(tc_ctx *c, tc__visit *v, const tc__step *s) {
     if (v->arg.count > s->first_arg) v->arg.count = s->first_arg;
 }
 
-// A scalar decides the dtype of a result by being whole or not.
-static int tc__dtype_stays(tc_ctx *c, const tc__visit *v, const tc__step *s,
-                           const tc__call *k) {
-    tc__infer q;
-    if (!s->whole) return 1;
-    return tc__call_infer(c, v, k, &q) && q.out.dtype == s->meta.dtype;
-}
-
 // The words of the call take the sizes and values that the step leaves open.
 static int tc__words_fit(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
     for (uint32_t i = 0; i < k->n_attr; i++)
@@ -234,9 +265,7 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
     if (!s->symbolic && k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr))
         return 0;
     int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
-    if (ok && s->symbolic)
-        ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s) &&
-             tc__dtype_stays(c, v, s, k);
+    if (ok && s->symbolic) ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s);
     if (!ok) tc__visit_rewind(c, v, s);
     return ok;
 }

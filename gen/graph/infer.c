@@ -41,6 +41,7 @@ typedef struct tc__infer {
     tc__ix *equal; // by symbol: what it has to be equal to, itself at first; in and out
     uint32_t symbols;
     tc__meta out;
+    int exact;                            // `out` is for the sizes of this run alone
     tc__relation need[TC__MAX_RELATIONS]; // what must hold for `out` to be right
     uint32_t needs;
 } tc__infer;

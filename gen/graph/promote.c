@@ -108,8 +108,10 @@ static tc__ix tc__symbol_new(tc__promoter *p, int64_t was, int64_t now, int64_t 
     return e;
 }
 
-// k such that a is k times b both then and now; 0 = there is none above 1.
+// k such that a is k times b both then and now; 0 = there is none above 1. What did not change
+// tells nothing.
 static int64_t tc__factor_of(int64_t a_was, int64_t a_now, const tc__seen *b) {
+    if (b->was == b->now || a_was == a_now) return 0;
     if (b->was <= 0 || b->now <= 0 || a_was % b->was || a_now % b->now) return 0;
     int64_t k = a_now / b->now;
     return k > 1 && a_was / b->was == k ? k : 0;
@@ -148,7 +150,7 @@ static tc__ix tc__size_divide(tc__promoter *p, int64_t was, int64_t now, int64_t
 
 // A symbol plus a constant.
 static tc__ix tc__size_shift(tc__promoter *p, int64_t was, int64_t now) {
-    for (size_t i = 0; i < p->seen.count; i++)
+    for (size_t i = 0; i < p->seen.count && was != now; i++)
         if (was - p->seen.at[i].was == now - p->seen.at[i].now)
             return tc__ix_add(p->ix, p->v->sym.at[i],
                               tc__ix_const(was - p->seen.at[i].was));
@@ -387,8 +389,10 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
         for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR; k++) {
             tc__meta m;
             tc__code_meta(p->ctx, p->v, s->in[k], &m);
-            s->whole |= !tc__is_float(m.dtype);
+            if (!tc__is_float(m.dtype)) s->whole = tc__wholeness(now);
         }
+        if (s->whole && s->whole != (was_arg ? old->whole : tc__wholeness(old->attr[i])))
+            return 0;
     }
     return 1;
 }
@@ -437,7 +441,10 @@ static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
     k.op = (tc__op)s->op, k.n_in = s->n_in, k.n_attr = s->n_attr, k.attr = words;
     k.dtype = s->meta.dtype, k.rank = s->meta.rank;
     if (tc__ops[s->op].kind == TC__KIND_SOURCE) k.dims = s->meta.dims;
-    return tc__call_rules(p->ctx, v, &k, m, q) && q->out.dtype == s->meta.dtype;
+    v->pending = p->need, v->n_pending = p->needs;
+    int ok = tc__call_rules(p->ctx, v, &k, m, q);
+    v->pending = NULL, v->n_pending = 0;
+    return ok && !q->exact && q->out.dtype == s->meta.dtype;
 }
 
 // Sizes of a source: zeros, arange, rand.
@@ -578,7 +585,8 @@ static int tc__promote_steps(tc__promoter *p, tc__step *end) {
     for (size_t i = n; ok && i-- > 0; end = end->parent) old[i] = end;
     ok = ok && tc__promote_prefix(p, v->path.at[v->fresh]);
     for (size_t i = 0; ok && i < n; i++)
-        ok = tc__step_promote(p, v->fresh + (uint32_t)i, old[i]);
+        ok = tc__step_promote(p, v->fresh + (uint32_t)i, old[i]) && !p->ix->failed;
+    p->ix->failed = 0; // expressions too large: the sizes stay as they are
     tc__free(p->ctx, old, n * sizeof *old);
     return ok;
 }

@@ -57,7 +57,7 @@ typedef struct tc__step {
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
     uint32_t args;                  // bit i: attr[i] is the number of a run-time value,
-    int whole;                      //   which decides the dtype by being whole or not
+    int whole;                      //   which has to be whole, or not: see tc__wholeness
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
@@ -95,14 +95,16 @@ typedef struct tc__visit {
     TC__VEC(tc__external) external;
     TC__VEC(uint32_t) result_of; // by position: 1 + index in result, 0 = not in memory
     TC__VEC(tc__tensor) result;
-    TC__VEC(int64_t) size; // by symbol: the run-time sizes of this visit
-    TC__VEC(tc__ix) sym;   //   and the symbols
-    TC__VEC(int64_t) arg;  // by number: run-time values, as the words of an attribute
-    uint32_t segment;      // first position after the last break
-    uint32_t fresh;        // first position of a step that this visit made
-    int exact;             // the program being made is for the sizes of this visit alone
-    int writes;            // some step writes in place
-    int broken;            // a value was read although the region asked for fullgraph
+    TC__VEC(int64_t) size;       // by symbol: the run-time sizes of this visit
+    TC__VEC(tc__ix) sym;         //   and the symbols
+    TC__VEC(int64_t) arg;        // by number: run-time values, as the words of an attribute
+    uint32_t segment;            // first position after the last break
+    uint32_t fresh;              // first position of a step that this visit made
+    const tc__relation *pending; // conditions of the step that is being made
+    uint32_t n_pending;
+    int exact;  // the program being made is for the sizes of this visit alone
+    int writes; // some step writes in place
+    int broken; // a value was read although the region asked for fullgraph
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     uint64_t draw;   // random stream position when it began

@@ -115,6 +115,8 @@ static int64_t tc__ix_floor_div(int64_t a, int64_t b) {
 static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnode *y,
                        const tc__ixterm *terms) {
     if (x->kind != y->kind || x->a != y->a || x->b != y->b) return 0;
+    // Paths number their symbols alike: the bounds are a part of the name.
+    if (x->kind == TC__IX_SYM) return x->lo == y->lo && x->hi == y->hi;
     if (x->kind != TC__IX_POLY) return 1;
     if (x->base != y->base || x->count != y->count) return 0;
     return !memcmp(&p->term.at[x->first], terms, x->count * sizeof *terms);
