@@ -1464,7 +1464,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xfb5f29b70b3343a6u
+#define TC__BUILD_ID 0xbedc037dea4e951du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4610,9 +4610,11 @@ static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
     return 1;
 }
 
+enum { TC__MANY_UNSCOPED = 4096 };
+
 static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     tc__values *v = tc__values_of(c);
-    if (v->warned_unscoped || v->unscoped < 4096) return;
+    if (v->warned_unscoped) return;
     v->warned_unscoped = 1;
     tc__warn(
         c,
@@ -4631,15 +4633,14 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
         return tc__null();
     }
     tc__tensor *t = v->slot.at[slot];
-    memset(t, 0, sizeof *t);
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
+    t->bind_epoch = t->bind_index = 0, t->marks = NULL;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
         if (!TC__PUSH(c, v->scoped, slot)) t->scope = 0;
     } else {
-        v->unscoped++;
-        tc__warn_unscoped(c, t);
+        if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
     }
     return tc__handle(v, t->epoch, slot);
 }
@@ -38095,6 +38096,7 @@ typedef struct tc__output {
     int view;             // shows memory of another result: may share its storage
     int alias;            // 1 = a view of the external's memory, nothing to compute
     int64_t offset;       //   and where it begins there, in elements
+    size_t bytes;         // of its storage
     int copy;             // 1 = not first, but memory of its own
     int direct;           // write-back of a node that is no other output: the kernel writes
                           // the external's memory itself
@@ -38124,7 +38126,8 @@ typedef struct tc__program {
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
     int laid_out;
-    uint8_t *memory; // the arena of intermediates
+    const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
+    uint8_t *memory;   // the arena of intermediates
     size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
@@ -38463,6 +38466,8 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
     if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
     o->layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    o->bytes =
+        (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
 }
 
@@ -38497,7 +38502,7 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     if (p->counted) tc__program_count(p, -1);
-    p->laid_out = 0;
+    p->laid_out = 0, p->bound = NULL;
     if (p->size.count) memcpy(p->size.at, v->size.at, p->size.count * sizeof *p->size.at);
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)
@@ -39011,12 +39016,10 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 // allocated but storage for outputs whose old storage is still in use.
 
 static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
-    const tc__layout *l = tc__layout_at(c, o->layout);
-    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
     for (int i = 0; i < 2; i++)
-        if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= bytes)
+        if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
-    tc__storage *s = tc__storage_new(c, bytes);
+    tc__storage *s = tc__storage_new(c, o->bytes);
     if (!s) return NULL;
     int i = o->kept[0] != NULL;
     tc__storage_unref(c, o->kept[i]);
@@ -39059,6 +39062,7 @@ static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t 
 }
 
 static void tc__program_look_up(tc__program *p, const tc__visit *v) {
+    p->bound = NULL;
     for (size_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
         *a->at =
@@ -39828,6 +39832,22 @@ typedef struct tc__snapshot {
     size_t bytes;
 } tc__snapshot;
 
+// An address that a short-cut call looks up: of a tensor of the call, or of an output.
+typedef struct tc__quick_address {
+    void **at;       // in some launch's `buf`
+    uint32_t source; // index in given, or of the program's output
+    uint32_t bytes;  // of an element
+} tc__quick_address;
+
+typedef struct tc__quick {
+    const tc__program *program; // that it was made for; NULL = no short cut
+    TC__VEC(tc__quick_address) in, out;
+    TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
+    TC__VEC(uint64_t) id;         //   and their handles
+    int writes;                   // some output is written where an external lies
+    int plain; // no run-time sizes or values, no bytes to compare, nothing captured
+} tc__quick;
+
 typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
@@ -39843,6 +39863,7 @@ typedef struct tc__entry {
                            //   TC__EXTERNAL | external
     TC__VEC(int64_t) size; // run-time sizes of the recording, by symbol
     TC__VEC(int64_t) arg;  //   and values, by number
+    tc__quick quick;       // see exec/call.c
     struct tc__entry *next;
 } tc__entry;
 
@@ -39990,6 +40011,10 @@ static void tc__entry_free(tc_ctx *c, tc__entry *e) {
     TC__VEC_FREE(c, e->result);
     TC__VEC_FREE(c, e->size);
     TC__VEC_FREE(c, e->arg);
+    TC__VEC_FREE(c, e->quick.in);
+    TC__VEC_FREE(c, e->quick.out);
+    TC__VEC_FREE(c, e->quick.tensor);
+    TC__VEC_FREE(c, e->quick.id);
     tc__free(c, e, sizeof *e);
 }
 
@@ -40459,24 +40484,6 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     return tc__unit_end(c, outer, ok);
 }
 
-TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
-                           int n_out, const char *file, int line) {
-    tc__fcall k;
-    if (!f) return TC_E_NULL;
-    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
-    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
-    return tc__fn_call(&k);
-}
-
-TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
-                                const tc_tensor *to, int n_to, const char *file, int line) {
-    tc__fcall k;
-    if (!f) return TC_E_NULL;
-    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
-    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
-    return tc__fn_call(&k);
-}
-
 // ---- making ----
 
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
@@ -40562,6 +40569,264 @@ TCDEF const char *tc_miss_text(tc_fn *f) {
 }
 
 TCDEF const char *tc_fn_demoted(const tc_fn *f) { return f ? f->demoted : NULL; }
+// ---- gen/exec/call.c ----------------------------------------------------
+// Calls of functions, and the short cut that most of them take.
+//
+// The short cut serves the entry that was used last, where nothing but kernels has to run: every
+// tensor is looked at once (alive? the layout it had? memory of its own?), addresses go straight to
+// the kernels, results get handles. It changes nothing until it is sure; whatever it does not know
+// is left to tc__fn_call. Budget: 400 instructions with eight inputs (bench/call.c).
+
+// ---- what an entry needs for it ----
+
+// Whether output `o` is a result with memory of its own, or written by a kernel where it belongs.
+static int tc__quick_output(const tc__program *p, size_t i) {
+    const tc__output *o = &p->output.at[i];
+    if (o->position == UINT32_MAX) return o->direct;
+    return !o->alias && !o->copy && o->first == i;
+}
+
+// The entry can be served: each tensor is on a storage of its own, and no constant.
+static int tc__quick_given(const tc__entry *e) {
+    for (size_t i = 0; i < e->given.count; i++) {
+        const tc__given *g = &e->given.at[i];
+        if (!g->layout || g->same != i || g->alias != i || g->constant) return 0;
+    }
+    return 1;
+}
+
+static int tc__quick_address_add(tc_ctx *c, tc__entry *e, const tc__program *p,
+                                 const tc__address *a) {
+    const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
+    uint32_t external = o ? o->external : a->source;
+    tc__quick_address q;
+    q.at = a->at, q.source = a->source, q.bytes = 0;
+    if (o && !o->direct) return TC__PUSH(c, e->quick.out, q);
+    if (external >= e->source.count) return 0;
+    q.source = e->source.at[external];
+    const tc__layout *l = tc__layout_at(c, e->given.at[q.source].layout);
+    q.bytes = (uint32_t)tc__dtype(l->dtype)->bytes;
+    return TC__PUSH(c, e->quick.in, q);
+}
+
+// Prepares the entry, which has just run, for the short cut; or says that there is none.
+static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__quick *q = &e->quick;
+    q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
+    if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    for (size_t i = 0; i < e->result.count; i++)
+        if (e->result.at[i] & TC__EXTERNAL) return;
+    for (size_t i = 0; i < p->output.count; i++) {
+        if (!tc__quick_output(p, i)) return;
+        q->writes |= p->output.at[i].direct;
+    }
+    for (size_t i = 0; i < p->address.count; i++)
+        if (!tc__quick_address_add(f->ctx, e, p, &p->address.at[i])) return;
+    while (q->tensor.count < e->given.count)
+        if (!TC__PUSH(f->ctx, q->tensor, NULL) || !TC__PUSH(f->ctx, q->id, 0)) return;
+    q->plain = !p->size.count && !p->arg.count;
+    for (size_t i = 0; i < e->range.count; i++) q->plain &= !e->range.at[i].bytes;
+    q->program = p;
+}
+
+// ---- the short cut ----
+
+// Signs n tensors: each alive, as the entry has it, on memory that no earlier one has. 0 = take
+// the long way.
+static int tc__quick_sign(const tc__values *v, const tc_tensor *h, uint32_t n,
+                          const tc__given *g, uint32_t epoch, tc__tensor **out) {
+    tc__tensor *const *slot = v->slot.at;
+    uint64_t slots = v->slot.count, ctx = (uint64_t)v->slot_of_ctx << 32;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
+        if (at >= slots) return 0;
+        tc__tensor *t = slot[at];
+        if ((id >> TC__SLOT_BITS ^ ctx) != t->epoch || t->layout != g[i].layout) return 0;
+        tc__storage *s = t->storage;
+        if (s->bind_epoch == epoch) return 0;
+        s->bind_epoch = epoch;
+        out[i] = t;
+    }
+    return 1;
+}
+
+// Memory that is written must be nobody else's: only what the user wrapped can be.
+static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
+    tc__tensor *const *t = e->quick.tensor.at;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (!o->direct) continue;
+        const tc__storage *a = t[e->source.at[o->external]]->storage;
+        for (size_t k = 0; k < e->source.count; k++) {
+            const tc__storage *b = t[e->source.at[k]]->storage;
+            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+            if (a != b && x < y + b->bytes && y < x + a->bytes) return 0;
+        }
+    }
+    return 1;
+}
+
+static void tc__quick_written(const tc__entry *e, const tc__program *p) {
+    tc__tensor *const *t = e->quick.tensor.at;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct)
+            t[e->source.at[p->output.at[i].external]]->storage->version++;
+}
+
+// Whether the call gives the tensors of the call before, and they live: then all that was found out
+// of them holds, and the launches have their addresses.
+TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_tensor *h,
+                                     uint32_t n) {
+    tc__tensor *const *t = q->tensor.at + at;
+    const uint64_t *id = q->id.at + at;
+    for (uint32_t i = 0; i < n; i++)
+        if (h[i].id != id[i] || t[i]->epoch != (uint32_t)(id[i] >> TC__SLOT_BITS)) return 0;
+    return 1;
+}
+
+// Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
+static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
+    tc__values *v = tc__values_of(k->f->ctx);
+    tc__quick *q = &e->quick;
+    uint32_t epoch = tc__epoch_next(v), n = k->n_in + k->n_to;
+    uint32_t captured = (uint32_t)e->captured.count;
+    tc__tensor **t = q->tensor.at;
+    const tc__given *g = e->given.at;
+    p->bound = NULL;
+    if (!tc__quick_sign(v, k->in, k->n_in, g, epoch, t)) return 0;
+    if (!tc__quick_sign(v, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
+    if (!tc__quick_sign(v, e->captured.at, captured, g + n, epoch, t + n)) return 0;
+    if (q->writes && !tc__quick_apart(e, p)) return 0;
+    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
+    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
+    for (uint32_t i = 0; i < captured; i++) q->id.at[n + i] = e->captured.at[i].id;
+    for (size_t i = 0; i < q->in.count; i++) {
+        const tc__quick_address *a = &q->in.at[i];
+        const tc__tensor *of = t[a->source];
+        *a->at = (char *)of->storage->data + of->offset * (int64_t)a->bytes;
+    }
+    p->bound = e;
+    return 1;
+}
+
+// What most entries do not have: bytes to compare, run-time sizes and values.
+static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
+    tc__visit *v = &f->visit;
+    for (size_t i = 0; i < e->range.count; i++)
+        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!p->size.count && !p->arg.count) return 1;
+    v->size.at = e->size.at, v->size.count = e->size.count;
+    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    if (!tc__program_is_laid_out(p, v)) return 0;
+    tc__program_args(p, v);
+    return 1;
+}
+
+// Storage for the outputs: one that a result before had, and that is free again.
+TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
+    tc__output *o = p->output.at;
+    for (size_t n = p->output.count; n--; o++) {
+        tc__storage *s = o->kept[0];
+        if (o->direct) continue;
+        o->storage = s;
+        if (TC__UNLIKELY(!s || s->refs != 1 || s->bytes < o->bytes))
+            if (!tc__output_storage(p->ctx, o)) return 0;
+    }
+    return 1;
+}
+
+enum { TC__TIMED_RUNS = 64 }; // so many runs of a program are timed, then one in as many
+
+// The kernels. The clock costs more than a small one, so later runs are timed by sample.
+TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t run = p->runs++, start = 0;
+    int timed = run < TC__TIMED_RUNS || run % TC__TIMED_RUNS == 0;
+    if (timed) start = tc__now_ns();
+    tc__launch *l = p->launch.at;
+    for (size_t n = p->launch.count; n--; l++) {
+        l->args.seed = r->seed, l->args.draw = r->draw;
+        if (l->items > l->grain)
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        else if (l->items > 0)
+            tc__launch_part(l, 0, l->items, 0);
+    }
+    r->draw += draws;
+    p->ctx->stats.kernel_runs += p->launch.count;
+    if (!timed) return;
+    uint64_t took = (tc__now_ns() - start) * (run < TC__TIMED_RUNS ? 1 : TC__TIMED_RUNS);
+    p->run_ns += took;
+    p->ctx->stats.run_ns += took;
+}
+
+TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
+                                        const tc__program *p) {
+    for (uint32_t i = 0; i < k->n_out; i++) {
+        const tc__output *o = &p->output.at[e->result.at[i]];
+        o->storage->refs++;
+        k->out[i] =
+            tc__tensor_new(k->f->ctx, o->layout, o->storage, 0, k->site.file, k->site.line);
+        if (!k->out[i].id) return 0;
+    }
+    return 1;
+}
+
+// 1 = the call is done, *status is its status. 0 = nothing happened.
+TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
+    tc_fn *f = k->f;
+    tc__entry *e = f->entry;
+    tc_ctx *c = f->ctx;
+    if (!e || !e->quick.program || e->quick.program != e->leaf->program) return 0;
+    if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
+    if (tc__fn_is_part(f)) return 0;
+    tc__program *p = (tc__program *)e->leaf->program;
+    const tc__quick *q = &e->quick;
+    uint32_t n = k->n_in + k->n_to;
+    int same = p->bound == e && tc__quick_same(q, 0, k->in, k->n_in) &&
+               tc__quick_same(q, k->n_in, k->to, k->n_to) &&
+               tc__quick_same(q, n, e->captured.at, (uint32_t)e->captured.count);
+    if (!q->plain && !tc__quick_rest(f, e, p)) return 0;
+    if (!same && !tc__quick_bind(k, e, p)) return 0;
+    if (!tc__quick_storages(p)) return 0;
+    for (size_t i = 0; i < q->out.count; i++)
+        *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
+    tc__quick_launch(p, e->draws);
+    c->stats.calls++, c->stats.skips++, c->stats.program_hits++;
+    if (q->writes) tc__quick_written(e, p);
+    *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
+    return 1;
+}
+
+static tc_status tc__fn_enter(const tc__fcall *k) {
+    tc_status status;
+    tc_fn *f = k->f;
+    if (tc__fn_quick(k, &status)) return status;
+    uint64_t skips = f->ctx->stats.skips;
+    status = tc__fn_call(k);
+    if (!status && f->ctx->stats.skips > skips && f->entry) tc__quick_prepare(f, f->entry);
+    return status;
+}
+
+// ---- public ----
+
+TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
+                           int n_out, const char *file, int line) {
+    tc__fcall k;
+    if (!f) return TC_E_NULL;
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
+    return tc__fn_enter(&k);
+}
+
+TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
+                                const tc_tensor *to, int n_to, const char *file, int line) {
+    tc__fcall k;
+    if (!f) return TC_E_NULL;
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
+    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
+    return tc__fn_enter(&k);
+}
 // ---- gen/io/show.c ------------------------------------------------------
 // Tensors as text, laid out as PyTorch prints them:
 //

@@ -144,6 +144,7 @@
 #include "exec/run.c"
 #include "exec/region.c"
 #include "exec/function.c"
+#include "exec/call.c"
 #include "io/show.c"
 #include "exec/context.c"
 

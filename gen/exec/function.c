@@ -19,6 +19,22 @@ typedef struct tc__snapshot {
     size_t bytes;
 } tc__snapshot;
 
+// An address that a short-cut call looks up: of a tensor of the call, or of an output.
+typedef struct tc__quick_address {
+    void **at;       // in some launch's `buf`
+    uint32_t source; // index in given, or of the program's output
+    uint32_t bytes;  // of an element
+} tc__quick_address;
+
+typedef struct tc__quick {
+    const tc__program *program; // that it was made for; NULL = no short cut
+    TC__VEC(tc__quick_address) in, out;
+    TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
+    TC__VEC(uint64_t) id;         //   and their handles
+    int writes;                   // some output is written where an external lies
+    int plain; // no run-time sizes or values, no bytes to compare, nothing captured
+} tc__quick;
+
 typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
@@ -34,6 +50,7 @@ typedef struct tc__entry {
                            //   TC__EXTERNAL | external
     TC__VEC(int64_t) size; // run-time sizes of the recording, by symbol
     TC__VEC(int64_t) arg;  //   and values, by number
+    tc__quick quick;       // see exec/call.c
     struct tc__entry *next;
 } tc__entry;
 
@@ -181,6 +198,10 @@ static void tc__entry_free(tc_ctx *c, tc__entry *e) {
     TC__VEC_FREE(c, e->result);
     TC__VEC_FREE(c, e->size);
     TC__VEC_FREE(c, e->arg);
+    TC__VEC_FREE(c, e->quick.in);
+    TC__VEC_FREE(c, e->quick.out);
+    TC__VEC_FREE(c, e->quick.tensor);
+    TC__VEC_FREE(c, e->quick.id);
     tc__free(c, e, sizeof *e);
 }
 
@@ -648,24 +669,6 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     for (uint32_t i = 0; ok && i < k->n_out; i++) k->out[i] = tc__null();
     ok = ok && tc__fn_run(k);
     return tc__unit_end(c, outer, ok);
-}
-
-TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
-                           int n_out, const char *file, int line) {
-    tc__fcall k;
-    if (!f) return TC_E_NULL;
-    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
-    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
-    return tc__fn_call(&k);
-}
-
-TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
-                                const tc_tensor *to, int n_to, const char *file, int line) {
-    tc__fcall k;
-    if (!f) return TC_E_NULL;
-    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
-    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
-    return tc__fn_call(&k);
 }
 
 // ---- making ----

@@ -23,6 +23,7 @@ typedef struct tc__output {
     int view;             // shows memory of another result: may share its storage
     int alias;            // 1 = a view of the external's memory, nothing to compute
     int64_t offset;       //   and where it begins there, in elements
+    size_t bytes;         // of its storage
     int copy;             // 1 = not first, but memory of its own
     int direct;           // write-back of a node that is no other output: the kernel writes
                           // the external's memory itself
@@ -52,7 +53,8 @@ typedef struct tc__program {
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
     int laid_out;
-    uint8_t *memory; // the arena of intermediates
+    const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
+    uint8_t *memory;   // the arena of intermediates
     size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
@@ -391,6 +393,8 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
     if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
     o->layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    o->bytes =
+        (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
 }
 
@@ -425,7 +429,7 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     if (p->counted) tc__program_count(p, -1);
-    p->laid_out = 0;
+    p->laid_out = 0, p->bound = NULL;
     if (p->size.count) memcpy(p->size.at, v->size.at, p->size.count * sizeof *p->size.at);
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)

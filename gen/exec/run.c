@@ -2,12 +2,10 @@
 // allocated but storage for outputs whose old storage is still in use.
 
 static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
-    const tc__layout *l = tc__layout_at(c, o->layout);
-    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
     for (int i = 0; i < 2; i++)
-        if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= bytes)
+        if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
-    tc__storage *s = tc__storage_new(c, bytes);
+    tc__storage *s = tc__storage_new(c, o->bytes);
     if (!s) return NULL;
     int i = o->kept[0] != NULL;
     tc__storage_unref(c, o->kept[i]);
@@ -50,6 +48,7 @@ static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t 
 }
 
 static void tc__program_look_up(tc__program *p, const tc__visit *v) {
+    p->bound = NULL;
     for (size_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
         *a->at =

@@ -223,9 +223,11 @@ static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
     return 1;
 }
 
+enum { TC__MANY_UNSCOPED = 4096 };
+
 static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     tc__values *v = tc__values_of(c);
-    if (v->warned_unscoped || v->unscoped < 4096) return;
+    if (v->warned_unscoped) return;
     v->warned_unscoped = 1;
     tc__warn(
         c,
@@ -244,15 +246,14 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
         return tc__null();
     }
     tc__tensor *t = v->slot.at[slot];
-    memset(t, 0, sizeof *t);
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
+    t->bind_epoch = t->bind_index = 0, t->marks = NULL;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
         if (!TC__PUSH(c, v->scoped, slot)) t->scope = 0;
     } else {
-        v->unscoped++;
-        tc__warn_unscoped(c, t);
+        if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
     }
     return tc__handle(v, t->epoch, slot);
 }

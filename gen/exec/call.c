@@ -1,0 +1,257 @@
+// Calls of functions, and the short cut that most of them take.
+//
+// The short cut serves the entry that was used last, where nothing but kernels has to run: every
+// tensor is looked at once (alive? the layout it had? memory of its own?), addresses go straight to
+// the kernels, results get handles. It changes nothing until it is sure; whatever it does not know
+// is left to tc__fn_call. Budget: 400 instructions with eight inputs (bench/call.c).
+
+// ---- what an entry needs for it ----
+
+// Whether output `o` is a result with memory of its own, or written by a kernel where it belongs.
+static int tc__quick_output(const tc__program *p, size_t i) {
+    const tc__output *o = &p->output.at[i];
+    if (o->position == UINT32_MAX) return o->direct;
+    return !o->alias && !o->copy && o->first == i;
+}
+
+// The entry can be served: each tensor is on a storage of its own, and no constant.
+static int tc__quick_given(const tc__entry *e) {
+    for (size_t i = 0; i < e->given.count; i++) {
+        const tc__given *g = &e->given.at[i];
+        if (!g->layout || g->same != i || g->alias != i || g->constant) return 0;
+    }
+    return 1;
+}
+
+static int tc__quick_address_add(tc_ctx *c, tc__entry *e, const tc__program *p,
+                                 const tc__address *a) {
+    const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
+    uint32_t external = o ? o->external : a->source;
+    tc__quick_address q;
+    q.at = a->at, q.source = a->source, q.bytes = 0;
+    if (o && !o->direct) return TC__PUSH(c, e->quick.out, q);
+    if (external >= e->source.count) return 0;
+    q.source = e->source.at[external];
+    const tc__layout *l = tc__layout_at(c, e->given.at[q.source].layout);
+    q.bytes = (uint32_t)tc__dtype(l->dtype)->bytes;
+    return TC__PUSH(c, e->quick.in, q);
+}
+
+// Prepares the entry, which has just run, for the short cut; or says that there is none.
+static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__quick *q = &e->quick;
+    q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
+    if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    for (size_t i = 0; i < e->result.count; i++)
+        if (e->result.at[i] & TC__EXTERNAL) return;
+    for (size_t i = 0; i < p->output.count; i++) {
+        if (!tc__quick_output(p, i)) return;
+        q->writes |= p->output.at[i].direct;
+    }
+    for (size_t i = 0; i < p->address.count; i++)
+        if (!tc__quick_address_add(f->ctx, e, p, &p->address.at[i])) return;
+    while (q->tensor.count < e->given.count)
+        if (!TC__PUSH(f->ctx, q->tensor, NULL) || !TC__PUSH(f->ctx, q->id, 0)) return;
+    q->plain = !p->size.count && !p->arg.count;
+    for (size_t i = 0; i < e->range.count; i++) q->plain &= !e->range.at[i].bytes;
+    q->program = p;
+}
+
+// ---- the short cut ----
+
+// Signs n tensors: each alive, as the entry has it, on memory that no earlier one has. 0 = take
+// the long way.
+static int tc__quick_sign(const tc__values *v, const tc_tensor *h, uint32_t n,
+                          const tc__given *g, uint32_t epoch, tc__tensor **out) {
+    tc__tensor *const *slot = v->slot.at;
+    uint64_t slots = v->slot.count, ctx = (uint64_t)v->slot_of_ctx << 32;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
+        if (at >= slots) return 0;
+        tc__tensor *t = slot[at];
+        if ((id >> TC__SLOT_BITS ^ ctx) != t->epoch || t->layout != g[i].layout) return 0;
+        tc__storage *s = t->storage;
+        if (s->bind_epoch == epoch) return 0;
+        s->bind_epoch = epoch;
+        out[i] = t;
+    }
+    return 1;
+}
+
+// Memory that is written must be nobody else's: only what the user wrapped can be.
+static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
+    tc__tensor *const *t = e->quick.tensor.at;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (!o->direct) continue;
+        const tc__storage *a = t[e->source.at[o->external]]->storage;
+        for (size_t k = 0; k < e->source.count; k++) {
+            const tc__storage *b = t[e->source.at[k]]->storage;
+            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+            if (a != b && x < y + b->bytes && y < x + a->bytes) return 0;
+        }
+    }
+    return 1;
+}
+
+static void tc__quick_written(const tc__entry *e, const tc__program *p) {
+    tc__tensor *const *t = e->quick.tensor.at;
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct)
+            t[e->source.at[p->output.at[i].external]]->storage->version++;
+}
+
+// Whether the call gives the tensors of the call before, and they live: then all that was found out
+// of them holds, and the launches have their addresses.
+TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_tensor *h,
+                                     uint32_t n) {
+    tc__tensor *const *t = q->tensor.at + at;
+    const uint64_t *id = q->id.at + at;
+    for (uint32_t i = 0; i < n; i++)
+        if (h[i].id != id[i] || t[i]->epoch != (uint32_t)(id[i] >> TC__SLOT_BITS)) return 0;
+    return 1;
+}
+
+// Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
+static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
+    tc__values *v = tc__values_of(k->f->ctx);
+    tc__quick *q = &e->quick;
+    uint32_t epoch = tc__epoch_next(v), n = k->n_in + k->n_to;
+    uint32_t captured = (uint32_t)e->captured.count;
+    tc__tensor **t = q->tensor.at;
+    const tc__given *g = e->given.at;
+    p->bound = NULL;
+    if (!tc__quick_sign(v, k->in, k->n_in, g, epoch, t)) return 0;
+    if (!tc__quick_sign(v, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
+    if (!tc__quick_sign(v, e->captured.at, captured, g + n, epoch, t + n)) return 0;
+    if (q->writes && !tc__quick_apart(e, p)) return 0;
+    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
+    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
+    for (uint32_t i = 0; i < captured; i++) q->id.at[n + i] = e->captured.at[i].id;
+    for (size_t i = 0; i < q->in.count; i++) {
+        const tc__quick_address *a = &q->in.at[i];
+        const tc__tensor *of = t[a->source];
+        *a->at = (char *)of->storage->data + of->offset * (int64_t)a->bytes;
+    }
+    p->bound = e;
+    return 1;
+}
+
+// What most entries do not have: bytes to compare, run-time sizes and values.
+static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
+    tc__visit *v = &f->visit;
+    for (size_t i = 0; i < e->range.count; i++)
+        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!p->size.count && !p->arg.count) return 1;
+    v->size.at = e->size.at, v->size.count = e->size.count;
+    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    if (!tc__program_is_laid_out(p, v)) return 0;
+    tc__program_args(p, v);
+    return 1;
+}
+
+// Storage for the outputs: one that a result before had, and that is free again.
+TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
+    tc__output *o = p->output.at;
+    for (size_t n = p->output.count; n--; o++) {
+        tc__storage *s = o->kept[0];
+        if (o->direct) continue;
+        o->storage = s;
+        if (TC__UNLIKELY(!s || s->refs != 1 || s->bytes < o->bytes))
+            if (!tc__output_storage(p->ctx, o)) return 0;
+    }
+    return 1;
+}
+
+enum { TC__TIMED_RUNS = 64 }; // so many runs of a program are timed, then one in as many
+
+// The kernels. The clock costs more than a small one, so later runs are timed by sample.
+TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t run = p->runs++, start = 0;
+    int timed = run < TC__TIMED_RUNS || run % TC__TIMED_RUNS == 0;
+    if (timed) start = tc__now_ns();
+    tc__launch *l = p->launch.at;
+    for (size_t n = p->launch.count; n--; l++) {
+        l->args.seed = r->seed, l->args.draw = r->draw;
+        if (l->items > l->grain)
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        else if (l->items > 0)
+            tc__launch_part(l, 0, l->items, 0);
+    }
+    r->draw += draws;
+    p->ctx->stats.kernel_runs += p->launch.count;
+    if (!timed) return;
+    uint64_t took = (tc__now_ns() - start) * (run < TC__TIMED_RUNS ? 1 : TC__TIMED_RUNS);
+    p->run_ns += took;
+    p->ctx->stats.run_ns += took;
+}
+
+TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
+                                        const tc__program *p) {
+    for (uint32_t i = 0; i < k->n_out; i++) {
+        const tc__output *o = &p->output.at[e->result.at[i]];
+        o->storage->refs++;
+        k->out[i] =
+            tc__tensor_new(k->f->ctx, o->layout, o->storage, 0, k->site.file, k->site.line);
+        if (!k->out[i].id) return 0;
+    }
+    return 1;
+}
+
+// 1 = the call is done, *status is its status. 0 = nothing happened.
+TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
+    tc_fn *f = k->f;
+    tc__entry *e = f->entry;
+    tc_ctx *c = f->ctx;
+    if (!e || !e->quick.program || e->quick.program != e->leaf->program) return 0;
+    if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
+    if (tc__fn_is_part(f)) return 0;
+    tc__program *p = (tc__program *)e->leaf->program;
+    const tc__quick *q = &e->quick;
+    uint32_t n = k->n_in + k->n_to;
+    int same = p->bound == e && tc__quick_same(q, 0, k->in, k->n_in) &&
+               tc__quick_same(q, k->n_in, k->to, k->n_to) &&
+               tc__quick_same(q, n, e->captured.at, (uint32_t)e->captured.count);
+    if (!q->plain && !tc__quick_rest(f, e, p)) return 0;
+    if (!same && !tc__quick_bind(k, e, p)) return 0;
+    if (!tc__quick_storages(p)) return 0;
+    for (size_t i = 0; i < q->out.count; i++)
+        *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
+    tc__quick_launch(p, e->draws);
+    c->stats.calls++, c->stats.skips++, c->stats.program_hits++;
+    if (q->writes) tc__quick_written(e, p);
+    *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
+    return 1;
+}
+
+static tc_status tc__fn_enter(const tc__fcall *k) {
+    tc_status status;
+    tc_fn *f = k->f;
+    if (tc__fn_quick(k, &status)) return status;
+    uint64_t skips = f->ctx->stats.skips;
+    status = tc__fn_call(k);
+    if (!status && f->ctx->stats.skips > skips && f->entry) tc__quick_prepare(f, f->entry);
+    return status;
+}
+
+// ---- public ----
+
+TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
+                           int n_out, const char *file, int line) {
+    tc__fcall k;
+    if (!f) return TC_E_NULL;
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.to = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
+    return tc__fn_enter(&k);
+}
+
+TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
+                                const tc_tensor *to, int n_to, const char *file, int line) {
+    tc__fcall k;
+    if (!f) return TC_E_NULL;
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
+    k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
+    return tc__fn_enter(&k);
+}
