@@ -1464,7 +1464,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbedc037dea4e951du
+#define TC__BUILD_ID 0xb4d4dc088db0a910u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -17054,6 +17054,18 @@ static void tc__c_new_arg(tc__printer *p, int64_t i) {
     }
 }
 
+static void tc__c_extent(tc__printer *p, const tc__node *loop) {
+    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
+}
+
+// A run-time size may be one chunk: most are, and need no second set.
+static void tc__c_if_chunks(tc__printer *p, const tc__node *loop) {
+    if (tc__ix_is_const(tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]))) return;
+    tc__put(p->out, "if (");
+    tc__c_extent(p, loop);
+    tc__put(p->out, " > 8192) ");
+}
+
 // The second set of lanes: one result per chunk.
 static void tc__c_new_chunks(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
@@ -17079,6 +17091,7 @@ static void tc__c_new_chunks(tc__printer *p, int64_t i) {
         tc__c_number(p, a->dtype, v);
         tc__put(p->out, ";\n");
         tc__line(p);
+        tc__c_if_chunks(p, a->loop);
         tc__put(p->out, "for (int l = 0; l < 32; l++) ");
         tc__put_acc(p, i);
         tc__put(p->out, "_chunk[l] = ");
@@ -17239,6 +17252,7 @@ static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
     tc__c_combine_sets(p, i);
     tc__put(p->out, ";\n");
     tc__line(p);
+    tc__c_if_chunks(p, a->loop);
     tc__put_acc(p, i);
     tc__put(p->out, "_chunk[chunk / 8192 %% 32] = ");
     tc__c_acc_fn(p, a);
@@ -17247,10 +17261,6 @@ static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
     tc__put(p->out, "_chunk[chunk / 8192 %% 32]), tc_splat_%s(", cls);
     tc__put_acc(p, i);
     tc__put(p->out, "_last))[0];\n");
-}
-
-static void tc__c_extent(tc__printer *p, const tc__node *loop) {
-    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
 }
 
 static void tc__c_combine_chunks(tc__printer *p, const tc__node *n, int64_t i) {

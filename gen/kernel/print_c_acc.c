@@ -120,6 +120,18 @@ static void tc__c_new_arg(tc__printer *p, int64_t i) {
     }
 }
 
+static void tc__c_extent(tc__printer *p, const tc__node *loop) {
+    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
+}
+
+// A run-time size may be one chunk: most are, and need no second set.
+static void tc__c_if_chunks(tc__printer *p, const tc__node *loop) {
+    if (tc__ix_is_const(tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]))) return;
+    tc__put(p->out, "if (");
+    tc__c_extent(p, loop);
+    tc__put(p->out, " > 8192) ");
+}
+
 // The second set of lanes: one result per chunk.
 static void tc__c_new_chunks(tc__printer *p, int64_t i) {
     const tc__acc *a = &p->acc[i];
@@ -145,6 +157,7 @@ static void tc__c_new_chunks(tc__printer *p, int64_t i) {
         tc__c_number(p, a->dtype, v);
         tc__put(p->out, ";\n");
         tc__line(p);
+        tc__c_if_chunks(p, a->loop);
         tc__put(p->out, "for (int l = 0; l < 32; l++) ");
         tc__put_acc(p, i);
         tc__put(p->out, "_chunk[l] = ");
@@ -305,6 +318,7 @@ static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
     tc__c_combine_sets(p, i);
     tc__put(p->out, ";\n");
     tc__line(p);
+    tc__c_if_chunks(p, a->loop);
     tc__put_acc(p, i);
     tc__put(p->out, "_chunk[chunk / 8192 %% 32] = ");
     tc__c_acc_fn(p, a);
@@ -313,10 +327,6 @@ static void tc__c_fold_chunk(tc__printer *p, int64_t i) {
     tc__put(p->out, "_chunk[chunk / 8192 %% 32]), tc_splat_%s(", cls);
     tc__put_acc(p, i);
     tc__put(p->out, "_last))[0];\n");
-}
-
-static void tc__c_extent(tc__printer *p, const tc__node *loop) {
-    tc__put_ix(p, tc__ix_sub(p->g->body.ix, loop->attr[5], loop->attr[4]));
 }
 
 static void tc__c_combine_chunks(tc__printer *p, const tc__node *n, int64_t i) {
