@@ -1464,7 +1464,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb4d4dc088db0a910u
+#define TC__BUILD_ID 0x4719f7dcc6124d0au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1836,11 +1836,21 @@ static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
     return item ? item : TC_E_INTERNAL;
 }
 
-// Takes back errors since `before` was copied.
-static void tc__error_restore(tc_ctx *c, const tc__core *before) {
+// Errors so far, to take back what comes after.
+typedef struct tc__error_mark {
+    tc_status unit, error;
+} tc__error_mark;
+
+static tc__error_mark tc__error_now(tc_ctx *c) {
+    tc__error_mark m;
+    m.unit = tc__core_of(c)->unit_item, m.error = tc__core_of(c)->error_item;
+    return m;
+}
+
+static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     tc__core *core = tc__core_of(c);
-    core->unit_item = before->unit_item, core->error_item = before->error_item;
-    if (!before->error_item) tc__error_clear(c);
+    core->unit_item = m.unit, core->error_item = m.error;
+    if (!m.error) tc__error_clear(c);
 }
 
 // ---- log
@@ -6605,8 +6615,12 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
     q->size = v ? v->size.at : NULL;
     q->symbols = v ? (uint32_t)v->size.count : 0;
+    tc__error_mark before = tc__error_now(c);
     int ok = tc__rules_run(c, v, k, q);
-    if (q->ix->failed && q->symbols) ok = tc__rules_exact(c, v, k, m, q);
+    if (q->symbols && q->ix->failed) {
+        tc__error_restore(c, before);
+        ok = tc__rules_exact(c, v, k, m, q);
+    }
     q->in = NULL, q->attr = NULL;
     return ok;
 }
@@ -9564,7 +9578,7 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
     if (!end && tc__sizes_wanted(&p)) end = v->at;
     if (end && tc__visit_save(c, v, &was)) {
-        tc__core held = *tc__core_of(c);
+        tc__error_mark held = tc__error_now(c);
         p.hint = end->hint, p.value = was.arg;
         if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was) ||
             !tc__promote_twin(&p, v->at, end)) {
@@ -9575,7 +9589,7 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
                     "region \"%s\": sizes stay fixed because of the call at %s:%d",
                     v->region->name, site.file ? site.file : "?", site.line);
             tc__visit_restore(v, &was);
-            tc__error_restore(c, &held);
+            tc__error_restore(c, held);
         }
         TC__VEC_FREE(c, p.known);
         TC__VEC_FREE(c, p.seen);
@@ -38132,6 +38146,7 @@ typedef struct tc__program {
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
     TC__VEC(tc__address) address;
+    TC__VEC(uint32_t) assumed;  // positions it left out: an earlier segment stored them
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
@@ -38331,6 +38346,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
     TC__VEC_FREE(c, p->address);
+    TC__VEC_FREE(c, p->assumed);
     TC__VEC_FREE(c, p->arg);
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
@@ -38626,12 +38642,12 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      const uint32_t *position, size_t positions,
                                      tc__effects effects, int *exact) {
-    tc__core before = *tc__core_of(c);
+    tc__error_mark before = tc__error_now(c);
     int too_large = 0;
     v->exact = *exact;
     tc__program *p = tc__program_try(c, v, count, position, positions, effects, &too_large);
     if (!p && too_large && !v->exact && v->size.count) {
-        tc__error_restore(c, &before);
+        tc__error_restore(c, before);
         v->exact = *exact = 1;
         p = tc__program_try(c, v, count, position, positions, effects, &too_large);
     }
@@ -39346,22 +39362,23 @@ static void tc__mark_outputs(tc_ctx *c, const tc__visit *v, uint32_t count, uint
     }
 }
 
-// Positions to compute at the end of the path that are not in memory yet. NULL = out of memory.
+// Positions that the end of the path has to leave in memory: the first *n are not there yet, the
+// *known after them are. NULL = out of memory.
 static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
-                                      size_t *n) {
+                                      size_t *n, size_t *known) {
     uint32_t count = leaf->position;
     uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
-    *n = 0;
+    *n = *known = 0;
     if (used && at) {
         if (v->region->function)
             tc__mark_named(v, leaf, used);
         else
             tc__mark_outputs(c, v, count, used);
-        for (uint32_t i = 0; i < count; i++) {
-            int known = i < v->result_of.count && v->result_of.at[i];
-            if (used[i] && !known) at[(*n)++] = i;
-        }
+        for (int there = 0; there < 2; there++)
+            for (uint32_t i = 0; i < count; i++)
+                if (used[i] && there == (i < v->result_of.count && v->result_of.at[i] != 0))
+                    at[*n + *known] = i, *(there ? known : n) += 1;
     }
     tc__free(c, used, count ? count : 1);
     return at;
@@ -39455,10 +39472,26 @@ static void tc__mark_small(tc_ctx *c, tc__visit *v, const tc__step *leaf) {
     }
 }
 
+// Whether the results of earlier segments that a program reads are in memory: what a graph break
+// stores may differ from size to size.
+static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        if (a->output || a->source < p->externals) continue;
+        uint32_t at = a->source - p->externals;
+        if (at >= v->result_of.count || !v->result_of.at[at]) return 0;
+    }
+    for (size_t i = 0; i < p->assumed.count; i++)
+        if (p->assumed.at[i] >= v->result_of.count || !v->result_of.at[p->assumed.at[i]])
+            return 0;
+    return 1;
+}
+
 // Whether the step has a program that stores what it should, for the sizes of this visit.
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
 
@@ -39586,18 +39619,21 @@ static int tc__any_break(const tc__visit *v) {
 
 // The end of a region, or of a body with its results.
 static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint32_t n_out) {
-    size_t n = 0;
+    size_t n = 0, known = 0;
     tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
     tc__visit_promote(c, v);
     leaf = v->at;
     tc__mark_small(c, v, leaf);
     int fresh = !tc__step_is_ready(v, leaf);
-    uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
+    uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n, &known) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
     tc__bury_previous(c, v);
     int ok = tc__run_step(c, v, leaf, at, n);
+    tc__program *p = (tc__program *)leaf->program;
+    for (size_t i = 0; ok && fresh && i < known; i++)
+        ok = TC__PUSH(c, p->assumed, at[n + i]);
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)

@@ -102,11 +102,21 @@ static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
     return item ? item : TC_E_INTERNAL;
 }
 
-// Takes back errors since `before` was copied.
-static void tc__error_restore(tc_ctx *c, const tc__core *before) {
+// Errors so far, to take back what comes after.
+typedef struct tc__error_mark {
+    tc_status unit, error;
+} tc__error_mark;
+
+static tc__error_mark tc__error_now(tc_ctx *c) {
+    tc__error_mark m;
+    m.unit = tc__core_of(c)->unit_item, m.error = tc__core_of(c)->error_item;
+    return m;
+}
+
+static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     tc__core *core = tc__core_of(c);
-    core->unit_item = before->unit_item, core->error_item = before->error_item;
-    if (!before->error_item) tc__error_clear(c);
+    core->unit_item = m.unit, core->error_item = m.error;
+    if (!m.error) tc__error_clear(c);
 }
 
 // ---- log

@@ -49,6 +49,7 @@ typedef struct tc__program {
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
     TC__VEC(tc__address) address;
+    TC__VEC(uint32_t) assumed;  // positions it left out: an earlier segment stored them
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
@@ -248,6 +249,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->launch);
     TC__VEC_FREE(c, p->output);
     TC__VEC_FREE(c, p->address);
+    TC__VEC_FREE(c, p->assumed);
     TC__VEC_FREE(c, p->arg);
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
@@ -543,12 +545,12 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      const uint32_t *position, size_t positions,
                                      tc__effects effects, int *exact) {
-    tc__core before = *tc__core_of(c);
+    tc__error_mark before = tc__error_now(c);
     int too_large = 0;
     v->exact = *exact;
     tc__program *p = tc__program_try(c, v, count, position, positions, effects, &too_large);
     if (!p && too_large && !v->exact && v->size.count) {
-        tc__error_restore(c, &before);
+        tc__error_restore(c, before);
         v->exact = *exact = 1;
         p = tc__program_try(c, v, count, position, positions, effects, &too_large);
     }

@@ -146,22 +146,23 @@ static void tc__mark_outputs(tc_ctx *c, const tc__visit *v, uint32_t count, uint
     }
 }
 
-// Positions to compute at the end of the path that are not in memory yet. NULL = out of memory.
+// Positions that the end of the path has to leave in memory: the first *n are not there yet, the
+// *known after them are. NULL = out of memory.
 static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *leaf,
-                                      size_t *n) {
+                                      size_t *n, size_t *known) {
     uint32_t count = leaf->position;
     uint8_t *used = TC__NEW_ARRAY(c, uint8_t, count);
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, count);
-    *n = 0;
+    *n = *known = 0;
     if (used && at) {
         if (v->region->function)
             tc__mark_named(v, leaf, used);
         else
             tc__mark_outputs(c, v, count, used);
-        for (uint32_t i = 0; i < count; i++) {
-            int known = i < v->result_of.count && v->result_of.at[i];
-            if (used[i] && !known) at[(*n)++] = i;
-        }
+        for (int there = 0; there < 2; there++)
+            for (uint32_t i = 0; i < count; i++)
+                if (used[i] && there == (i < v->result_of.count && v->result_of.at[i] != 0))
+                    at[*n + *known] = i, *(there ? known : n) += 1;
     }
     tc__free(c, used, count ? count : 1);
     return at;
@@ -255,10 +256,26 @@ static void tc__mark_small(tc_ctx *c, tc__visit *v, const tc__step *leaf) {
     }
 }
 
+// Whether the results of earlier segments that a program reads are in memory: what a graph break
+// stores may differ from size to size.
+static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
+    for (size_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        if (a->output || a->source < p->externals) continue;
+        uint32_t at = a->source - p->externals;
+        if (at >= v->result_of.count || !v->result_of.at[at]) return 0;
+    }
+    for (size_t i = 0; i < p->assumed.count; i++)
+        if (p->assumed.at[i] >= v->result_of.count || !v->result_of.at[p->assumed.at[i]])
+            return 0;
+    return 1;
+}
+
 // Whether the step has a program that stores what it should, for the sizes of this visit.
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
 
@@ -386,18 +403,21 @@ static int tc__any_break(const tc__visit *v) {
 
 // The end of a region, or of a body with its results.
 static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint32_t n_out) {
-    size_t n = 0;
+    size_t n = 0, known = 0;
     tc__step *leaf = tc__region_mark(c, v, TC_OP_FINISH, out, n_out, v->begin);
     if (!leaf) return 0;
     tc__visit_promote(c, v);
     leaf = v->at;
     tc__mark_small(c, v, leaf);
     int fresh = !tc__step_is_ready(v, leaf);
-    uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n) : NULL;
+    uint32_t *at = fresh ? tc__output_positions(c, v, leaf, &n, &known) : NULL;
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
     tc__bury_previous(c, v);
     int ok = tc__run_step(c, v, leaf, at, n);
+    tc__program *p = (tc__program *)leaf->program;
+    for (size_t i = 0; ok && fresh && i < known; i++)
+        ok = TC__PUSH(c, p->assumed, at[n + i]);
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)

@@ -119,8 +119,12 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     q->n_in = k->n_in, q->n_attr = k->n_attr, q->in = p, q->attr = k->attr;
     q->size = v ? v->size.at : NULL;
     q->symbols = v ? (uint32_t)v->size.count : 0;
+    tc__error_mark before = tc__error_now(c);
     int ok = tc__rules_run(c, v, k, q);
-    if (q->ix->failed && q->symbols) ok = tc__rules_exact(c, v, k, m, q);
+    if (q->symbols && q->ix->failed) {
+        tc__error_restore(c, before);
+        ok = tc__rules_exact(c, v, k, m, q);
+    }
     q->in = NULL, q->attr = NULL;
     return ok;
 }

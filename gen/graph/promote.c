@@ -635,7 +635,7 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     p.ctx = c, p.v = v, p.ix = &tc__recorder_of(c)->ix, p.single = !end;
     if (!end && tc__sizes_wanted(&p)) end = v->at;
     if (end && tc__visit_save(c, v, &was)) {
-        tc__core held = *tc__core_of(c);
+        tc__error_mark held = tc__error_now(c);
         p.hint = end->hint, p.value = was.arg;
         if (!tc__promote_steps(&p, end) || !tc__promote_link(&p, &was) ||
             !tc__promote_twin(&p, v->at, end)) {
@@ -646,7 +646,7 @@ static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
                     "region \"%s\": sizes stay fixed because of the call at %s:%d",
                     v->region->name, site.file ? site.file : "?", site.line);
             tc__visit_restore(v, &was);
-            tc__error_restore(c, &held);
+            tc__error_restore(c, held);
         }
         TC__VEC_FREE(c, p.known);
         TC__VEC_FREE(c, p.seen);
