@@ -28,4 +28,4 @@ awk 'NR == FNR { ours[$1] = $2; next }
      { bar = $1 == "guards8" ? 100 : 10
        r = $2 / ours[$1]
        printf "%-10s %14.1f ns %16.1f ns %8.0fx  >= %dx  %s\n", $1, ours[$1], $2, r, bar,
-              r >= bar ? "ok" : "MISSED" }' "$work/ours.txt" "$work/torch.txt"
+              (r >= bar ? "ok" : "MISSED") }' "$work/ours.txt" "$work/torch.txt"
