@@ -1464,7 +1464,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x4719f7dcc6124d0au
+#define TC__BUILD_ID 0x2bf8746ea4b5a737u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -13490,7 +13490,7 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     uint32_t ids[3];
     int64_t words[30];
     tc__placement p;
-    if (w->failed || n_in > 3 || n_attr > 30) {
+    if (w->failed || w->ix->failed || n_in > 3 || n_attr > 30) {
         w->failed = 1;
         return 0;
     }

@@ -164,7 +164,7 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     uint32_t ids[3];
     int64_t words[30];
     tc__placement p;
-    if (w->failed || n_in > 3 || n_attr > 30) {
+    if (w->failed || w->ix->failed || n_in > 3 || n_attr > 30) {
         w->failed = 1;
         return 0;
     }
