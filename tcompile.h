@@ -163,7 +163,10 @@ enum {
     // The device or its driver is missing or failed; the text holds its own message.
     TC_E_BACKEND = -25,
     // A bug in the library itself; please report the text and a small program.
-    TC_E_INTERNAL = -26
+    TC_E_INTERNAL = -26,
+    // A program would have to be compiled, which TC_STANCE_FAIL_ON_RECOMPILE forbids; warm
+    // it up before, or change the stance.
+    TC_E_RECOMPILE = -27
 };
 
 // ---- gen/out/dtype_enum.inc ---------------------------------------------
@@ -1299,6 +1302,24 @@ TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int li
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 #define tc_keep(t) tc_keep_at(t, TC__SITE)
 
+// ---- stances ----
+
+// What regions and functions of a context do when there is no program for what they are given.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+} tc_stance;
+
+// Sets the stance of the context, outside regions, and gives the one before.
+TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Forgets all regions, programs and what functions know, as if nothing had run; results of regions
+// that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
+// region.
+TCDEF tc_status tc_reset(tc_ctx *c);
+
 // ---- reading ----
 
 // Copies the elements of t in row-major order to dst; bytes must be numel * element size.
@@ -1464,7 +1485,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2bf8746ea4b5a737u
+#define TC__BUILD_ID 0x0dbac6e1a6cabb3eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1766,10 +1787,12 @@ static const struct {
  "The device or its driver is missing or failed; the text holds its own message."},
 {"TC_E_INTERNAL",
  "A bug in the library itself; please report the text and a small program."},
+{"TC_E_RECOMPILE",
+ "A program would have to be compiled, which TC_STANCE_FAIL_ON_RECOMPILE forbids; warm it up before, or change the stance."},
 };
 
 #define TC__ERRORS (int)TC__COUNT(tc__errors)
-TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_INTERNAL == -TC__ERRORS);
+TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_RECOMPILE == -TC__ERRORS);
 
 // "TC_OK", "TC_E_SHAPE", ...; "?" for a number that is no item.
 TC__UNUSED static const char *tc__error_name(tc_status item) {
@@ -38060,7 +38083,8 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret;       // 1 = never compile
+    int interpret; // 1 = never compile
+    tc_stance stance;
     int recompile_limit; // of regions that name none; 0 = the default
     int no_fusion;
     int disabled;          // TC_DISABLE: regions run eagerly
@@ -38076,6 +38100,9 @@ struct tc_ctx {
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
+static int tc__runs_eagerly(const tc_ctx *c) {
+    return c->disabled || c->stance == TC_STANCE_FORCE_EAGER;
+}
 static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
 static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
@@ -38161,6 +38188,7 @@ typedef struct tc__program {
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
+    int postponed;   // it was made in a stance that does not compile
     int overlaps;    // a written external shares memory with another one
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
@@ -39393,7 +39421,7 @@ static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options 
     int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
     r->fullgraph = o ? o->fullgraph : 0;
     r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = limit > 0 ? (uint32_t)limit : TC__RECOMPILE_LIMIT;
+    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -39509,6 +39537,22 @@ static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
     return 0;
 }
 
+// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
+static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
+    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
+    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
+    c->recorder.compiling++;
+    tc__program_compile(p, v->region->name);
+    c->recorder.compiling--;
+}
+
+static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
+    return tc__fail(c, TC_E_RECOMPILE,
+                    "\"%s\" (%s:%d) has no program for this, and the stance is "
+                    "fail_on_recompile; warm it up before, or change the stance",
+                    v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -39517,18 +39561,21 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
     int exact = (s->flags & TC__STEP_EXACT) != 0;
     if (tc__step_is_ready(v, s)) {
+        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
+            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
+    if (c->stance == TC_STANCE_FAIL_ON_RECOMPILE) {
+        tc__fail_recompile(c, v);
+        return NULL;
+    }
     tc__program_free(p);
     s->program = NULL;
-    c->recorder.compiling++;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
-    if (p && !c->interpret && !exact && tc__may_compile(c, v))
-        tc__program_compile(p, v->region->name);
-    c->recorder.compiling--;
     if (!p) return NULL;
+    tc__step_compile(c, v, p, exact);
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
@@ -40485,7 +40532,7 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
 
 static int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
-    return r->visit || r->skipped || f->ctx->disabled || f->options.disable;
+    return r->visit || r->skipped || tc__runs_eagerly(f->ctx) || f->options.disable;
 }
 
 static int tc__fn_run(const tc__fcall *k) {
@@ -40565,6 +40612,20 @@ static void tc__fn_forget_region(tc_fn *f) {
     while (*at != f->region) at = &(*at)->next;
     *at = f->region->next;
     tc__region_free(f->ctx, f->region);
+}
+
+// A new region, with nothing recorded; 0 = out of memory, nothing is changed.
+static int tc__fn_reset(tc_fn *f) {
+    tc__region *old = f->region;
+    tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
+    if (!fresh) return 0;
+    fresh->function = 1, fresh->fullgraph = old->fullgraph;
+    fresh->dynamic = old->dynamic, fresh->limit = old->limit;
+    tc__entries_free(f);
+    tc__fn_forget_region(f);
+    f->region = f->visit.region = fresh, f->demoted = NULL;
+    memset(&f->miss, 0, sizeof f->miss);
+    return 1;
 }
 
 TCDEF void tc_fn_free(tc_fn *f) {
@@ -41215,7 +41276,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (r->visit || r->skipped || c->disabled || (options && options->disable)) {
+    if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
@@ -41256,6 +41317,38 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL;
     return status;
+}
+
+TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
+    if (!c) return TC_STANCE_DEFAULT;
+    tc_stance before = c->stance;
+    if (c->recorder.visit || c->recorder.skipped)
+        tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
+    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+        tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
+    else
+        c->stance = stance;
+    return before;
+}
+
+TCDEF tc_status tc_reset(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    if (r->visit || r->skipped) {
+        tc__fail(c, TC_E_STATE, "tc_reset: a region is open; call it outside");
+        return TC_E_STATE;
+    }
+    for (tc_fn *f = c->fn; f; f = f->next)
+        if (!tc__fn_reset(f)) return TC_E_NOMEM;
+    for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
+        if (g->function) {
+            at = &g->next;
+            continue;
+        }
+        *at = g->next;
+        tc__region_free(c, g);
+    }
+    return TC_OK;
 }
 
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {

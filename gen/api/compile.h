@@ -73,6 +73,24 @@ TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int li
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 #define tc_keep(t) tc_keep_at(t, TC__SITE)
 
+// ---- stances ----
+
+// What regions and functions of a context do when there is no program for what they are given.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+} tc_stance;
+
+// Sets the stance of the context, outside regions, and gives the one before.
+TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Forgets all regions, programs and what functions know, as if nothing had run; results of regions
+// that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
+// region.
+TCDEF tc_status tc_reset(tc_ctx *c);
+
 // ---- reading ----
 
 // Copies the elements of t in row-major order to dst; bytes must be numel * element size.

@@ -139,7 +139,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (r->visit || r->skipped || c->disabled || (options && options->disable)) {
+    if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
@@ -180,6 +180,38 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL;
     return status;
+}
+
+TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
+    if (!c) return TC_STANCE_DEFAULT;
+    tc_stance before = c->stance;
+    if (c->recorder.visit || c->recorder.skipped)
+        tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
+    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+        tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
+    else
+        c->stance = stance;
+    return before;
+}
+
+TCDEF tc_status tc_reset(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    if (r->visit || r->skipped) {
+        tc__fail(c, TC_E_STATE, "tc_reset: a region is open; call it outside");
+        return TC_E_STATE;
+    }
+    for (tc_fn *f = c->fn; f; f = f->next)
+        if (!tc__fn_reset(f)) return TC_E_NOMEM;
+    for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
+        if (g->function) {
+            at = &g->next;
+            continue;
+        }
+        *at = g->next;
+        tc__region_free(c, g);
+    }
+    return TC_OK;
 }
 
 TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {

@@ -626,7 +626,7 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
 
 static int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
-    return r->visit || r->skipped || f->ctx->disabled || f->options.disable;
+    return r->visit || r->skipped || tc__runs_eagerly(f->ctx) || f->options.disable;
 }
 
 static int tc__fn_run(const tc__fcall *k) {
@@ -706,6 +706,20 @@ static void tc__fn_forget_region(tc_fn *f) {
     while (*at != f->region) at = &(*at)->next;
     *at = f->region->next;
     tc__region_free(f->ctx, f->region);
+}
+
+// A new region, with nothing recorded; 0 = out of memory, nothing is changed.
+static int tc__fn_reset(tc_fn *f) {
+    tc__region *old = f->region;
+    tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
+    if (!fresh) return 0;
+    fresh->function = 1, fresh->fullgraph = old->fullgraph;
+    fresh->dynamic = old->dynamic, fresh->limit = old->limit;
+    tc__entries_free(f);
+    tc__fn_forget_region(f);
+    f->region = f->visit.region = fresh, f->demoted = NULL;
+    memset(&f->miss, 0, sizeof f->miss);
+    return 1;
 }
 
 TCDEF void tc_fn_free(tc_fn *f) {

@@ -64,6 +64,7 @@ typedef struct tc__program {
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     int compiled;
+    int postponed;   // it was made in a stance that does not compile
     int overlaps;    // a written external shares memory with another one
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began

@@ -177,7 +177,7 @@ static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options 
     int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
     r->fullgraph = o ? o->fullgraph : 0;
     r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = limit > 0 ? (uint32_t)limit : TC__RECOMPILE_LIMIT;
+    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -293,6 +293,22 @@ static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
     return 0;
 }
 
+// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
+static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
+    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
+    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
+    c->recorder.compiling++;
+    tc__program_compile(p, v->region->name);
+    c->recorder.compiling--;
+}
+
+static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
+    return tc__fail(c, TC_E_RECOMPILE,
+                    "\"%s\" (%s:%d) has no program for this, and the stance is "
+                    "fail_on_recompile; warm it up before, or change the stance",
+                    v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
 // The step's program for these positions, made again when flags changed; NULL = reported.
 static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
                                      const uint32_t *position, size_t n) {
@@ -301,18 +317,21 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
     int exact = (s->flags & TC__STEP_EXACT) != 0;
     if (tc__step_is_ready(v, s)) {
+        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
+            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
+    if (c->stance == TC_STANCE_FAIL_ON_RECOMPILE) {
+        tc__fail_recompile(c, v);
+        return NULL;
+    }
     tc__program_free(p);
     s->program = NULL;
-    c->recorder.compiling++;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
-    if (p && !c->interpret && !exact && tc__may_compile(c, v))
-        tc__program_compile(p, v->region->name);
-    c->recorder.compiling--;
     if (!p) return NULL;
+    tc__step_compile(c, v, p, exact);
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;

@@ -8,7 +8,8 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret;       // 1 = never compile
+    int interpret; // 1 = never compile
+    tc_stance stance;
     int recompile_limit; // of regions that name none; 0 = the default
     int no_fusion;
     int disabled;          // TC_DISABLE: regions run eagerly
@@ -24,6 +25,9 @@ struct tc_ctx {
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
+static int tc__runs_eagerly(const tc_ctx *c) {
+    return c->disabled || c->stance == TC_STANCE_FORCE_EAGER;
+}
 static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
 static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 

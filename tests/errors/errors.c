@@ -287,6 +287,15 @@ static void *stray(void *arg) {
     CHECK_EQ(tc_tanh(x).id, 0);
     return NULL;
 }
+CASE(recompile_forbidden) {
+    tc_set_stance(w->tc, TC_STANCE_FAIL_ON_RECOMPILE);
+    tc_trace_begin_at(w->tc, "cold", NULL, "errors.c", 9);
+    tc_neg(tc_zeros(w->tc, TC_DIMS(40), TC_F32));
+    CHECK_EQ(tc_trace_end(w->tc), TC_E_RECOMPILE);
+    tc_set_stance(w->tc, TC_STANCE_DEFAULT);
+    return tc_null();
+}
+
 CASE(thread_other) {
     pthread_t other;
     tc_trace_begin_at(w->tc, "owned", NULL, "errors.c", 8);
@@ -430,6 +439,7 @@ static const struct {
     ROW(REGION, region_end, "tc_trace_end|tc_trace_begin", EAGER_ONLY),
     ROW(REGION, region_twice, "twice|errors.c|6", EAGER_ONLY),
     ROW(THREAD, thread_other, "tc_trace_begin|owned|errors.c|8|thread", EAGER_ONLY),
+    ROW(RECOMPILE, recompile_forbidden, "cold|errors.c|9|stance", EAGER_ONLY),
     ROW(FULLGRAPH, fullgraph, "item|whole|fullgraph", EAGER_ONLY),
     ROW(TOUCHED, touched, "touched|errors.c|tc_keep", EAGER_ONLY),
     ROW(ALIAS, alias_expanded, "add_s_|expanded|tc_clone", 0),
