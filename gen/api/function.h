@@ -52,7 +52,7 @@ typedef enum tc_miss_kind {
     TC_MISS_STRIDE,   //   its stride in dimension `dim`, in elements
     TC_MISS_ALIAS,    //   which earlier input has the same memory; itself if none
     TC_MISS_CONST,    //   it is another tc_const
-    TC_MISS_USER,     // byte `was`... of *user: dim = the first that differs
+    TC_MISS_USER,     // byte `dim` of *user
     TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
     TC_MISS_DEMOTED   // it is not skipped at all: see tc_fn_demoted
