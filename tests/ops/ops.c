@@ -2059,6 +2059,23 @@ TEST(every_op_ran_every_way) {
            ops, total, least);
 }
 
+// A number as a 0-d tensor, in every dtype; tests/function/sizes.c has it in regions.
+TEST(scalar) {
+    static const double values[] = {0, 1, 7.9, -3, 200};
+    tc_ctx *tc = tc_open(NULL);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        double v = values[i];
+        CHECK_EQ(tc_rank(tc_scalar(tc, v, TC_F32)), 0);
+        CHECK_NEAR(tc_item(tc_scalar(tc, v, TC_F64)), v, 0);
+        CHECK_NEAR(tc_item(tc_scalar(tc, v, TC_F32)), (float)v, 0);
+        CHECK_EQ(tc_item_i64(tc_scalar(tc, v, TC_I64)), (int64_t)v);
+        CHECK_EQ(tc_item_i64(tc_scalar(tc, v, TC_I32)), (int32_t)v);
+        CHECK_EQ(tc_item_i64(tc_scalar(tc, v, TC_BOOL)), v != 0);
+    }
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
 // Every tc_xxx_at(...) of the public header that makes a tensor is called in this file or ref.h.
 TEST(every_function_is_called) {
     FILE *f = fopen("gen/api/tensor.h", "r"), *me = fopen("tests/ops/ops.c", "r");
