@@ -1485,7 +1485,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe8f9510a4a569971u
+#define TC__BUILD_ID 0x999d6ec66b4792d0u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -36105,7 +36105,8 @@ static int64_t tc__plan_row_bytes(const tc__planner *b) {
     for (uint32_t i = 0; i < b->p->buffers; i++) {
         const tc__kbuf *k = &b->g->buffer.at[i];
         if (k->place != TC__BUF_ROW) continue;
-        n += tc__ix_clamp(tc__ix_hi(b->g->body.ix, k->numel)) * tc__dtype(k->dtype)->bytes;
+        int64_t most = tc__ix_hi(b->g->body.ix, k->numel); // endless for a run-time size
+        n = tc__ix_clamp(n + tc__ix_times(most, (int64_t)tc__dtype(k->dtype)->bytes));
     }
     return tc__ix_clamp(n);
 }

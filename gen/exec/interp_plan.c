@@ -381,7 +381,8 @@ static int64_t tc__plan_row_bytes(const tc__planner *b) {
     for (uint32_t i = 0; i < b->p->buffers; i++) {
         const tc__kbuf *k = &b->g->buffer.at[i];
         if (k->place != TC__BUF_ROW) continue;
-        n += tc__ix_clamp(tc__ix_hi(b->g->body.ix, k->numel)) * tc__dtype(k->dtype)->bytes;
+        int64_t most = tc__ix_hi(b->g->body.ix, k->numel); // endless for a run-time size
+        n = tc__ix_clamp(n + tc__ix_times(most, (int64_t)tc__dtype(k->dtype)->bytes));
     }
     return tc__ix_clamp(n);
 }
