@@ -1404,7 +1404,8 @@ TCDEF const char *tc_version(void);
 // Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
 // call. It runs when there is no program for the inputs, and once more at the second call, to see
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
-// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
+// those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i].
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
@@ -1485,7 +1486,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x999d6ec66b4792d0u
+#define TC__BUILD_ID 0xb4f74774bd84970cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6231,10 +6232,9 @@ typedef struct tc__binding {
 // follows that one may be like what follows this one.
 typedef struct tc__twin {
     struct tc__step *step; // the break on the known path
-    uint32_t sizes;        // symbols of the new path so far,
-    const int64_t *was;    //   and what they were on the known one
-    uint32_t n_known;      // symbols of the known path so far,
-    const tc__ix *known;   //   and what they are on the new one
+    const int64_t *was;  // symbols of the new path so far: what they were on the known one
+    uint32_t n_known;    // symbols of the known path so far,
+    const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
 typedef struct tc__step {
@@ -6249,10 +6249,9 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;  // of the result
-    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
-    int64_t offset; //   and where it begins there, in elements
-    tc__site site;  // where it was first recorded
+    tc__meta meta; // of the result
+    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site; // where it was first recorded
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -6324,7 +6323,6 @@ typedef struct tc__region {
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
     int current;
-    void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
 } tc__region;
 
@@ -6344,7 +6342,7 @@ typedef struct tc__hooks {
     tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
+    void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -6356,9 +6354,8 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;   // regions begun inside the open one (inlined)
-    int skipped; // disabled regions begun and not ended
-    int compiling;
+    int depth;           // regions begun inside the open one (inlined)
+    int skipped;         // disabled regions begun and not ended
     uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 
@@ -6894,16 +6891,18 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
     return layout;
 }
 
-// Sets s->view and s->offset, as they are in this visit; 0 = out of memory.
+// Sets s->view, as it is in this visit; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
-    int64_t attr[TC_MAX_RANK], before;
+    int64_t attr[TC_MAX_RANK], offset;
+    uint32_t layout = 0;
     tc__meta m = s->meta;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
-    uint32_t from = tc__code_layout(c, v, s->in[0], &before);
+    uint32_t from = tc__code_layout(c, v, s->in[0], &offset);
     if (!from) return 0;
     tc__visit_attrs(c, v, s, attr);
     tc__visit_sizes(c, v, m.rank, m.dims);
-    return !tc__view_of(c, (tc__op)s->op, attr, from, &m, &s->view, &s->offset) || s->view;
+    s->view = tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &offset);
+    return !s->view || layout;
 }
 
 static void tc__step_origin(const tc__visit *v, tc__step *s) {
@@ -9537,7 +9536,7 @@ static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
     if (!t || !was || !is) return 0;
     for (size_t i = 0; i < n; i++) was[i] = p->seen.at[i].was;
     for (size_t i = 0; i < known; i++) is[i] = p->known.at[i];
-    t->step = old, t->sizes = (uint32_t)n, t->was = was, t->n_known = (uint32_t)known;
+    t->step = old, t->was = was, t->n_known = (uint32_t)known;
     t->known = is;
     end->twin = t;
     return 1;
@@ -39542,9 +39541,7 @@ static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
 static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
     p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
     if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    c->recorder.compiling++;
     tc__program_compile(p, v->region->name);
-    c->recorder.compiling--;
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -39939,7 +39936,7 @@ typedef struct tc__quick {
     TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
     TC__VEC(uint64_t) id;         //   and their handles
     int writes;                   // some output is written where an external lies
-    int plain; // no run-time sizes or values, no bytes to compare, nothing captured
+    int plain;                    // no run-time sizes or values, no bytes to compare
 } tc__quick;
 
 typedef struct tc__entry {
@@ -39947,7 +39944,6 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
-    tc__site site;               // the call that made it
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
@@ -39977,7 +39973,6 @@ struct tc_fn {
     uint32_t epoch;               // marks tensors and storage while signing
     tc__visit visit;              // binds externals of a call that skips the body
     const char *demoted;          // static text; NULL = calls may skip the body
-    tc__site demoted_at;
     tc_miss miss;
     tc__text text; // of tc_miss_text and tc_fn_demoted
     struct tc_fn *next;
@@ -40001,8 +39996,22 @@ static int tc__snapshot_equal(const tc__snapshot *r) {
     return !r->bytes || !memcmp(r->at, r->copy, r->bytes);
 }
 
+// Bytes that an earlier range of this run of the body holds have been taken: what the body makes of
+// them since then follows from that.
+static int tc__snapshot_has(const tc_fn *f, const void *at, size_t bytes) {
+    uintptr_t from = (uintptr_t)at;
+    for (size_t i = 0; i < f->range.count; i++) {
+        const tc__snapshot *r = &f->range.at[i];
+        uintptr_t begin = (uintptr_t)r->at;
+        if (from >= begin && from - begin <= r->bytes && bytes <= r->bytes - (from - begin))
+            return 1;
+    }
+    return 0;
+}
+
 static int tc__snapshot_add(tc_fn *f, const void *at, size_t bytes) {
     tc__snapshot r;
+    if (f->range.count && tc__snapshot_has(f, at, bytes)) return 1;
     r.at = at, r.bytes = bytes;
     r.copy = (uint8_t *)tc__alloc(f->ctx, bytes);
     if (!r.copy) return 0;
@@ -40152,7 +40161,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->site = k->site;
+    e->draws = (uint32_t)(c->recorder.draw - v->draw);
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
@@ -40313,7 +40322,7 @@ static void tc__log_miss(tc_fn *f) {
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
-    f->demoted = why, f->demoted_at = at;
+    f->demoted = why;
     tc__entries_free(f);
     tc__log(f->ctx, TC__LOG_RECOMPILES,
             "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
@@ -40451,11 +40460,11 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
 }
 
 // The sizes and values of a call that skips the body are those of the entry.
-static int tc__entry_is_ready(tc_fn *f, const tc__entry *e) {
+static tc__visit *tc__entry_visit(tc_fn *f, const tc__entry *e) {
     tc__visit *v = &f->visit;
     v->size.at = e->size.at, v->size.count = e->size.count;
     v->arg.at = e->arg.at, v->arg.count = e->arg.count;
-    return tc__step_is_ready(v, e->leaf);
+    return v;
 }
 
 // The steps of a recording, for a program that is laid out for other sizes.
@@ -40496,10 +40505,22 @@ static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uin
     if (at && at != few) tc__free(c, at, n * sizeof *at);
 }
 
-// A part of the open region, or eager: the body runs as any code does.
+// The function whose body is recorded now, NULL = none.
+static tc_fn *tc__fn_recorded(tc_ctx *c) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    tc_fn *f = v && v->region->function ? c->fn : NULL;
+    while (f && f->region != v->region) f = f->next;
+    return f;
+}
+
+// A part of the open region, or eager: the body runs as any code does. What it depends on, a body
+// around it depends on too.
 static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     tc__api f;
     tc_ctx *c = k->f->ctx;
+    tc_fn *outer = tc__fn_recorded(c);
+    if (outer && k->f->user_bytes && !tc__snapshot_add(outer, k->f->user, k->f->user_bytes))
+        return 0;
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
@@ -40548,7 +40569,8 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked && tc__entry_is_ready(f, e)) return tc__fn_skip(k, e);
+    if (e && e->checked && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
+        return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
     return tc__fn_slow(k, e, 1);
@@ -40608,6 +40630,23 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     return f;
 }
 
+// The bytes of a function that is freed may be gone: entries of others that compare them go too.
+static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
+    for (tc_fn *f = gone->user_bytes ? c->fn : NULL; f; f = f->next) {
+        tc__entry **at = &f->entry;
+        for (tc__entry *e; f != gone && (e = *at) != NULL;) {
+            size_t i = 1; // range 0 is its own
+            while (i < e->range.count && e->range.at[i].at != gone->user) i++;
+            if (i >= e->range.count) {
+                at = &e->next;
+                continue;
+            }
+            *at = e->next;
+            tc__entry_free(c, e);
+        }
+    }
+}
+
 static void tc__fn_forget_region(tc_fn *f) {
     tc__region **at = &tc__recorder_of(f->ctx)->region;
     while (*at != f->region) at = &(*at)->next;
@@ -40620,8 +40659,8 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
-    fresh->function = 1, fresh->fullgraph = old->fullgraph;
-    fresh->dynamic = old->dynamic, fresh->limit = old->limit;
+    fresh->function = 1;
+    tc__region_options(f->ctx, fresh, &f->options);
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -40633,6 +40672,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
+    tc__fn_forget_bytes(c, f);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
     if (c->recorder.visit && c->recorder.visit->region == f->region)
@@ -40652,10 +40692,8 @@ TCDEF void tc_fn_free(tc_fn *f) {
 // ---- asking ----
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
-    const tc__visit *v = tc ? tc__recorder_of(tc)->visit : NULL;
-    if (!v || !v->region->function || !bytes) return;
-    for (tc_fn *f = tc->fn; f; f = f->next)
-        if (f->region == v->region) tc__snapshot_add(f, at, bytes);
+    tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
+    if (f && bytes) tc__snapshot_add(f, at, bytes);
 }
 
 TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }
@@ -40820,12 +40858,9 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
 
 // What most entries do not have: bytes to compare, run-time sizes and values.
 static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
-    tc__visit *v = &f->visit;
-    for (size_t i = 0; i < e->range.count; i++)
-        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!tc__entry_ranges_hold(e)) return 0;
     if (!p->size.count && !p->arg.count) return 1;
-    v->size.at = e->size.at, v->size.count = e->size.count;
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    const tc__visit *v = tc__entry_visit(f, e);
     if (!tc__program_is_laid_out(p, v)) return 0;
     tc__program_args(p, v);
     return 1;
