@@ -85,7 +85,8 @@ typedef struct tc_tensor {
 } tc_tensor;
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
-// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's.
+// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
+// threads where something is compiled in the background or contexts are shared; so is a logger.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;
@@ -1238,6 +1239,9 @@ typedef struct tc_config {
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
     int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
@@ -1309,11 +1313,16 @@ typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
     TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
 } tc_stance;
 
 // Sets the stance of the context, outside regions, and gives the one before.
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Waits until all that is being compiled in the background is there.
+TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
 // that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
@@ -1486,7 +1495,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x180399f76316f59cu
+#define TC__BUILD_ID 0xdae1e761d57851cbu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -38147,6 +38156,8 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+typedef struct tc__workshop tc__workshop; // exec/workshop.c
+
 typedef struct tc__library {
     tc__core core; // must be first: its memory is its own, under the lock
     tc__mutex lock;
@@ -38155,7 +38166,12 @@ typedef struct tc__library {
     const char *compiler, *cache_dir;
     int disk;
     unsigned cpu; // TC__CPU_ bits that texts may use
+    size_t compile_memory;
+    int compile_ms, compile_threads;
+    pid_t pid;          // of the process that may hold the lock
+    tc__workshop *shop; // NULL = nothing was done in the background yet
     // Under the lock.
+    int busy, torn; // it is held; what follows was, in the parent process, when that forked
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
@@ -38164,6 +38180,8 @@ typedef struct tc__library {
 
 typedef struct tc__desk {
     tc_ctx *ctx; // pays for it
+    const volatile uint32_t
+        *cancel; // not 0: its job is not wanted any more. NULL = it always is
     tc__library *library;
     tc__cc *cc; // NULL = not looked for yet
     tc__cache *cache;
@@ -38220,6 +38238,29 @@ static void tc__string_free(tc_ctx *c, const char *s) {
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
 
+static void tc__library_tables(tc__library *b) {
+    memset(&b->compiled, 0, sizeof b->compiled);
+    tc__modules_init(&b->modules, tc__library_ctx(b));
+    tc__map_init(&b->known, tc__library_ctx(b));
+}
+
+// A fork may have happened while another thread was at the tables: the child begins with new ones.
+static void tc__library_lock(tc__library *b) {
+    pid_t now = getpid();
+    if (b->pid != now) {
+        tc__mutex_init(&b->lock);
+        if (b->busy) tc__library_tables(b), b->torn = 1;
+        b->pid = now;
+    }
+    tc__mutex_lock(&b->lock);
+    b->busy = 1;
+}
+
+static void tc__library_unlock(tc__library *b) {
+    b->busy = 0;
+    tc__mutex_unlock(&b->lock);
+}
+
 // A core that takes hooks and log channels from another one, and counts its own memory.
 static void tc__core_like(tc__core *core, tc_ctx *c) {
     const tc__core *from = tc__core_of(c);
@@ -38238,23 +38279,23 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
     b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
     b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
-    tc__modules_init(&b->modules, tc__library_ctx(b));
-    tc__map_init(&b->known, tc__library_ctx(b));
+    b->pid = getpid();
+    b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
+    b->compile_memory = (size_t)config->compile_mb << 20;
+    tc__library_tables(b);
     return b;
 }
 
-// The last context that lets go frees it.
-static void tc__library_release(tc__library *b) {
+static void tc__library_free(tc__library *b) {
     tc_ctx *c = tc__library_ctx(b);
     tc_allocator hook = b->core.hook;
-    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
     TC__VEC_FREE(c, b->compiled);
     tc__string_free(c, b->compiler);
     tc__string_free(c, b->cache_dir);
     tc__mutex_free(&b->lock);
-    TC_ASSERT(b->core.bytes == 0);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
     tc__hook_realloc(&hook, b, sizeof *b, 0);
 }
 
@@ -38274,9 +38315,11 @@ static int tc__desk_find(tc__desk *k) {
     if (k->cc) return 1;
     memset(&o, 0, sizeof o);
     o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
     if (k->library->disk && !k->cache)
         k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
     k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    if (k->cc) k->cc->cancel = k->cancel;
     return k->cc != NULL;
 }
 
@@ -38291,9 +38334,9 @@ static int tc__desk_is_ready(tc__desk *k) {
 }
 
 static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
-    tc__mutex_lock(&k->library->lock);
+    tc__library_lock(k->library);
     int before = k->library->warned++;
-    tc__mutex_unlock(&k->library->lock);
+    tc__library_unlock(k->library);
     if (before) return;
     tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
              why ? why : "?");
@@ -38336,10 +38379,10 @@ static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
 
 // 1 = the process has this kernel, or knows that it is to be interpreted.
 static int tc__order_known(tc__library *b, tc__order *o) {
-    tc__mutex_lock(&b->lock);
+    tc__library_lock(b);
     const tc__compiled *e = tc__library_find(b, o->digest);
     if (e) o->run = e->run, o->settled = o->known = 1;
-    tc__mutex_unlock(&b->lock);
+    tc__library_unlock(b);
     return o->settled;
 }
 
@@ -38380,11 +38423,11 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
     if (!k->cache) return 0;
     uint64_t start = tc__now_ns();
     if (tc__order_key(k, o, &text, &key)) {
-        tc__mutex_lock(&b->lock);
+        tc__library_lock(b);
         tc__dl_function run =
             tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
         if (run) tc__order_settle(b, o, run);
-        tc__mutex_unlock(&b->lock);
+        tc__library_unlock(b);
         j->disk_hits += run != NULL, j->disk_misses += run == NULL;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
                 run ? "from disk" : "not on disk");
@@ -38412,7 +38455,7 @@ static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
 static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
-    tc__mutex_lock(&b->lock);
+    tc__library_lock(b);
     tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
     int whole = m != NULL;
     for (uint32_t i = 0; i < u->count; i++) {
@@ -38421,7 +38464,7 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
         whole &= run != NULL;
         tc__order_settle(b, o, run);
     }
-    tc__mutex_unlock(&b->lock);
+    tc__library_unlock(b);
     if (whole) tc__unit_publish(k, j, u, m, so);
     if (so->size && !whole) {
         tc__library_warn(k, "compiled kernels could not be loaded", NULL);
@@ -38440,9 +38483,10 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     int ok = tc__cc_build_all(k->cc, source, size, (int)n, so);
     j->cc_ns += tc__now_ns() - start;
     j->compiles += n;
-    if (!ok) tc__library_warn(k, "the compiler failed", k->cc->why.at);
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
+    if (!ok && wanted) tc__library_warn(k, "the compiler failed", k->cc->why.at);
     for (size_t i = 0; i < n; i++) {
-        tc__unit_load(k, j, &u[i], &so[i]);
+        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);
     }
 }
@@ -38473,6 +38517,249 @@ static void tc__job_free(tc__job *j) {
     TC__VEC_FREE(c, j->unit);
     tc__free(c, j, sizeof *j);
 }
+
+#endif // TC__JIT
+// ---- gen/exec/workshop.c ------------------------------------------------
+// The background: threads that do the jobs of a library while programs run interpreted.
+// Input: a job whose texts are printed. Output: its orders are settled when its state says DONE;
+// whoever gave it looks at that between two runs, so code is never changed under a running kernel.
+// A thread has a desk and memory of its own. Threads start when jobs come and end with the library;
+// a child made by fork() has none, and does its jobs itself.
+
+#if TC__JIT
+
+enum { TC__WORKSHOP_MOST = 4 }; // threads; each runs up to TC__CC_WIDTH_MAX units at once
+
+typedef enum tc__job_state {
+    TC__JOB_NEW,
+    TC__JOB_QUEUED,
+    TC__JOB_TAKEN,
+    TC__JOB_DONE
+} tc__job_state;
+
+#    if TC__THREADS
+
+typedef struct tc__craftsman {
+    tc__core core; // must be first: pays for its desk
+    tc__desk desk;
+    tc__library *library;
+    tc__job *job;             // in work; NULL = none
+    volatile uint32_t cancel; // nobody wants that job any more
+    pthread_t thread;
+} tc__craftsman;
+
+struct tc__workshop {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done; // a job came, or closing; a job was done
+    tc__job *first, *last;     // queued
+    tc__craftsman *man[TC__WORKSHOP_MOST];
+    int count, most, idle, closing;
+    pid_t pid; // that has the threads
+};
+
+// Contexts that share the library make it together.
+static tc__workshop *tc__workshop_of(tc__library *b) {
+    tc__library_lock(b);
+    tc__workshop *w = b->shop;
+    tc__library_unlock(b);
+    return w && w->pid == getpid() ? w : NULL; // forked: nobody works there
+}
+
+static tc__job *tc__workshop_next(tc__workshop *w) {
+    while (!w->first && !w->closing) {
+        w->idle++;
+        (void)pthread_cond_wait(&w->work, &w->lock);
+        w->idle--;
+    }
+    tc__job *j = w->closing ? NULL : w->first;
+    if (!j) return NULL;
+    w->first = j->next;
+    if (!w->first) w->last = NULL;
+    j->next = NULL;
+    tc__atomic_store32(&j->state, TC__JOB_TAKEN);
+    return j;
+}
+
+static void *tc__craftsman_main(void *arg) {
+    tc__craftsman *m = (tc__craftsman *)arg;
+    tc__workshop *w = m->library->shop;
+    (void)pthread_mutex_lock(&w->lock);
+    while ((m->job = tc__workshop_next(w)) != NULL) {
+        tc__atomic_store32(&m->cancel, 0);
+        (void)pthread_mutex_unlock(&w->lock);
+        tc__job_build(&m->desk, m->job);
+        (void)pthread_mutex_lock(&w->lock);
+        tc__atomic_store32(&m->job->state, TC__JOB_DONE);
+        m->job = NULL;
+        (void)pthread_cond_broadcast(&w->done);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+// One more thread; 0 = the system gives none. Signals are for the host's own threads.
+static int tc__craftsman_start(tc__library *b) {
+    tc__workshop *w = b->shop;
+    sigset_t all, host;
+    tc__craftsman *m = (tc__craftsman *)tc__hook_realloc(&b->core.hook, NULL, 0, sizeof *m);
+    if (!m) return 0;
+    memset(m, 0, sizeof *m);
+    tc__core_like(&m->core, tc__library_ctx(b));
+    tc__desk_open(&m->desk, (tc_ctx *)(void *)&m->core, b);
+    m->desk.cancel = &m->cancel, m->library = b;
+    (void)sigfillset(&all);
+    int ok = !pthread_sigmask(SIG_SETMASK, &all, &host);
+    if (ok) {
+        ok = !pthread_create(&m->thread, NULL, tc__craftsman_main, m);
+        (void)pthread_sigmask(SIG_SETMASK, &host, NULL);
+    }
+    if (ok)
+        w->man[w->count++] = m;
+    else
+        tc__hook_realloc(&b->core.hook, m, sizeof *m, 0);
+    return ok;
+}
+
+static int tc__workshop_open(tc__library *b) {
+    tc__workshop *w =
+        (tc__workshop *)tc__hook_realloc(&b->core.hook, NULL, 0, sizeof(tc__workshop));
+    int cpus = tc__cpu_count();
+    if (!w) return 0;
+    memset(w, 0, sizeof *w);
+    (void)pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_cond_init(&w->work, NULL);
+    (void)pthread_cond_init(&w->done, NULL);
+    w->most = b->compile_threads ? b->compile_threads : (cpus + 1) / 2;
+    if (w->most > TC__WORKSHOP_MOST) w->most = TC__WORKSHOP_MOST;
+    w->pid = getpid();
+    b->shop = w;
+    return 1;
+}
+
+// Takes over a job until its state is DONE. 0 = there is no background: do it yourself.
+static int tc__workshop_give(tc__library *b, tc__job *j) {
+    tc__library_lock(b);
+    int ok = b->shop || tc__workshop_open(b);
+    tc__library_unlock(b);
+    tc__workshop *w = ok ? tc__workshop_of(b) : NULL;
+    if (!w) return 0;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!w->idle && w->count < w->most) (void)tc__craftsman_start(b);
+    ok = w->count > 0;
+    if (ok) {
+        tc__atomic_store32(&j->state, TC__JOB_QUEUED);
+        if (w->last)
+            w->last->next = j;
+        else
+            w->first = j;
+        w->last = j;
+        (void)pthread_cond_signal(&w->work);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return ok;
+}
+
+static int tc__workshop_unqueue(tc__workshop *w, tc__job *j) {
+    tc__job **at = &w->first, *before = NULL;
+    while (*at && *at != j) before = *at, at = &(*at)->next;
+    if (!*at) return 0;
+    *at = j->next;
+    if (w->last == j) w->last = before;
+    return 1;
+}
+
+// The job is not wanted any more. It is the caller's again.
+static void tc__workshop_drop(tc__library *b, tc__job *j) {
+    tc__workshop *w = tc__workshop_of(b);
+    if (!w) return;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!tc__workshop_unqueue(w, j)) {
+        for (int i = 0; i < w->count; i++)
+            if (w->man[i]->job == j) tc__atomic_store32(&w->man[i]->cancel, 1);
+        while (tc__atomic_load32(&j->state) == TC__JOB_TAKEN)
+            (void)pthread_cond_wait(&w->done, &w->lock);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
+    for (const tc__job *j = w->first; j; j = j->next)
+        if (j->ctx == c) return 1;
+    for (int i = 0; i < w->count; i++)
+        if (w->man[i]->job && w->man[i]->job->ctx == c) return 1;
+    return 0;
+}
+
+// Waits until all jobs of context c are done.
+static void tc__workshop_wait(tc__library *b, const tc_ctx *c) {
+    tc__workshop *w = tc__workshop_of(b);
+    if (!w) return;
+    (void)pthread_mutex_lock(&w->lock);
+    while (tc__workshop_works_for(w, c)) (void)pthread_cond_wait(&w->done, &w->lock);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+// No job is left: ends the threads.
+static void tc__workshop_close(tc__library *b) {
+    tc__workshop *w = b->shop;
+    if (!w) return;
+    int forked = w->pid != getpid();
+    if (!forked) {
+        (void)pthread_mutex_lock(&w->lock);
+        w->closing = 1;
+        (void)pthread_cond_broadcast(&w->work);
+        (void)pthread_mutex_unlock(&w->lock);
+    }
+    for (int i = 0; i < w->count; i++) {
+        tc__craftsman *m = w->man[i];
+        if (!forked) (void)pthread_join(m->thread, NULL);
+        if (!forked) tc__desk_close(&m->desk);
+        TC_ASSERT(forked || m->core.bytes == 0);
+        tc__hook_realloc(&b->core.hook, m, sizeof *m, 0);
+    }
+    if (!forked) {
+        (void)pthread_mutex_destroy(&w->lock);
+        (void)pthread_cond_destroy(&w->work);
+        (void)pthread_cond_destroy(&w->done);
+    }
+    tc__hook_realloc(&b->core.hook, w, sizeof *w, 0);
+    b->shop = NULL;
+}
+
+#    else // no threads: every job is done by who wants it
+
+static int tc__workshop_give(tc__library *b, tc__job *j) {
+    (void)b, (void)j;
+    return 0;
+}
+
+static void tc__workshop_drop(tc__library *b, tc__job *j) { (void)b, (void)j; }
+
+static void tc__workshop_wait(tc__library *b, const tc_ctx *c) { (void)b, (void)c; }
+
+static void tc__workshop_close(tc__library *b) { (void)b; }
+
+static void *tc__workshop_of(tc__library *b) { return (void)b, (void *)NULL; }
+
+#    endif
+
+// A program that waits for this job is freed.
+static void tc__job_drop(void *job) {
+    tc__job *j = (tc__job *)job;
+    tc__workshop_drop(j->library, j);
+    tc__job_free(j);
+}
+
+// The last context that lets go of a library frees it.
+static void tc__library_release(tc__library *b) {
+    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
+    tc__workshop_close(b);
+    tc__library_free(b);
+}
+
+#else
+
+static void tc__job_drop(void *job) { (void)job; }
 
 #endif // TC__JIT
 // ---- gen/exec/state.c ---------------------------------------------------
@@ -38566,6 +38853,12 @@ typedef struct tc__address {
     uint32_t source; // index
 } tc__address;
 
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     tc__arena arena;
@@ -38591,8 +38884,8 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
-    int compiled;
-    int postponed;   // it was made in a stance that does not compile
+    tc__tier tier;   // whether it waits for code
+    void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
@@ -38766,6 +39059,7 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->job) tc__job_drop(p->job);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
@@ -39125,6 +39419,8 @@ static void tc__kernels_close(tc_ctx *c) {
     c->kernels = NULL;
 }
 
+static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
+
 // ---- orders ----
 
 static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
@@ -39244,24 +39540,61 @@ static void tc__program_take(tc__program *p, tc__job *j) {
         p->launch.at[i].run = (tc__kernel_fn)j->order.at[p->launch.at[i].order].run;
     tc__job_count(j);
     tc__job_free(j);
-    p->compiled = 1;
+}
+
+// What process and disk have of the orders; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
+                              const char *name, int (*ready)(tc__desk *k)) {
+    uint64_t start = tc__now_ns();
+    int ok = tc__job_open_orders(j) && ready(k);
+    j->ctx->stats.load_ns += tc__now_ns() - start;
+    if (ok) tc__job_load(j, k);
+    size_t missing = tc__job_open_orders(j);
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+            (unsigned)p->launch.count, (unsigned)missing);
+    return missing;
 }
 
 // Gives every launch of the program its compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name) {
-    tc_ctx *c = p->ctx;
-    tc__desk *k = &c->kernels->desk;
+    tc__desk *k = &p->ctx->kernels->desk;
     tc__job *j = tc__program_order(p);
     if (!j) return;
-    uint64_t start = tc__now_ns();
-    int ready = !tc__job_open_orders(j) || tc__desk_ready(k);
-    c->stats.load_ns += tc__now_ns() - start;
-    if (ready) tc__job_load(j, k);
-    size_t missing = tc__job_open_orders(j);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
-            (unsigned)p->launch.count, (unsigned)missing);
-    if (missing && (!ready || tc__job_units(j))) tc__job_build(k, j);
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
+}
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p);
+    if (!j) return 0;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    if (missing && tc__job_units(j)) {
+        if (tc__workshop_give(j->library, j)) {
+            p->job = j;
+            return 1;
+        }
+        tc__job_build(k, j);
+    }
+    tc__program_take(p, j);
+    return 0;
+}
+
+// Takes the code that was compiled in the background, if it is there.
+static void tc__program_arrive(tc__program *p) {
+    tc__job *j = (tc__job *)p->job;
+    if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
+        p->tier = TC__TIER_FINAL;
+        p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
+        tc__program_take(p, j);
+    } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
+        p->tier = TC__TIER_POSTPONED;
+        tc__job_free(j);
+    }
+    if (p->tier != TC__TIER_BUILDING) p->job = NULL;
 }
 
 // The kernels with vectors of `lanes` elements, as one translation unit.
@@ -39306,12 +39639,68 @@ static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
 static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
 
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    return (void)p, (void)name, 0;
+}
+
+static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__kernels_wait(tc_ctx *c) { (void)c; }
+
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;
     return 0;
 }
 
 #endif
+// ---- gen/exec/tier.c ----------------------------------------------------
+// When a program's kernels are compiled: at once, in the background, later, or never. Until then it
+// runs interpreted, with the same results. What decides is the stance, the backend and the region's
+// recompile_limit; a program that waits for its code asks for it at the begin of each run.
+
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, tc__region *r) {
+    if (r->programs++ < r->limit) return 1;
+    if (r->programs == r->limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+            (unsigned)r->limit);
+    return 0;
+}
+
+static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+    p->tier = TC__TIER_FINAL;
+    if (!tc__may_compile(c, r)) return;
+    if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, r->name);
+    else if (tc__program_compile_later(p, r->name))
+        p->tier = TC__TIER_BUILDING;
+}
+
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling.
+static void tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    p->tier = TC__TIER_FINAL;
+    if (c->interpret || exact) return;
+    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
+        p->tier = TC__TIER_POSTPONED;
+    else
+        tc__program_start_compile(c, r, p);
+}
+
+// A program that waits is about to run: it takes its code if that is there.
+static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
+    if (p->tier == TC__TIER_FINAL)
+        tc__log(c, TC__LOG_PERF,
+                "region \"%s\": compiled in the background, used from run %llu on", r->name,
+                (unsigned long long)p->runs);
+    int compiles =
+        c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+}
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -39475,6 +39864,7 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
+    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
@@ -39777,27 +40167,6 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
 
-// Past its limit a region goes on in the interpreter; that is said once.
-static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
-    tc__region *r = v->region;
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)r->limit);
-    return 0;
-}
-
-// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
-static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
-    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
-    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    tc__program_compile(p, v->region->name);
-}
-
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
     return tc__fail(c, TC_E_RECOMPILE,
                     "\"%s\" (%s:%d) has no program for this, and the stance is "
@@ -39813,8 +40182,6 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
     int exact = (s->flags & TC__STEP_EXACT) != 0;
     if (tc__step_is_ready(v, s)) {
-        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
-            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
@@ -39827,7 +40194,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__step_compile(c, v, p, exact);
+    tc__program_start(c, v->region, p, exact);
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
@@ -41015,6 +41382,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    if (p->tier != TC__TIER_FINAL) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -41614,11 +41982,17 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     tc_stance before = c->stance;
     if (c->recorder.visit || c->recorder.skipped)
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
     return before;
+}
+
+TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__kernels_wait(c);
+    return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {

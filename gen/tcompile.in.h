@@ -137,9 +137,11 @@
 #include "exec/cache.c"
 #include "exec/cc.c"
 #include "exec/library.c"
+#include "exec/workshop.c"
 #include "exec/state.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
+#include "exec/tier.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"

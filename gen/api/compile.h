@@ -9,6 +9,9 @@ typedef struct tc_config {
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
     int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
@@ -80,11 +83,16 @@ typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
     TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
 } tc_stance;
 
 // Sets the stance of the context, outside regions, and gives the one before.
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Waits until all that is being compiled in the background is there.
+TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
 // that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a

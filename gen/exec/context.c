@@ -187,11 +187,17 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     tc_stance before = c->stance;
     if (c->recorder.visit || c->recorder.skipped)
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
     return before;
+}
+
+TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__kernels_wait(c);
+    return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {

@@ -37,6 +37,8 @@ static void tc__kernels_close(tc_ctx *c) {
     c->kernels = NULL;
 }
 
+static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
+
 // ---- orders ----
 
 static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
@@ -156,24 +158,61 @@ static void tc__program_take(tc__program *p, tc__job *j) {
         p->launch.at[i].run = (tc__kernel_fn)j->order.at[p->launch.at[i].order].run;
     tc__job_count(j);
     tc__job_free(j);
-    p->compiled = 1;
+}
+
+// What process and disk have of the orders; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
+                              const char *name, int (*ready)(tc__desk *k)) {
+    uint64_t start = tc__now_ns();
+    int ok = tc__job_open_orders(j) && ready(k);
+    j->ctx->stats.load_ns += tc__now_ns() - start;
+    if (ok) tc__job_load(j, k);
+    size_t missing = tc__job_open_orders(j);
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+            (unsigned)p->launch.count, (unsigned)missing);
+    return missing;
 }
 
 // Gives every launch of the program its compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name) {
-    tc_ctx *c = p->ctx;
-    tc__desk *k = &c->kernels->desk;
+    tc__desk *k = &p->ctx->kernels->desk;
     tc__job *j = tc__program_order(p);
     if (!j) return;
-    uint64_t start = tc__now_ns();
-    int ready = !tc__job_open_orders(j) || tc__desk_ready(k);
-    c->stats.load_ns += tc__now_ns() - start;
-    if (ready) tc__job_load(j, k);
-    size_t missing = tc__job_open_orders(j);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
-            (unsigned)p->launch.count, (unsigned)missing);
-    if (missing && (!ready || tc__job_units(j))) tc__job_build(k, j);
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
+}
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p);
+    if (!j) return 0;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    if (missing && tc__job_units(j)) {
+        if (tc__workshop_give(j->library, j)) {
+            p->job = j;
+            return 1;
+        }
+        tc__job_build(k, j);
+    }
+    tc__program_take(p, j);
+    return 0;
+}
+
+// Takes the code that was compiled in the background, if it is there.
+static void tc__program_arrive(tc__program *p) {
+    tc__job *j = (tc__job *)p->job;
+    if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
+        p->tier = TC__TIER_FINAL;
+        p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
+        tc__program_take(p, j);
+    } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
+        p->tier = TC__TIER_POSTPONED;
+        tc__job_free(j);
+    }
+    if (p->tier != TC__TIER_BUILDING) p->job = NULL;
 }
 
 // The kernels with vectors of `lanes` elements, as one translation unit.
@@ -217,6 +256,14 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
 static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
 static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
+
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    return (void)p, (void)name, 0;
+}
+
+static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__kernels_wait(tc_ctx *c) { (void)c; }
 
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;

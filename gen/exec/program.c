@@ -39,6 +39,12 @@ typedef struct tc__address {
     uint32_t source; // index
 } tc__address;
 
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     tc__arena arena;
@@ -64,8 +70,8 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
-    int compiled;
-    int postponed;   // it was made in a stance that does not compile
+    tc__tier tier;   // whether it waits for code
+    void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
@@ -239,6 +245,7 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->job) tc__job_drop(p->job);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);

@@ -279,27 +279,6 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
 
-// Past its limit a region goes on in the interpreter; that is said once.
-static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
-    tc__region *r = v->region;
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)r->limit);
-    return 0;
-}
-
-// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
-static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
-    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
-    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    tc__program_compile(p, v->region->name);
-}
-
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
     return tc__fail(c, TC_E_RECOMPILE,
                     "\"%s\" (%s:%d) has no program for this, and the stance is "
@@ -315,8 +294,6 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
     int exact = (s->flags & TC__STEP_EXACT) != 0;
     if (tc__step_is_ready(v, s)) {
-        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
-            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
@@ -329,7 +306,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__step_compile(c, v, p, exact);
+    tc__program_start(c, v->region, p, exact);
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;

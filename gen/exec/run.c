@@ -153,6 +153,7 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
+    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;

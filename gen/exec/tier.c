@@ -1,0 +1,47 @@
+// When a program's kernels are compiled: at once, in the background, later, or never. Until then it
+// runs interpreted, with the same results. What decides is the stance, the backend and the region's
+// recompile_limit; a program that waits for its code asks for it at the begin of each run.
+
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, tc__region *r) {
+    if (r->programs++ < r->limit) return 1;
+    if (r->programs == r->limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+            (unsigned)r->limit);
+    return 0;
+}
+
+static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+    p->tier = TC__TIER_FINAL;
+    if (!tc__may_compile(c, r)) return;
+    if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, r->name);
+    else if (tc__program_compile_later(p, r->name))
+        p->tier = TC__TIER_BUILDING;
+}
+
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling.
+static void tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    p->tier = TC__TIER_FINAL;
+    if (c->interpret || exact) return;
+    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
+        p->tier = TC__TIER_POSTPONED;
+    else
+        tc__program_start_compile(c, r, p);
+}
+
+// A program that waits is about to run: it takes its code if that is there.
+static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
+    if (p->tier == TC__TIER_FINAL)
+        tc__log(c, TC__LOG_PERF,
+                "region \"%s\": compiled in the background, used from run %llu on", r->name,
+                (unsigned long long)p->runs);
+    int compiles =
+        c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+}
