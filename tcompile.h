@@ -1256,6 +1256,15 @@ TCDEF tc_ctx *tc_open(const tc_config *config);
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing.
 TCDEF void tc_close(tc_ctx *c);
 
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
 // ---- regions ----
 
 // Which sizes and scalars programs get at every run, instead of being compiled for them.
@@ -1429,6 +1438,11 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
                            int line);
 TCDEF void tc_fn_free(tc_fn *f);
 
+// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
+// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
+// (TC_E_FOREIGN: tc was opened from another context).
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
+
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
 // call's own: after an error out[] is null and no input was written.
@@ -1495,7 +1509,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xdae1e761d57851cbu
+#define TC__BUILD_ID 0x4e2442d0ca3348c9u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1736,6 +1750,13 @@ typedef struct tc__core {
 } tc__core;
 
 TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
+
+// A core that takes hooks and log channels from another one, and counts its own memory.
+TC__UNUSED static void tc__core_like(tc__core *core, tc_ctx *c) {
+    const tc__core *from = tc__core_of(c);
+    core->hook = from->hook, core->logger = from->logger;
+    core->log_mask = from->log_mask, core->cpu = from->cpu;
+}
 
 // ---- errors
 
@@ -4461,10 +4482,17 @@ typedef struct tc__layout {
     int64_t low, high; // smallest and largest element offset reached; high < low if empty
 } tc__layout;
 
-typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
+typedef enum tc__owner {
+    TC__OWNED,
+    TC__WRAPPED,
+    TC__SHARED // the parent context's: read only
+} tc__owner;
+
+typedef struct tc__family tc__family; // value/family.c
+typedef struct tc__held tc__held;
 
 typedef struct tc__storage {
-    void *data; // OWNED: by this struct; WRAPPED: by the user
+    void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
     size_t bytes;
     const void *constant; // data of a tc_const, which never changes; else NULL
     uint32_t refs;
@@ -4519,6 +4547,12 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
+    volatile uint32_t children; // contexts that read this one's tensors
+    tc__family *family;         // of the children; owned, NULL = there were none
+    tc_ctx *parent;             // whose tensors this one reads; NULL = none
+    tc__map import;             //   id there -> tc__tensor here, owned
+    tc__held *held;             //   what of the parent is held for that
+    volatile uint64_t here;     // child: thread that has a region or body open; 0 = none
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -4751,6 +4785,7 @@ static int tc__values_open(tc_ctx *c) {
     tc__layout none;
     memset(&none, 0, sizeof none);
     tc__map_init(&v->layout_ids, c);
+    tc__map_init(&v->import, c);
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -4766,6 +4801,208 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
     tc__map_free(&v->layout_ids);
+}
+// ---- gen/value/family.c -------------------------------------------------
+// Families: a context whose tensors other threads read, each through a context of its own.
+// A child sees the parent's tensors that were alive when it was opened, under their own handles: it
+// keeps a table of them with storage that only points at the parent's memory, which is held until the
+// child is closed. So nothing of the parent is looked at, let alone locked, while children run.
+//
+// A handle of the parent leads to the parent, also in code that runs for a child (a body with weights
+// in *user). What a thread has open decides: tc__ctx_here finds the child that runs on this thread.
+
+// Storage of the parent that a child holds; given back when the child is closed.
+typedef struct tc__held {
+    struct tc__held *next;
+    size_t count;
+    tc__storage *at[1]; // count of them
+} tc__held;
+
+struct tc__family {
+    tc__mutex lock;
+    tc_ctx *parent;
+    int closing; // the parent was closed, and waits for its children
+    tc_ctx *child[TC__CTX_SLOTS];
+    tc__held *returned; // of closed children; the parent lets go of it
+};
+
+static size_t tc__held_size(size_t count) {
+    return sizeof(tc__held) + count * sizeof(tc__storage *);
+}
+
+// The parent's family, made if need be; NULL = reported.
+static tc__family *tc__family_of(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    const tc_allocator *hook = &tc__core_of(parent)->hook;
+    if (v->family) return v->family;
+    tc__family *f = (tc__family *)tc__hook_realloc(hook, NULL, 0, sizeof(tc__family));
+    if (!f) return tc__fail(parent, TC_E_NOMEM, "tc_open_shared"), (tc__family *)NULL;
+    memset(f, 0, sizeof *f);
+    f->parent = parent;
+    tc__mutex_init(&f->lock);
+    v->family = f;
+    return f;
+}
+
+static void tc__family_free(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    tc_allocator hook = tc__core_of(parent)->hook;
+    if (!v->family) return;
+    tc__mutex_free(&v->family->lock);
+    tc__hook_realloc(&hook, v->family, sizeof *v->family, 0);
+    v->family = NULL;
+}
+
+// On the parent's side: lets go of what closed children held.
+static void tc__family_settle(tc_ctx *parent) {
+    tc__family *f = tc__values_of(parent)->family;
+    if (!f) return;
+    tc__mutex_lock(&f->lock);
+    tc__held *h = f->returned, *next;
+    f->returned = NULL;
+    tc__mutex_unlock(&f->lock);
+    for (; h; h = next) {
+        next = h->next;
+        for (size_t i = 0; i < h->count; i++) tc__storage_unref(parent, h->at[i]);
+        tc__hook_realloc(&tc__core_of(parent)->hook, h, tc__held_size(h->count), 0);
+    }
+}
+
+// ---- the child's table ----
+
+// Storage of the child that points at the parent's; 0 = out of memory.
+static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
+                                       tc__storage *from) {
+    uint64_t known;
+    if (tc__map_get(seen, (uint64_t)(uintptr_t)from, &known))
+        return (tc__storage *)(uintptr_t)known;
+    tc__storage *s = tc__storage_wrap(c, from->data, from->bytes);
+    if (!s || !tc__map_set(seen, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)s))
+        return tc__free(c, s, sizeof *s), (tc__storage *)NULL;
+    s->owner = TC__SHARED, s->constant = from->constant, s->refs = 0;
+    from->refs++;
+    held->at[held->count++] = from;
+    return s;
+}
+
+static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
+                      const tc__tensor *from) {
+    const tc__layout *l = tc__layout_at(parent, from->layout);
+    uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
+    tc__storage *s = layout ? tc__import_storage(c, held, seen, from->storage) : NULL;
+    tc__tensor *t = s ? TC__NEW(c, tc__tensor) : NULL;
+    if (!t) return 0;
+    t->epoch = from->epoch, t->layout = layout, t->storage = s, t->offset = from->offset;
+    t->file = from->file, t->line = from->line;
+    s->refs++;
+    if (tc__map_set(&tc__values_of(c)->import, id, (uint64_t)(uintptr_t)t)) return 1;
+    tc__free(c, t, sizeof *t);
+    return 0;
+}
+
+// The parent's tensor `h` as the child has it, NULL if it has none of this handle.
+static tc__tensor *tc__import_find(tc_ctx *c, tc_tensor h) {
+    uint64_t found;
+    if (!tc__map_get(&tc__values_of(c)->import, h.id, &found)) return NULL;
+    return (tc__tensor *)(uintptr_t)found;
+}
+
+static void tc__imports_free(tc_ctx *c) {
+    tc__map *m = &tc__values_of(c)->import;
+    for (size_t i = 0; i < m->capacity; i++) {
+        tc__tensor *t = m->at[i].key ? (tc__tensor *)(uintptr_t)m->at[i].value : NULL;
+        if (!t) continue;
+        tc__storage_unref(c, t->storage);
+        tc__free(c, t, sizeof *t);
+    }
+    tc__map_free(m);
+}
+
+// ---- membership ----
+
+// Child c sees the live tensors of the parent: eager ones, and the n kept ones. 0 = reported.
+static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
+                           tc__tensor *const *kept, size_t n) {
+    tc__values *v = tc__values_of(c), *from = tc__values_of(parent);
+    tc__family *f = from->family;
+    size_t room = from->slot.count + n;
+    tc__held *held = (tc__held *)tc__hook_realloc(&tc__core_of(parent)->hook, NULL, 0,
+                                                  tc__held_size(room));
+    tc__map seen;
+    int ok = held != NULL;
+    if (!ok) return tc__fail(parent, TC_E_NOMEM, "tc_open_shared");
+    held->count = 0, held->next = NULL;
+    tc__map_init(&seen, c);
+    for (uint32_t i = 0; ok && i < from->slot.count; i++) {
+        const tc__tensor *t = from->slot.at[i];
+        if (t->epoch)
+            ok = tc__import(c, parent, held, &seen, tc__handle(from, t->epoch, i).id, t);
+    }
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tc__import(c, parent, held, &seen, kept_id[i], kept[i]);
+    tc__map_free(&seen);
+    // The block is given back at its full size.
+    for (size_t i = held->count; i < room; i++) held->at[i] = NULL;
+    held->count = room;
+    v->held = held, v->parent = parent;
+    tc__mutex_lock(&f->lock);
+    f->child[v->slot_of_ctx] = c;
+    tc__mutex_unlock(&f->lock);
+    (void)tc__atomic_add32(&from->children, 1);
+    return ok;
+}
+
+// The child is closed. Gives the parent if it was waiting for this one to be closed too.
+static tc_ctx *tc__family_leave(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    tc_ctx *parent = v->parent;
+    if (!parent) return NULL;
+    tc__family *f = tc__values_of(parent)->family;
+    tc__mutex_lock(&f->lock);
+    f->child[v->slot_of_ctx] = NULL;
+    v->held->next = f->returned, f->returned = v->held;
+    int last = tc__atomic_add32(&tc__values_of(parent)->children, (uint32_t)-1) == 1;
+    last = last && f->closing;
+    tc__mutex_unlock(&f->lock);
+    return last ? parent : NULL;
+}
+
+// Whether the parent has to wait for its children; the last of them closes it then.
+static int tc__family_waits(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    if (!v->family) return 0;
+    tc__mutex_lock(&v->family->lock);
+    int waits = tc__atomic_load32(&v->children) != 0;
+    v->family->closing = waits;
+    tc__mutex_unlock(&v->family->lock);
+    return waits;
+}
+
+// The context in which code about a tensor of `c` runs on this thread: c, or a child of it.
+static tc_ctx *tc__ctx_here(tc_ctx *c) {
+    tc__family *f = tc__values_of(c)->family;
+    uint64_t me = tc__thread_self();
+    tc_ctx *found = c;
+    tc__mutex_lock(&f->lock);
+    for (int i = 1; i < TC__CTX_SLOTS && found == c; i++)
+        if (f->child[i] && tc__atomic_load64(&tc__values_of(f->child[i])->here) == me)
+            found = f->child[i];
+    tc__mutex_unlock(&f->lock);
+    return found;
+}
+
+// This thread runs code for child c, until *c->here gets back what was there.
+static uint64_t tc__here_enter(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    if (!v->parent) return 0;
+    uint64_t before = tc__atomic_load64(&v->here);
+    tc__atomic_store64(&v->here, tc__thread_self());
+    return before;
+}
+
+static void tc__here_leave(tc_ctx *c, uint64_t before) {
+    tc__values *v = tc__values_of(c);
+    if (v->parent) tc__atomic_store64(&v->here, before);
 }
 
 // ---- gen/graph/node.c ---------------------------------------------------
@@ -6413,9 +6650,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN,
-                        "%s: the tensor belongs to context %u, this is context %u", who,
-                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(
+            c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
+            who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
+            v->parent ? ", which sees what lived when tc_open_shared was called" : "");
     if (tc__is_visit(t))
         return tc__fail(c, TC_E_DEAD,
                         "%s: result %u of a region's visit that is two or more visits "
@@ -6439,6 +6677,8 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     uint64_t kept;
+    if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
+        return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
     tc__visit *v = tc__visit_find(c, t);
     uint32_t p = tc__position(t);
@@ -7123,8 +7363,24 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     return t;
 }
 
-// The context a tensor belongs to, NULL for a null tensor or a closed context.
-static tc_ctx *tc__ctx_of(tc_tensor t) { return tc__ctx_at((unsigned)(t.id >> 56)); }
+// The context that works on a tensor: the one it belongs to, or a child of that which runs on this
+// thread. NULL for a null tensor or a closed context.
+TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
+    tc_ctx *c = tc__ctx_at((unsigned)(t.id >> 56));
+    if (c && TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
+        return tc__ctx_here(c);
+    return c;
+}
+
+// The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
+static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
+    tc_ctx *c = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        tc_ctx *of = tc__ctx_of(in[i]);
+        if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
+    }
+    return c;
+}
 
 // ---- entries by arity, for the generated functions ----
 
@@ -7132,8 +7388,7 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
                              const int64_t *attr, uint32_t n_attr, const char *file,
                              int line) {
     tc__call k;
-    tc_ctx *c = NULL;
-    for (uint32_t i = 0; i < n && !c; i++) c = tc__ctx_of(in[i]);
+    tc_ctx *c = tc__ctx_of_all(in, n);
     if (!c) return tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;
@@ -7322,6 +7577,7 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
     tc__recorder_of(c)->depth = 0;
+    tc__here_leave(c, 0);
 }
 
 // Opens the next visit of `r`; the visit before the last one dies when this one ends.
@@ -7728,6 +7984,7 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc__family_settle(f.c);
     if (tc__is_visit(t)) {
         tc__kept_free(f.c, t.id);
         return;
@@ -8305,8 +8562,7 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    tc_ctx *c = NULL;
-    for (int i = 0; list && i < n && !c; i++) c = tc__ctx_of(list[i]);
+    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 
@@ -38261,13 +38517,6 @@ static void tc__library_unlock(tc__library *b) {
     tc__mutex_unlock(&b->lock);
 }
 
-// A core that takes hooks and log channels from another one, and counts its own memory.
-static void tc__core_like(tc__core *core, tc_ctx *c) {
-    const tc__core *from = tc__core_of(c);
-    core->hook = from->hook, core->logger = from->logger;
-    core->log_mask = from->log_mask, core->cpu = from->cpu;
-}
-
 static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
     tc__core *core = tc__core_of(c);
     tc__library *b =
@@ -38782,6 +39031,7 @@ struct tc_ctx {
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
     tc_fn *fn;             // functions; owned
+    uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
@@ -39410,6 +39660,17 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return k->library != NULL;
 }
 
+// Context c uses the library of its parent.
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    if (!k) return 0;
+    c->kernels = k, c->target = parent->target;
+    k->library = parent->kernels->library;
+    (void)tc__atomic_add32(&k->library->users, 1);
+    tc__desk_open(&k->desk, c, k->library);
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
@@ -39635,6 +39896,11 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return 1;
 }
 
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    (void)c, (void)parent;
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
 static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
@@ -39847,6 +40113,12 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
         const tc__storage *a = v->external.at[written].storage;
+        if (a->owner == TC__SHARED)
+            return tc__fail(
+                p->ctx, TC_E_FOREIGN,
+                "region \"%s\": external %u is written in place, and belongs to "
+                "the context this one was opened from; tc_clone it",
+                v->region ? v->region->name : "eager", (unsigned)written);
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -40583,10 +40855,15 @@ enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
+    const char *name;   // the caller's, static
+    tc__site site;
     tc_body body;
     void *user;
     size_t user_bytes;
     tc_options options;
+    uint64_t serial;     // of all functions of its context
+    const tc_fn *origin; // of the parent context, of which this is an instance; NULL = none
+    uint64_t origin_serial;
     tc__entry *entry;             // most recent first; owned
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
@@ -41043,11 +41320,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (!tc__visit_open(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
-    uint64_t programs = c->stats.programs;
+    uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
     ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
+    tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
@@ -41145,7 +41423,9 @@ static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
+    uint64_t here = tc__here_enter(c);
     int ok = tc__fn_body(k, out);
+    tc__here_leave(c, here);
     if (recording) {
         if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
         return ok;
@@ -41241,13 +41521,14 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
+    f->name = name ? name : "function", f->site = site;
     f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->options = options ? *options : tc_options_default();
     f->region->function = 1;
     tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
-    f->next = tc->fn, tc->fn = f;
+    f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
     return f;
 }
 
@@ -41266,6 +41547,35 @@ static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
             tc__entry_free(c, e);
         }
     }
+}
+
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f) return NULL;
+    tc_fn *own = tc->fn;
+    if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
+    while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
+    if (own) return own;
+    if (tc__values_of(tc)->parent != f->ctx) {
+        tc__fail(
+            tc, TC_E_FOREIGN,
+            "tc_fn_in: function \"%s\" belongs to a context that this one was not opened "
+            "from with tc_open_shared",
+            f->name);
+        return NULL;
+    }
+    own = tc_compile_at(tc, f->body, f->user, f->user_bytes, &f->options, f->name,
+                        f->site.file, f->site.line);
+    if (own) own->origin = f, own->origin_serial = f->serial;
+    return own;
+}
+
+// The instance of a function that a call is about: of the context of its tensors, or of the child that
+// runs on this thread.
+static tc_fn *tc__fn_here(const tc__fcall *k) {
+    tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
+    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    return tc_fn_in(c, k->f);
 }
 
 static void tc__fn_forget_region(tc_fn *f) {
@@ -41402,15 +41712,16 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
 
 // Signs n tensors: each alive, as the entry has it, on memory that no earlier one has. 0 = take
 // the long way.
-static int tc__quick_sign(const tc__values *v, const tc_tensor *h, uint32_t n,
-                          const tc__given *g, uint32_t epoch, tc__tensor **out) {
+static int tc__quick_sign(tc_ctx *c, const tc_tensor *h, uint32_t n, const tc__given *g,
+                          uint32_t epoch, tc__tensor **out) {
+    const tc__values *v = tc__values_of(c);
     tc__tensor *const *slot = v->slot.at;
     uint64_t slots = v->slot.count, ctx = (uint64_t)v->slot_of_ctx << 32;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
-        if (at >= slots) return 0;
-        tc__tensor *t = slot[at];
-        if ((id >> TC__SLOT_BITS ^ ctx) != t->epoch || t->layout != g[i].layout) return 0;
+        tc__tensor *t = at < slots ? slot[at] : NULL;
+        if (!t || (id >> TC__SLOT_BITS ^ ctx) != t->epoch) t = tc__tensor_find(c, h[i]);
+        if (!t || t->layout != g[i].layout) return 0;
         tc__storage *s = t->storage;
         if (s->bind_epoch == epoch) return 0;
         s->bind_epoch = epoch;
@@ -41426,6 +41737,7 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
         const tc__output *o = &p->output.at[i];
         if (!o->direct) continue;
         const tc__storage *a = t[e->source.at[o->external]]->storage;
+        if (a->owner == TC__SHARED) return 0;
         for (size_t k = 0; k < e->source.count; k++) {
             const tc__storage *b = t[e->source.at[k]]->storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -41455,16 +41767,16 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
 
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
-    tc__values *v = tc__values_of(k->f->ctx);
+    tc_ctx *c = k->f->ctx;
     tc__quick *q = &e->quick;
-    uint32_t epoch = tc__epoch_next(v), n = k->n_in + k->n_to;
+    uint32_t epoch = tc__epoch_next(tc__values_of(c)), n = k->n_in + k->n_to;
     uint32_t captured = (uint32_t)e->captured.count;
     tc__tensor **t = q->tensor.at;
     const tc__given *g = e->given.at;
     p->bound = NULL;
-    if (!tc__quick_sign(v, k->in, k->n_in, g, epoch, t)) return 0;
-    if (!tc__quick_sign(v, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
-    if (!tc__quick_sign(v, e->captured.at, captured, g + n, epoch, t + n)) return 0;
+    if (!tc__quick_sign(c, k->in, k->n_in, g, epoch, t)) return 0;
+    if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
+    if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
     for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
     for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
@@ -41563,8 +41875,12 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     return 1;
 }
 
-static tc_status tc__fn_enter(const tc__fcall *k) {
+static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
+    if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
+        k->f = tc__fn_here(k);
+        if (!k->f) return TC_E_NOMEM;
+    }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
     uint64_t skips = f->ctx->stats.skips;
@@ -41846,16 +42162,14 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
 #endif
 }
 
-TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = (tc_ctx *)tc__hook_realloc(&config->allocator, NULL, 0, sizeof *c);
+// A context with nothing in it but what others need to know of it; NULL = reported nowhere.
+static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
+    tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
-    tc__core *core = tc__core_of(c);
-    core->hook = config->allocator, core->logger = config->logger;
+    tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
     int slot = tc__ctx_register(c);
-    if (!slot) return tc__open_failed(c, &config->allocator);
+    if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
     // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
@@ -41867,12 +42181,63 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
+    return c;
+}
+
+TCDEF tc_ctx *tc_open(const tc_config *config) {
+    tc_config fallback = tc_config_default();
+    if (!config) config = &fallback;
+    tc_ctx *c = tc__context_new(&config->allocator, &config->logger);
+    if (!c) return NULL;
     tc__configure(c, config);
-    if (!tc__values_open(c) || !tc__kernels_open(c, config)) {
-        tc_close(c);
+    if (tc__values_open(c) && tc__kernels_open(c, config)) return c;
+    tc_close(c);
+    return NULL;
+}
+
+// Shows child c the live tensors of its parent; 0 = out of memory.
+static int tc__share(tc_ctx *c, tc_ctx *parent) {
+    for (tc__region *g = parent->recorder.region; g; g = g->next)
+        for (int i = 0; i < 2; i++)
+            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
+                tc__visit_hand_over(parent, &g->visit[i]);
+    const tc__recorder *r = &parent->recorder;
+    size_t n = r->kept_ids.count;
+    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
+    uint64_t found;
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
+                      ? (tc__tensor *)(uintptr_t)found
+                      : NULL;
+    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
+    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
+    return ok;
+}
+
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
+    if (!parent) return NULL;
+    const tc__core *from = tc__core_of(parent);
+    if (tc__values_of(parent)->parent) {
+        tc__fail(parent, TC_E_STATE,
+                 "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
-    return c;
+    if (!tc__visit_is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__family_settle(parent);
+    tc_ctx *c = tc__context_new(&from->hook, &from->logger);
+    if (!c) {
+        tc__fail(parent, TC_E_NOMEM, "tc_open_shared: no memory, or 255 contexts are open");
+        return NULL;
+    }
+    tc__core_like(tc__core_of(c), parent);
+    c->threads = 1;
+    c->disabled = parent->disabled, c->stance = parent->stance;
+    c->recompile_limit = parent->recompile_limit, c->no_fusion = parent->no_fusion;
+    c->passes_off = parent->passes_off, c->interpret = parent->interpret;
+    if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
+        return c;
+    tc_close(c);
+    return NULL;
 }
 
 static void tc__close_eager(tc_ctx *c) {
@@ -41892,8 +42257,7 @@ static void tc__close_eager(tc_ctx *c) {
     TC__VEC_FREE(c, v->result_of);
 }
 
-TCDEF void tc_close(tc_ctx *c) {
-    if (!c) return;
+static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
     while (c->fn) tc_fn_free(c->fn);
@@ -41909,12 +42273,22 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__map_free(&r->visits);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
+    tc__imports_free(c);
+    tc__family_settle(c);
+    tc__family_free(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
+}
+
+TCDEF void tc_close(tc_ctx *c) {
+    if (!c || tc__family_waits(c)) return;
+    tc_ctx *waits = tc__family_leave(c);
+    tc__close_now(c);
+    if (waits) tc__close_now(waits);
 }
 
 // ---- regions ----
@@ -41934,6 +42308,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    if (!r->visit && !r->skipped) tc__here_enter(c);
     if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
@@ -41946,12 +42321,17 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }
 
+static void tc__visit_end(tc_ctx *c) {
+    c->recorder.visit = NULL;
+    tc__here_leave(c, 0);
+}
+
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
     if (r->skipped && !v) {
-        r->skipped--;
+        if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
@@ -41966,14 +42346,14 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
-        r->visit = NULL;
+        tc__visit_end(c);
         return TC_E_FULLGRAPH;
     }
     tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
     tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
-    r->visit = NULL;
+    tc__visit_end(c);
     return status;
 }
 

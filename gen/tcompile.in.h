@@ -80,6 +80,7 @@
 #include "value/dtype.c"
 #include "value/ix.c"
 #include "value/buffer.c"
+#include "value/family.c"
 
 #include "graph/node.c"
 #include "graph/infer.c"

@@ -26,6 +26,15 @@ TCDEF tc_ctx *tc_open(const tc_config *config);
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing.
 TCDEF void tc_close(tc_ctx *c);
 
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
 // ---- regions ----
 
 // Which sizes and scalars programs get at every run, instead of being compiled for them.

@@ -51,16 +51,14 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
 #endif
 }
 
-TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = (tc_ctx *)tc__hook_realloc(&config->allocator, NULL, 0, sizeof *c);
+// A context with nothing in it but what others need to know of it; NULL = reported nowhere.
+static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
+    tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
-    tc__core *core = tc__core_of(c);
-    core->hook = config->allocator, core->logger = config->logger;
+    tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
     int slot = tc__ctx_register(c);
-    if (!slot) return tc__open_failed(c, &config->allocator);
+    if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
     // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
@@ -72,12 +70,63 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
+    return c;
+}
+
+TCDEF tc_ctx *tc_open(const tc_config *config) {
+    tc_config fallback = tc_config_default();
+    if (!config) config = &fallback;
+    tc_ctx *c = tc__context_new(&config->allocator, &config->logger);
+    if (!c) return NULL;
     tc__configure(c, config);
-    if (!tc__values_open(c) || !tc__kernels_open(c, config)) {
-        tc_close(c);
+    if (tc__values_open(c) && tc__kernels_open(c, config)) return c;
+    tc_close(c);
+    return NULL;
+}
+
+// Shows child c the live tensors of its parent; 0 = out of memory.
+static int tc__share(tc_ctx *c, tc_ctx *parent) {
+    for (tc__region *g = parent->recorder.region; g; g = g->next)
+        for (int i = 0; i < 2; i++)
+            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
+                tc__visit_hand_over(parent, &g->visit[i]);
+    const tc__recorder *r = &parent->recorder;
+    size_t n = r->kept_ids.count;
+    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
+    uint64_t found;
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
+                      ? (tc__tensor *)(uintptr_t)found
+                      : NULL;
+    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
+    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
+    return ok;
+}
+
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
+    if (!parent) return NULL;
+    const tc__core *from = tc__core_of(parent);
+    if (tc__values_of(parent)->parent) {
+        tc__fail(parent, TC_E_STATE,
+                 "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
-    return c;
+    if (!tc__visit_is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__family_settle(parent);
+    tc_ctx *c = tc__context_new(&from->hook, &from->logger);
+    if (!c) {
+        tc__fail(parent, TC_E_NOMEM, "tc_open_shared: no memory, or 255 contexts are open");
+        return NULL;
+    }
+    tc__core_like(tc__core_of(c), parent);
+    c->threads = 1;
+    c->disabled = parent->disabled, c->stance = parent->stance;
+    c->recompile_limit = parent->recompile_limit, c->no_fusion = parent->no_fusion;
+    c->passes_off = parent->passes_off, c->interpret = parent->interpret;
+    if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
+        return c;
+    tc_close(c);
+    return NULL;
 }
 
 static void tc__close_eager(tc_ctx *c) {
@@ -97,8 +146,7 @@ static void tc__close_eager(tc_ctx *c) {
     TC__VEC_FREE(c, v->result_of);
 }
 
-TCDEF void tc_close(tc_ctx *c) {
-    if (!c) return;
+static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
     while (c->fn) tc_fn_free(c->fn);
@@ -114,12 +162,22 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__map_free(&r->visits);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
+    tc__imports_free(c);
+    tc__family_settle(c);
+    tc__family_free(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
+}
+
+TCDEF void tc_close(tc_ctx *c) {
+    if (!c || tc__family_waits(c)) return;
+    tc_ctx *waits = tc__family_leave(c);
+    tc__close_now(c);
+    if (waits) tc__close_now(waits);
 }
 
 // ---- regions ----
@@ -139,6 +197,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    if (!r->visit && !r->skipped) tc__here_enter(c);
     if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
@@ -151,12 +210,17 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }
 
+static void tc__visit_end(tc_ctx *c) {
+    c->recorder.visit = NULL;
+    tc__here_leave(c, 0);
+}
+
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
     if (r->skipped && !v) {
-        r->skipped--;
+        if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
@@ -171,14 +235,14 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
-        r->visit = NULL;
+        tc__visit_end(c);
         return TC_E_FULLGRAPH;
     }
     tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
     tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
-    r->visit = NULL;
+    tc__visit_end(c);
     return status;
 }
 

@@ -58,10 +58,15 @@ enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
+    const char *name;   // the caller's, static
+    tc__site site;
     tc_body body;
     void *user;
     size_t user_bytes;
     tc_options options;
+    uint64_t serial;     // of all functions of its context
+    const tc_fn *origin; // of the parent context, of which this is an instance; NULL = none
+    uint64_t origin_serial;
     tc__entry *entry;             // most recent first; owned
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
@@ -518,11 +523,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (!tc__visit_open(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
-    uint64_t programs = c->stats.programs;
+    uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
     ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
+    tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
@@ -620,7 +626,9 @@ static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
+    uint64_t here = tc__here_enter(c);
     int ok = tc__fn_body(k, out);
+    tc__here_leave(c, here);
     if (recording) {
         if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
         return ok;
@@ -716,13 +724,14 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
+    f->name = name ? name : "function", f->site = site;
     f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->options = options ? *options : tc_options_default();
     f->region->function = 1;
     tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
-    f->next = tc->fn, tc->fn = f;
+    f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
     return f;
 }
 
@@ -741,6 +750,35 @@ static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
             tc__entry_free(c, e);
         }
     }
+}
+
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f) return NULL;
+    tc_fn *own = tc->fn;
+    if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
+    while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
+    if (own) return own;
+    if (tc__values_of(tc)->parent != f->ctx) {
+        tc__fail(
+            tc, TC_E_FOREIGN,
+            "tc_fn_in: function \"%s\" belongs to a context that this one was not opened "
+            "from with tc_open_shared",
+            f->name);
+        return NULL;
+    }
+    own = tc_compile_at(tc, f->body, f->user, f->user_bytes, &f->options, f->name,
+                        f->site.file, f->site.line);
+    if (own) own->origin = f, own->origin_serial = f->serial;
+    return own;
+}
+
+// The instance of a function that a call is about: of the context of its tensors, or of the child that
+// runs on this thread.
+static tc_fn *tc__fn_here(const tc__fcall *k) {
+    tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
+    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    return tc_fn_in(c, k->f);
 }
 
 static void tc__fn_forget_region(tc_fn *f) {

@@ -28,6 +28,17 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return k->library != NULL;
 }
 
+// Context c uses the library of its parent.
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    if (!k) return 0;
+    c->kernels = k, c->target = parent->target;
+    k->library = parent->kernels->library;
+    (void)tc__atomic_add32(&k->library->users, 1);
+    tc__desk_open(&k->desk, c, k->library);
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
@@ -250,6 +261,11 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;
+    return 1;
+}
+
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    (void)c, (void)parent;
     return 1;
 }
 

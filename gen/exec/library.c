@@ -119,13 +119,6 @@ static void tc__library_unlock(tc__library *b) {
     tc__mutex_unlock(&b->lock);
 }
 
-// A core that takes hooks and log channels from another one, and counts its own memory.
-static void tc__core_like(tc__core *core, tc_ctx *c) {
-    const tc__core *from = tc__core_of(c);
-    core->hook = from->hook, core->logger = from->logger;
-    core->log_mask = from->log_mask, core->cpu = from->cpu;
-}
-
 static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
     tc__core *core = tc__core_of(c);
     tc__library *b =

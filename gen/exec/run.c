@@ -136,6 +136,12 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
         const tc__storage *a = v->external.at[written].storage;
+        if (a->owner == TC__SHARED)
+            return tc__fail(
+                p->ctx, TC_E_FOREIGN,
+                "region \"%s\": external %u is written in place, and belongs to "
+                "the context this one was opened from; tc_clone it",
+                v->region ? v->region->name : "eager", (unsigned)written);
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;

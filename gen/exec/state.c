@@ -17,6 +17,7 @@ struct tc_ctx {
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
     tc_fn *fn;             // functions; owned
+    uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
