@@ -1227,6 +1227,136 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 #  define tc_bitwise_not(a) tc_bitwise_not_at(a, NULL, 0)
 #endif
 
+// ---- gen/api/spec.h -----------------------------------------------------
+// dtype and sizes of a tensor.
+typedef struct tc_spec {
+    tc_dtype dtype;
+    int rank;
+    int64_t dims[TC_MAX_RANK];  // unused = 0
+} tc_spec;
+
+// All elements of a tensor, row-major without gaps. data is aligned to the element, and
+// NULL where there are no elements; bools are 0 or 1. Borrowed for the length of the call.
+typedef struct tc_buffer {
+    void *data;
+    tc_spec spec;
+} tc_buffer;
+// ---- gen/api/options.h --------------------------------------------------
+// Options of regions and functions, backends, and the table of all settings.
+
+// Which sizes and scalars programs get at every run, instead of being compiled for them.
+typedef enum tc_dynamic {
+    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
+    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
+    TC_DYNAMIC_OFF    // none: a program for each
+} tc_dynamic;
+
+// A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
+// else its default.
+typedef struct tc_options {
+    int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
+    int disable;             // 1 = the region runs eagerly
+    tc_dynamic dynamic;
+    int recompile_limit;     // programs of one region or function that are compiled; those after it
+                             // are interpreted, with the same results. 0 = 16
+    const char *backend;     // NULL = the context's
+    const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
+                             // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
+                             // like the first, and the fourth like the third
+    int threads;             // that one kernel may use; 0 = the context's
+    int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
+                             // interpreter's; where it differs that program stays interpreted
+    int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
+                             // warning; 0 = TC_E_COMPILER
+    int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
+} tc_options;
+
+TCDEF tc_options tc_options_default(void);
+
+// Sets fields by a list, "fullgraph=1, mode=max-autotune". TC_E_ARG: an unknown name or value; the error
+// says which, and what there is. Fields before it are set.
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list);
+
+// One setting: a field of tc_options (of_region) or of tc_config.
+typedef struct tc_option_info {
+    const char *name;    // of the field
+    const char *env;     // environment variable
+    const char *values;  // "0,1", "number", "text", or all its values
+    const char *fallback;// without field and variable
+    const char *doc;
+    int of_region;
+} tc_option_info;
+
+// All settings: sets *rows to a table that lives as long as the program, gives its length.
+TCDEF int tc_list_options(const tc_option_info **rows);
+
+// ---- backends ----
+//
+// A backend runs the programs of regions and functions. There are
+//     eager      every op by itself, interpreted: no passes, no fusion
+//     aot_eager  the whole graph after all passes, fused, interpreted
+//     cpu        the same, compiled by the system's C compiler (the default)
+// and those you register. All give the same bits, apart from yours.
+
+// One node of a program's graph.
+typedef struct tc_graph_node {
+    const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
+    tc_spec spec;            // dtype and sizes of its value
+    int n_in;
+    const int *in;           // operands: numbers of nodes before this one
+    int n_attr;
+    const int64_t *attr;     // as in tc_graph_text
+} tc_graph_node;
+
+// What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
+// the backend makes of it.
+typedef struct tc_graph {
+    const char *name;        // of the region or function
+    const tc_graph_node *node;
+    int n_node;
+    const int *input;        // nodes that inputs 0.. are
+    int n_input;
+    const int *output;       // nodes that outputs 0.. hold
+    int n_output;
+    void *program;           // not yours
+} tc_graph;
+
+// One run. Inputs and outputs are row-major; outputs are to be written.
+typedef struct tc_graph_run {
+    const tc_buffer *in, *out;
+    int n_in, n_out;
+    const double *arg;       // values of "arg" nodes, by their attr[0]
+    uint64_t seed, draw;     // of random nodes: the stream, and its position
+    void *program;           // not yours
+} tc_graph_run;
+
+typedef struct tc_backend {
+    const char *name;        // copied
+    const char *doc;         // one line, copied; NULL = none
+    void *user;
+    // Makes a graph ready, once for each. *state is what run and forget get. TC_OK, or an error of
+    // yours, with *why set to a text that outlives the call. NULL = nothing to do.
+    tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
+    // Runs it, on the thread that uses the context. Needed.
+    tc_status (*run)(void *user, void *state, const tc_graph_run *run);
+    // Frees *state, with the program. NULL = nothing to do.
+    void (*forget)(void *user, void *state);
+} tc_backend;
+
+// Adds a backend to the context; regions name it in their options. TC_E_NULL: no name or no run;
+// TC_E_ARG: the name is taken; TC_E_STATE: inside a region.
+TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend);
+
+// Names of all backends, the first `room` of them into names. Gives how many there are.
+TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room);
+
+// For a backend: computes the outputs of a run as "aot_eager" does.
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run);
+
+// For a backend: the graph as text, and its kernels as C ("c") or CUDA ("cuda") text; NULL = no memory,
+// or no such language. The text belongs to the graph.
+TCDEF const char *tc_graph_text(const tc_graph *graph);
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language);
 // ---- gen/api/compile.h --------------------------------------------------
 // Contexts, regions, reading results, errors, statistics.
 
@@ -1237,7 +1367,7 @@ typedef struct tc_config {
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
     int compile_ms;          // time that one step of the compiler may take; 0 = 60000
@@ -1266,23 +1396,6 @@ TCDEF void tc_close(tc_ctx *c);
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
 // ---- regions ----
-
-// Which sizes and scalars programs get at every run, instead of being compiled for them.
-typedef enum tc_dynamic {
-    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
-    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
-    TC_DYNAMIC_OFF    // none: a program for each
-} tc_dynamic;
-
-typedef struct tc_options {
-    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
-    int disable;         // 1 = the region runs eagerly
-    tc_dynamic dynamic;
-    int recompile_limit; // programs of one region or function that are compiled; those after it are
-                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
-} tc_options;
-
-TCDEF tc_options tc_options_default(void);
 
 // Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
 // known by its name and place: the next visit follows the recording, and a visit that does something
@@ -1509,7 +1622,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x4e2442d0ca3348c9u
+#define TC__BUILD_ID 0x2db00aa50a0f2509u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2522,6 +2635,19 @@ TC__UNUSED static void tc__put_double(tc__text *t, double v) {
         tc__put(t, "%s%.*s", digits, exponent + 1 - n, "0000000000000000");
     else
         tc__put(t, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
+}
+
+// ---- copies of strings
+
+TC__UNUSED static const char *tc__string_copy(tc_ctx *c, const char *s) {
+    if (!s) return NULL;
+    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
+    if (copy) memcpy(copy, s, strlen(s) + 1);
+    return copy;
+}
+
+TC__UNUSED static void tc__string_free(tc_ctx *c, const char *s) {
+    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 // ---- gen/base/hash.c ----------------------------------------------------
 // Digests and the hash table.
@@ -4812,11 +4938,11 @@ static void tc__values_close(tc_ctx *c) {
 // in *user). What a thread has open decides: tc__ctx_here finds the child that runs on this thread.
 
 // Storage of the parent that a child holds; given back when the child is closed.
-typedef struct tc__held {
+struct tc__held {
     struct tc__held *next;
     size_t count;
     tc__storage *at[1]; // count of them
-} tc__held;
+};
 
 struct tc__family {
     tc__mutex lock;
@@ -6581,10 +6707,11 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;     // keeps: some path has a KEEP step
-    int dynamic;              // tc_dynamic
-    uint32_t programs, limit; // programs made; how many of them are compiled
-    int function; // a body: the operands of its FINISH are the outputs, no others
+    int keeps;           // some path has a KEEP step
+    tc_options options;  // what the caller asked for, nothing left open
+    const void *backend; // that runs its programs; of exec/
+    uint32_t programs;   // made; options.recompile_limit of them are compiled
+    int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -9503,7 +9630,7 @@ static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
     if (m && m->fixed >> dim & 1) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
-    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+    return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
 
 // The symbol of a size of this visit, 0 = none has it.
@@ -9876,7 +10003,7 @@ static int tc__sizes_wanted(const tc__promoter *p) {
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
         v->fresh = UINT32_MAX;
         return;
     }
@@ -38479,17 +38606,6 @@ typedef struct tc__job {
     struct tc__job *next;
 } tc__job;
 
-static const char *tc__string_copy(tc_ctx *c, const char *s) {
-    if (!s) return NULL;
-    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
-    if (copy) memcpy(copy, s, strlen(s) + 1);
-    return copy;
-}
-
-static void tc__string_free(tc_ctx *c, const char *s) {
-    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
-}
-
 // ---- life ----
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
@@ -39022,11 +39138,11 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret; // 1 = never compile
     tc_stance stance;
-    int recompile_limit; // of regions that name none; 0 = the default
+    tc_options defaults; // of regions: from the environment, and tc_config.backend
+    TC__VEC(struct tc__backend *) backends; // registered; owned
+    const char *default_backend;            // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
@@ -39041,10 +39157,8 @@ struct tc_ctx {
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__runs_eagerly(const tc_ctx *c) {
-    return c->disabled || c->stance == TC_STANCE_FORCE_EAGER;
+    return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
-static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
-static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
@@ -39061,6 +39175,409 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
     c->stats.kernel_runs += kernels;
     c->stats.run_ns += ns;
 }
+// ---- gen/exec/backend.c -------------------------------------------------
+// The backends of a context: ours, in a table, and those the user registered.
+
+typedef struct tc__backend {
+    const char *name, *doc;    // registered: owned
+    int passes, fuse, compile; // what we do before it runs
+    tc_backend own;            // registered: its functions; run NULL = it is ours
+} tc__backend;
+
+enum { TC__NO, TC__YES };
+
+static const tc__backend tc__backends[] = {
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, {0}},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, {0}},
+    {"cpu",
+     "the whole graph, fused, compiled by the system's C compiler",
+     TC__YES,
+     TC__YES,
+     TC__YES,
+     {0}},
+};
+
+static const tc__backend *const tc__backend_default = &tc__backends[2];
+
+static const tc__backend *tc__backend_at(const tc_ctx *c, size_t i) {
+    if (i < TC__COUNT(tc__backends)) return &tc__backends[i];
+    i -= TC__COUNT(tc__backends);
+    return i < c->backends.count ? c->backends.at[i] : NULL;
+}
+
+static int tc__backend_is_registered(const void *backend) {
+    return backend && ((const tc__backend *)backend)->own.run;
+}
+
+// NULL = there is none of this name.
+static const tc__backend *tc__backend_find(const tc_ctx *c, const char *name, size_t n) {
+    const tc__backend *b;
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++)
+        if (strlen(b->name) == n && !memcmp(b->name, name, n)) return b;
+    return NULL;
+}
+
+// The context's own copy of a name, NULL = there is none like it.
+static const char *tc__backend_name(const tc_ctx *c, const char *name, size_t n) {
+    const tc__backend *b = tc__backend_find(c, name, n);
+    return b ? b->name : NULL;
+}
+
+static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t n) {
+    char known[256] = "";
+    size_t used = 0;
+    const tc__backend *b;
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++) {
+        size_t m = strlen(b->name);
+        if (used + m + 3 > sizeof known) break;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 b->name);
+    }
+    return tc__fail(c, TC_E_ARG, "%s: there is no backend \"%.*s\"; there are %s", who,
+                    (int)(n < 60 ? n : 60), name, known);
+}
+
+static void tc__backend_free(tc_ctx *c, tc__backend *b) {
+    tc__string_free(c, b->name);
+    tc__string_free(c, b->doc);
+    tc__free(c, b, sizeof *b);
+}
+
+static void tc__backends_free(tc_ctx *c) {
+    for (size_t i = 0; i < c->backends.count; i++) tc__backend_free(c, c->backends.at[i]);
+    TC__VEC_FREE(c, c->backends);
+}
+
+static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
+    tc__backend *b = TC__NEW(c, tc__backend);
+    if (!b) return 0;
+    b->name = tc__string_copy(c, from->name), b->doc = tc__string_copy(c, from->doc);
+    b->passes = b->fuse = 1, b->own = *from;
+    b->own.name = b->name, b->own.doc = b->doc;
+    if (b->name && (b->doc || !from->doc) && TC__PUSH(c, c->backends, b)) return 1;
+    tc__backend_free(c, b);
+    return 0;
+}
+
+TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int ok = 0;
+    if (!backend || !backend->name || !*backend->name || !backend->run)
+        tc__fail(c, TC_E_NULL, "tc_register_backend: %s is missing",
+                 !backend       ? "the backend"
+                 : backend->run ? "its name"
+                                : "its run");
+    else if (c->recorder.visit || c->recorder.skipped)
+        tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
+    else if (tc__backend_find(c, backend->name, strlen(backend->name)))
+        tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",
+                 backend->name);
+    else
+        ok = tc__backend_add(c, backend);
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room) {
+    const tc__backend *b;
+    int n = 0;
+    if (!c) return 0;
+    for (; (b = tc__backend_at(c, (size_t)n)) != NULL; n++)
+        if (names && n < room) names[n] = b->name;
+    return n;
+}
+
+// ---- what a registered backend has of a program ----
+
+typedef struct tc__foreign {
+    tc_ctx *ctx;
+    const tc__backend *backend;
+    void *state;     // the backend's
+    tc__arena arena; // of the arrays in graph
+    tc_graph graph;
+    tc__text text, source; // of tc_graph_text and tc_graph_source
+    uint32_t *in_source;   // by input: external, or externals + position
+    uint32_t *out_index;   // by output: the program's output
+    tc_buffer *in, *out;   // of a run
+    double *arg;
+    uint8_t **dense; // by input: row-major copy of what is strided, owned; NULL = none
+    size_t *dense_bytes;
+    int failed; // its errors are suppressed: the interpreter goes on
+} tc__foreign;
+
+static void tc__foreign_free(tc__foreign *f) {
+    if (!f) return;
+    tc_ctx *c = f->ctx;
+    if (f->state && f->backend->own.forget)
+        f->backend->own.forget(f->backend->own.user, f->state);
+    for (int i = 0; f->dense && i < f->graph.n_input; i++)
+        if (f->dense[i]) tc__free_aligned(c, f->dense[i], f->dense_bytes[i]);
+    tc__text_free(&f->text);
+    tc__text_free(&f->source);
+    tc__arena_free(&f->arena);
+    tc__free(c, f, sizeof *f);
+}
+// ---- gen/exec/options.c -------------------------------------------------
+// Settings: one table for the fields of tc_config and tc_options, their environment variables, what
+// values they take, and what the manual says of them.
+
+typedef enum tc__option_kind {
+    TC__OPTION_FLAG,
+    TC__OPTION_NUMBER,
+    TC__OPTION_WORD, // one of `words`, as its index
+    TC__OPTION_TEXT
+} tc__option_kind;
+
+#define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
+
+typedef enum tc__mode { // in the order of TC__MODES
+    TC__MODE_DEFAULT,
+    TC__MODE_REDUCE_OVERHEAD,
+    TC__MODE_MAX_AUTOTUNE,
+    TC__MODE_MAX_AUTOTUNE_NO_GRAPHS
+} tc__mode;
+
+// X(field, env, kind, values, default, "doc")
+#define TC__CONTEXT_OPTIONS(X)                                                             \
+    X(threads, "TC_THREADS", NUMBER, "number", "all cores the process may use",            \
+      "threads that run kernels")                                                          \
+    X(cache_dir, "TC_CACHE_DIR", TEXT, "text", "$XDG_CACHE_HOME or ~/.cache, /tcompile",   \
+      "where compiled kernels are kept")                                                   \
+    X(cc, "CC", TEXT, "text", "cc, gcc or clang", "the compiler")                          \
+    X(logs, "TC_LOGS", TEXT, "text", "", "log channels, such as graph,output_code")        \
+    X(no_disk_cache, "TC_NO_DISK_CACHE", FLAG, "0,1", "0",                                 \
+      "compiled kernels live in memory only")                                              \
+    X(no_fusion, "TC_NO_FUSION", FLAG, "0,1", "0", "one kernel per op")                    \
+    X(passes_off, "TC_PASSES_OFF", TEXT, "text", "", "graph passes to leave out, or all")  \
+    X(baseline, "TC_BASELINE", FLAG, "0,1", "0", "emit for the oldest CPU of this kind")   \
+    X(compile_threads, "TC_COMPILE_THREADS", NUMBER, "number",                             \
+      "half the cores, at most 4", "programs compiled in the background at once")          \
+    X(compile_ms, "TC_COMPILE_MS", NUMBER, "number", "60000",                              \
+      "milliseconds one step of the compiler may take")                                    \
+    X(compile_mb, "TC_COMPILE_MB", NUMBER, "number", "8192",                               \
+      "megabytes one process of the compiler may have")
+
+#define TC__REGION_OPTIONS(X)                                                              \
+    X(fullgraph, "TC_FULLGRAPH", FLAG, "0,1", "0", "a graph break is an error")            \
+    X(disable, "TC_DISABLE", FLAG, "0,1", "0", "regions and functions run eagerly")        \
+    X(dynamic, "TC_DYNAMIC", WORD, "auto,on,off", "auto",                                  \
+      "sizes and scalars that are known at run time only")                                 \
+    X(recompile_limit, "TC_RECOMPILE_LIMIT", NUMBER, "number", "16",                       \
+      "programs of one region that are compiled")                                          \
+    X(backend, "TC_BACKEND", TEXT, "text", "cpu", "who runs programs")                     \
+    X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
+    X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
+      "threads that one kernel may use")                                                   \
+    X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
+      "first runs of compiled code are compared with the interpreter's")                   \
+    X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
+      "where a registered backend fails the interpreter goes on")                          \
+    X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
+      "seconds that max-autotune may take for one program")
+
+static const tc_option_info tc__options[] = {
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {#field, env, values, fallback, doc, 0},
+    TC__CONTEXT_OPTIONS(TC__ROW)
+#undef TC__ROW
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {#field, env, values, fallback, doc, 1},
+        TC__REGION_OPTIONS(TC__ROW)
+#undef TC__ROW
+};
+
+// Where a field stands in its struct, and what it is.
+static const struct {
+    tc__option_kind kind;
+    size_t offset;
+} tc__option_fields[] = {
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {TC__OPTION_##kind, offsetof(tc_config, field)},
+    TC__CONTEXT_OPTIONS(TC__ROW)
+#undef TC__ROW
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {TC__OPTION_##kind, offsetof(tc_options, field)},
+        TC__REGION_OPTIONS(TC__ROW)
+#undef TC__ROW
+};
+
+TCDEF int tc_list_options(const tc_option_info **rows) {
+    if (rows) *rows = tc__options;
+    return (int)TC__COUNT(tc__options);
+}
+
+TCDEF tc_options tc_options_default(void) {
+    tc_options o;
+    memset(&o, 0, sizeof o);
+    return o;
+}
+
+// ---- words ----
+
+// Letters to change, add or leave out to make b of a[0..n). What is longer than the table is far.
+static int tc__word_distance(const char *a, size_t n, const char *b) {
+    enum { MOST = 32 };
+    int row[MOST + 1];
+    size_t m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    for (size_t k = 0; k <= m; k++) row[k] = (int)k;
+    for (size_t i = 0; i < n; i++) {
+        int corner = row[0];
+        row[0] = (int)i + 1;
+        for (size_t k = 0; k < m; k++) {
+            int change = corner + (a[i] != b[k]);
+            corner = row[k + 1];
+            int step = (row[k] < corner ? row[k] : corner) + 1;
+            row[k + 1] = change < step ? change : step;
+        }
+    }
+    return row[m];
+}
+
+// The index of a word in a list "a,b,c"; -1 = it is not there.
+static int tc__word_in(const char *list, const char *word, size_t n) {
+    for (int i = 0; *list; i++) {
+        size_t m = strcspn(list, ",");
+        if (m == n && !memcmp(list, word, n)) return i;
+        list += m + (list[m] != 0);
+    }
+    return -1;
+}
+
+static const char *const tc__mode_names[] = {"default", "reduce-overhead", "max-autotune",
+                                             "max-autotune-no-cudagraphs"};
+
+// ---- setting a field ----
+
+static int tc__fail_option(tc_ctx *c, const char *name, const char *value, size_t n,
+                           const char *values) {
+    return tc__fail(c, TC_E_ARG, "option %s: \"%.*s\" is none of its values: %s", name,
+                    (int)(n < 60 ? n : 60), value, values);
+}
+
+// A whole number, 0 or more; -1 = it is none.
+static int64_t tc__option_number(const char *s, size_t n) {
+    int64_t v = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] < '0' || s[i] > '9' || v > 100000000) return -1;
+        v = v * 10 + (s[i] - '0');
+    }
+    return n ? v : -1;
+}
+
+// Sets field i of a tc_config or tc_options; 0 = reported. A text must live as long as the struct does.
+static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t n) {
+    const tc_option_info *o = &tc__options[i];
+    char *field = (char *)at + tc__option_fields[i].offset;
+    tc__option_kind kind = tc__option_fields[i].kind;
+    int64_t v;
+    if (kind == TC__OPTION_TEXT) {
+        int word = strchr(o->values, ',') ? tc__word_in(o->values, value, n) : 0;
+        if (word < 0) return tc__fail_option(c, o->name, value, n, o->values);
+        if (!strcmp(o->name, "mode")) value = tc__mode_names[word];
+        memcpy(field, &value, sizeof value);
+        return 1;
+    }
+    v = kind == TC__OPTION_WORD ? tc__word_in(o->values, value, n)
+                                : tc__option_number(value, n);
+    if (v < 0 || (kind == TC__OPTION_FLAG && v > 1))
+        return tc__fail_option(c, o->name, value, n, o->values);
+    int number = (int)v;
+    memcpy(field, &number, sizeof number);
+    return 1;
+}
+
+TC__STATIC_ASSERT(enums_are_set_as_int, sizeof(tc_dynamic) == sizeof(int));
+
+static int tc__option_is_zero(int i, const void *at) {
+    const char *field = (const char *)at + tc__option_fields[i].offset;
+    const char *text;
+    int number;
+    if (tc__option_fields[i].kind == TC__OPTION_TEXT)
+        return memcpy(&text, field, sizeof text), !text;
+    return memcpy(&number, field, sizeof number), !number;
+}
+
+// Fields that are zero take their environment variables. What those say wrong is warned of.
+static void tc__options_environment(tc_ctx *c, void *at, int of_region) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *o = &tc__options[i];
+        const char *value = o->of_region == of_region ? tc__env(o->env) : NULL;
+        if (!value || !*value || !tc__option_is_zero(i, at)) continue;
+        tc__error_mark before = tc__error_now(c);
+        if (tc__option_set(c, i, at, value, strlen(value))) continue;
+        tc__error_restore(c, before);
+        tc__warn(c, "%s=\"%.60s\" is ignored; its values: %s", o->env, value, o->values);
+    }
+}
+
+// Fields that are zero take those of `from`.
+static void tc__options_inherit(tc_options *o, const tc_options *from) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        size_t at = tc__option_fields[i].offset;
+        size_t n =
+            tc__option_fields[i].kind == TC__OPTION_TEXT ? sizeof(char *) : sizeof(int);
+        if (tc__options[i].of_region && tc__option_is_zero(i, o))
+            memcpy((char *)o + at, (const char *)from + at, n);
+    }
+}
+
+// ---- by name ----
+
+static int tc__fail_option_name(tc_ctx *c, const char *name, size_t n) {
+    const char *nearest = "";
+    int best = INT_MAX;
+    for (size_t i = 0; i < TC__COUNT(tc__options); i++) {
+        int d = tc__options[i].of_region ? tc__word_distance(name, n, tc__options[i].name)
+                                         : INT_MAX;
+        if (d < best) best = d, nearest = tc__options[i].name;
+    }
+    return tc__fail(
+        c, TC_E_ARG,
+        "no option is called \"%.*s\"; is \"%s\" meant? tc_list_options gives all",
+        (int)(n < 60 ? n : 60), name, nearest);
+}
+
+static size_t tc__trim(const char **s, size_t n) {
+    while (n && (**s == ' ' || **s == '\t')) ++*s, n--;
+    while (n && ((*s)[n - 1] == ' ' || (*s)[n - 1] == '\t')) n--;
+    return n;
+}
+
+// One "name=value"; the text of a value is made to last by the backend's table.
+static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, size_t n) {
+    const char *equal = (const char *)memchr(item, '=', n);
+    size_t name_size = equal ? (size_t)(equal - item) : n;
+    const char *name = item, *value = equal ? equal + 1 : "";
+    size_t value_size = equal ? n - name_size - 1 : 0;
+    name_size = tc__trim(&name, name_size), value_size = tc__trim(&value, value_size);
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *row = &tc__options[i];
+        if (!row->of_region || strlen(row->name) != name_size) continue;
+        if (memcmp(row->name, name, name_size)) continue;
+        if (!equal && tc__option_fields[i].kind == TC__OPTION_FLAG)
+            value = "1", value_size = 1;
+        if (!strcmp(row->name, "backend")) {
+            const char *known = tc__backend_name(c, value, value_size);
+            if (!known) return tc__fail_backend(c, "option backend", value, value_size);
+            value = known;
+        }
+        return tc__option_set(c, i, o, value, value_size);
+    }
+    return tc__fail_option_name(c, name, name_size);
+}
+
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
+    if (!c || !options) return TC_E_NULL;
+    while (list && *list) {
+        size_t n = strcspn(list, ",");
+        const char *item = list;
+        size_t size = tc__trim(&item, n);
+        if (size && !tc__options_parse_one(c, options, item, size)) return TC_E_ARG;
+        list += n + (list[n] != 0);
+    }
+    return TC_OK;
+}
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
@@ -39072,6 +39589,7 @@ typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
+    tc__kernel_fn held; // while it is interpreted to compare
     void **buf;         // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
@@ -39134,6 +39652,10 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
+    const tc__backend *backend; // NULL = of an eager op
+    tc__foreign *foreign;       // what a registered backend has of it; owned
+    int threads;                // that a kernel may use; 0 = all
+    int verify;      // 1 = its first compiled run is compared with the interpreter
     tc__tier tier;   // whether it waits for code
     void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
@@ -39310,6 +39832,7 @@ static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
     if (p->job) tc__job_drop(p->job);
+    tc__foreign_free(p->foreign);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
@@ -39400,6 +39923,8 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
     int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
+    if (p->threads && l->grain < l->items / p->threads + 1)
+        l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
 }
 
@@ -39524,8 +40049,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok =
-        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -39544,7 +40069,8 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     for (size_t i = 0; i < n; i++) {
         tc__output *o = &p->output.at[i];
@@ -39585,7 +40111,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    for (size_t i = 0; ok && i < p->output.count; i++)
+    int foreign = p->backend && p->backend->own.run;
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
@@ -39599,6 +40126,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->threads = v->region ? v->region->options.threads : 0;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
@@ -39919,6 +40448,149 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #endif
+// ---- gen/exec/foreign.c -------------------------------------------------
+// Programs on registered backends: the graph as the backend sees it, and a run of it.
+// Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
+// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
+// exact (TC__STEP_EXACT).
+
+static tc__foreign *tc__foreign_of(const tc__program *p) {
+    return p->foreign && !p->foreign->failed ? p->foreign : NULL;
+}
+
+// Whether output i of the program is computed into memory of its own.
+static int tc__foreign_computes(const tc__program *p, size_t i) {
+    return !p->output.at[i].alias && p->output.at[i].first == i;
+}
+
+static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+    for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
+}
+
+static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
+                            tc_graph_node *to) {
+    int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
+    int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
+    if (!in || !attr) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
+    // Attributes that are expressions have been made into their values: sizes are fixed.
+    for (uint32_t k = 0; k < n->n_attr; k++) attr[k] = n->attr[k];
+    to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
+    to->n_attr = n->n_attr, to->attr = attr;
+    tc__spec_of_node(p, n, &to->spec);
+    return 1;
+}
+
+static int tc__foreign_nodes(tc__foreign *f, const tc__program *p) {
+    size_t n = p->graph.node.count, inputs = 0;
+    tc_graph_node *node = TC__ANEW_ARRAY(&f->arena, tc_graph_node, n + 1);
+    int *input = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->in_source = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    if (!node || !input || !f->in_source) return 0;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *from = p->graph.node.at[i];
+        if (!tc__foreign_node(f, p, from, &node[i])) return 0;
+        if (from->op != TC_OP_INPUT) continue;
+        f->in_source[inputs] = (uint32_t)from->attr[0];
+        input[inputs++] = (int)i;
+    }
+    f->graph.node = node, f->graph.n_node = (int)n;
+    f->graph.input = input, f->graph.n_input = (int)inputs;
+    f->in = TC__ANEW_ARRAY(&f->arena, tc_buffer, inputs + 1);
+    f->dense = TC__ANEW_ARRAY(&f->arena, uint8_t *, inputs + 1);
+    f->dense_bytes = TC__ANEW_ARRAY(&f->arena, size_t, inputs + 1);
+    f->arg = TC__ANEW_ARRAY(&f->arena, double, p->arg.count + 1);
+    return f->in && f->dense && f->dense_bytes && f->arg;
+}
+
+static int tc__foreign_outputs(tc__foreign *f, const tc__program *p) {
+    size_t n = p->output.count, outputs = 0;
+    int *output = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->out_index = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    f->out = TC__ANEW_ARRAY(&f->arena, tc_buffer, n + 1);
+    if (!output || !f->out_index || !f->out) return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!tc__foreign_computes(p, i)) continue;
+        f->out_index[outputs] = (uint32_t)i;
+        output[outputs++] = (int)p->output.at[i].node;
+    }
+    f->graph.output = output, f->graph.n_output = (int)outputs;
+    return 1;
+}
+
+static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_status status,
+                              const char *why, int suppress) {
+    tc__foreign *f = p->foreign;
+    if (!suppress)
+        return tc__fail(c, TC_E_COMPILER, "backend \"%s\" could not %s \"%s\": %s%s%s",
+                        f->backend->name, what, f->graph.name, tc__error_name(status),
+                        why ? ": " : "", why ? why : "");
+    f->failed = 1;
+    tc__warn(c, "backend \"%s\" could not %s \"%s\" (%s%s%s); the interpreter goes on",
+             f->backend->name, what, f->graph.name, tc__error_name(status), why ? ": " : "",
+             why ? why : "");
+    return 1;
+}
+
+// Hands the program to its backend; 0 = reported.
+static int tc__foreign_start(tc__program *p, const tc__region *r) {
+    tc_ctx *c = p->ctx;
+    tc__foreign *f = TC__NEW(c, tc__foreign);
+    const char *why = NULL;
+    if (!f) return 0;
+    f->ctx = c, f->backend = p->backend, p->foreign = f;
+    tc__arena_init(&f->arena, c);
+    tc__text_init(&f->text, c);
+    tc__text_init(&f->source, c);
+    f->graph.name = r->name, f->graph.program = p;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    const tc_backend *own = &p->backend->own;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+}
+
+// ---- for the backend ----
+
+TCDEF const char *tc_graph_text(const tc_graph *graph) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p) return NULL;
+    tc__text *t = &p->foreign->text;
+    uint32_t *at = TC__NEW_ARRAY(p->ctx, uint32_t, graph->n_output);
+    tc__text_clear(t);
+    for (int i = 0; at && i < graph->n_output; i++) at[i] = (uint32_t)graph->output[i];
+    if (at) tc__dump_graph(t, &p->graph, at, (size_t)graph->n_output);
+    size_t n = (size_t)graph->n_output + !graph->n_output;
+    if (at) tc__free(p->ctx, at, n * sizeof *at);
+    return at && !t->failed ? t->at : NULL;
+}
+
+static int tc__foreign_cuda(tc__program *p, tc__text *out) {
+    size_t n = p->launch.count;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    char symbol[32];
+    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
+    for (size_t i = 0; ok && i < n; i++) {
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
+    }
+    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    return ok;
+}
+
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p || !language) return NULL;
+    tc__text *t = &p->foreign->source;
+    int ok = 0;
+    tc__text_clear(t);
+    if (!strcmp(language, "c")) ok = tc__program_print(p, t);
+    if (!strcmp(language, "cuda")) ok = tc__foreign_cuda(p, t);
+    return ok && !t->failed ? t->at : NULL;
+}
 // ---- gen/exec/tier.c ----------------------------------------------------
 // When a program's kernels are compiled: at once, in the background, later, or never. Until then it
 // runs interpreted, with the same results. What decides is the stance, the backend and the region's
@@ -39926,14 +40598,14 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
+    if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
         tc__warn(
             c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
+            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
             "runs in the interpreter. TC_LOGS=recompiles tells what differs",
             r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
-            (unsigned)r->limit);
+            r->options.recompile_limit);
     return 0;
 }
 
@@ -39946,14 +40618,18 @@ static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) 
         p->tier = TC__TIER_BUILDING;
 }
 
-// A program has been made. exact: it is for one set of sizes, which is not worth compiling.
-static void tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
+// backend refused, reported.
+static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     p->tier = TC__TIER_FINAL;
-    if (c->interpret || exact) return;
+    if (p->backend->own.run) return tc__foreign_start(p, r);
+    if (!TC__JIT || exact || !p->backend->compile) return 1;
+    p->verify = r->options.verify;
     if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
         p->tier = TC__TIER_POSTPONED;
     else
         tc__program_start_compile(c, r, p);
+    return 1;
 }
 
 // A program that waits is about to run: it takes its code if that is there.
@@ -40069,6 +40745,25 @@ static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src)
     }
 }
 
+// Row-major elements of a strided view to dst.
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+                                  void *dst) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)data + offset * bytes;
+    char *d = (char *)dst;
+    if (!l->numel) return; // dst may be NULL
+    if (l->contiguous) {
+        memcpy(dst, s, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
+        int64_t from = 0;
+        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
+        memcpy(d, s + from * bytes, (size_t)bytes);
+        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
+    }
+}
+
 // Outputs that were the same node get memory of their own.
 static void tc__program_copies(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
@@ -40133,9 +40828,170 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
+// All kernels in order, on what is looked up.
+static void tc__program_launch_all(tc__program *p, uint64_t draw) {
+    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.seed = seed, l->args.draw = draw;
+        if (l->items > 0)
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    }
+}
+
+// ---- compiled code against the interpreter ----
+
+// Memory that the kernels of a program write: of output i.
+static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
+                               size_t *bytes) {
+    const tc__output *o = &p->output.at[i];
+    const tc__layout *l =
+        tc__layout_at(p->ctx, o->direct ? v->external.at[o->external].layout : o->layout);
+    *bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (o->alias || o->first != i) *bytes = 0;
+    return tc__output_data(p, v, (uint32_t)i);
+}
+
+// Elements that differ; NaN equals NaN.
+static size_t tc__verify_differs(int dtype, const void *a, const void *b, size_t bytes) {
+    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
+    if (!memcmp(a, b, bytes)) return 0;
+    for (size_t at = 0; at < bytes; at += size) {
+        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
+        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
+        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
+        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
+    }
+    return wrong;
+}
+
+typedef enum tc__verify_step {
+    TC__VERIFY_SAVE,
+    TC__VERIFY_SWAP,
+    TC__VERIFY_DROP
+} tc__verify_step;
+
+// What output i holds goes to copy[i], or changes places with it, or the copy is freed. 0 = no memory.
+static int tc__verify_move(tc__program *p, const tc__visit *v, uint8_t **copy,
+                           tc__verify_step step) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        size_t bytes;
+        uint8_t *at = (uint8_t *)tc__verify_memory(p, v, i, &bytes);
+        if (!bytes) continue;
+        if (step == TC__VERIFY_SAVE && !copy[i])
+            copy[i] = TC__NEW_ARRAY(p->ctx, uint8_t, bytes);
+        if (step == TC__VERIFY_SAVE && !copy[i]) return 0;
+        if (step == TC__VERIFY_SAVE) memcpy(copy[i], at, bytes);
+        for (size_t k = 0; step == TC__VERIFY_SWAP && k < bytes; k++) {
+            uint8_t was = at[k];
+            at[k] = copy[i][k], copy[i][k] = was;
+        }
+        if (step == TC__VERIFY_DROP && copy[i]) tc__free(p->ctx, copy[i], bytes);
+    }
+    return 1;
+}
+
+static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
+                                 uint8_t **interpreted) {
+    size_t wrong = 0, bytes;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const void *at = tc__verify_memory(p, v, i, &bytes);
+        int dtype = p->graph.node.at[p->output.at[i].node]->dtype;
+        if (bytes) wrong += tc__verify_differs(dtype, at, interpreted[i], bytes);
+    }
+    return wrong;
+}
+
+static void tc__program_interpret(tc__program *p, uint64_t draw) {
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].held = p->launch.at[i].run;
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
+    tc__program_launch_all(p, draw);
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
+}
+
+// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
+static void tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+    size_t n = p->output.count;
+    uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
+    p->verify = 0;
+    // copy: what direct outputs hold before, then what the interpreter makes of it.
+    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
+        tc__program_launch_all(p, draw);
+    } else {
+        tc__program_interpret(p, draw);
+        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+        tc__program_launch_all(p, draw);
+        size_t wrong = tc__verify_compare(p, v, copy);
+        if (wrong) {
+            for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
+            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+            tc__warn(
+                p->ctx,
+                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
+                "stays interpreted. Please report it with the text of tc_explain",
+                v->region->name, wrong);
+        }
+    }
+    if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
+    tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+}
+
+// ---- registered backends ----
+
+// Input i of a registered backend, row-major. 0 = out of memory.
+static int tc__foreign_input(tc__program *p, const tc__visit *v, int i) {
+    tc__foreign *f = p->foreign;
+    uint32_t source = f->in_source[i];
+    tc_buffer *b = &f->in[i];
+    b->spec = f->graph.node[f->graph.input[i]].spec;
+    b->data = tc__input_data(p, v, source);
+    if (source >= p->externals) return 1;
+    const tc__layout *l = tc__layout_at(p->ctx, v->external.at[source].layout);
+    if (l->contiguous) return 1;
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (!f->dense[i]) f->dense[i] = (uint8_t *)tc__alloc_aligned(p->ctx, bytes + !bytes);
+    f->dense_bytes[i] = bytes + !bytes;
+    if (!f->dense[i]) return 0;
+    tc__copy_from_strided(l, b->data, 0, f->dense[i]);
+    b->data = f->dense[i];
+    return 1;
+}
+
+static int tc__foreign_run(tc__program *p, const tc__visit *v) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    tc_graph_run run;
+    memset(&run, 0, sizeof run);
+    for (int i = 0; i < f->graph.n_input; i++)
+        if (!tc__foreign_input(p, v, i)) return 0;
+    for (int i = 0; i < f->graph.n_output; i++) {
+        f->out[i].spec = f->graph.node[f->graph.output[i]].spec;
+        f->out[i].data = tc__output_data(p, v, f->out_index[i]);
+    }
+    for (size_t i = 0; i < p->arg.count; i++) {
+        const tc__value *a = &p->arg_now.at[i];
+        f->arg[i] = tc__is_float(p->arg.at[i].dtype) ? a->f : (double)a->i;
+    }
+    run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
+    run.out = f->out, run.n_out = f->graph.n_output;
+    run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    tc_status s = own->run(own->user, f->state, &run);
+    if (!s) return 1;
+    if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
+        return 0;
+    tc__program_launch_all(p, v->draw);
+    return 1;
+}
+
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
+    if (!run || !run->program) return TC_E_NULL;
+    tc__program *p = (tc__program *)run->program;
+    tc__program_launch_all(p, run->draw);
+    return p->flag[0] ? TC_E_INDEX : TC_OK;
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
     if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
@@ -40143,11 +40999,12 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    if (tc__foreign_of(p)) {
+        if (!tc__foreign_run(p, v)) return 0;
+    } else if (p->verify && p->tier == TC__TIER_FINAL) {
+        tc__program_verify(p, v, v->draw);
+    } else {
+        tc__program_launch_all(p, v->draw);
     }
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
@@ -40330,14 +41187,27 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
-enum { TC__RECOMPILE_LIMIT = 16 };
+enum { TC__RECOMPILE_LIMIT = 16, TC__AUTOTUNE_SECONDS = 10 };
 
-// What the caller of a region or function asked for; NULL = defaults.
-static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
-    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
-    r->fullgraph = o ? o->fullgraph : 0;
-    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
+// What the caller of a region or function asked for; NULL = defaults. 0 = reported.
+static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
+                              const tc_options *o) {
+    tc_options all = o ? *o : tc_options_default();
+    const char *const *mode = tc__mode_names;
+    tc__options_inherit(&all, &c->defaults);
+    if (all.recompile_limit <= 0) all.recompile_limit = TC__RECOMPILE_LIMIT;
+    if (all.autotune_seconds <= 0) all.autotune_seconds = TC__AUTOTUNE_SECONDS;
+    if (!all.backend) all.backend = tc__backend_default->name;
+    if (!all.mode) all.mode = tc__mode_names[0];
+    const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
+    if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
+    if (known < 0)
+        return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
+                        all.mode, TC__MODES);
+    all.backend = b->name, all.mode = mode[known];
+    r->options = all, r->backend = b;
+    return 1;
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -40435,6 +41305,7 @@ static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
 }
@@ -40452,7 +41323,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
     if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
@@ -40466,7 +41337,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__program_start(c, v->region, p, exact);
+    if (!tc__program_start(c, v->region, p, exact)) {
+        tc__program_free(p);
+        return NULL;
+    }
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
@@ -41503,6 +42377,13 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 // ---- making ----
 
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line) {
@@ -41516,16 +42397,17 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
+    f->ctx = tc;
     f->region = tc__region_new(tc, name ? name : "function", site, 0);
-    if (!f->region) {
+    if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
+        if (f->region) tc__fn_forget_region(f);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
+    f->options = f->region->options;
     f->name = name ? name : "function", f->site = site;
-    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->options = options ? *options : tc_options_default();
+    f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
-    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
     f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
@@ -41578,20 +42460,13 @@ static tc_fn *tc__fn_here(const tc__fcall *k) {
     return tc_fn_in(c, k->f);
 }
 
-static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
-}
-
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
 static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
     fresh->function = 1;
-    tc__region_options(f->ctx, fresh, &f->options);
+    fresh->options = old->options, fresh->backend = old->backend;
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -41692,7 +42567,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
-    if (p->tier != TC__TIER_FINAL) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -42122,39 +42997,20 @@ TCDEF tc_config tc_config_default(void) {
     return config;
 }
 
-TCDEF tc_options tc_options_default(void) {
-    tc_options o;
-    memset(&o, 0, sizeof o);
-    return o;
-}
-
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-// A whole number in an environment variable, 0 if unset or not one.
-static int tc__env_int(const char *name) {
-    const char *s = tc__env(name);
-    int v = 0;
-    if (!s) return 0;
-    for (; *s >= '0' && *s <= '9' && v < 100000; s++) v = v * 10 + (*s - '0');
-    return *s ? 0 : v;
-}
-
 static void tc__configure(tc_ctx *c, const tc_config *config) {
-    const char *logs = config->logs ? config->logs : tc__env("TC_LOGS");
-    const char *backend = config->backend ? config->backend : tc__env("TC_BACKEND");
-    c->threads = config->threads > 0 ? config->threads : tc__env_int("TC_THREADS");
-    if (c->threads <= 0) c->threads = tc__cpu_count();
+    c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
-    c->disabled = tc__env_int("TC_DISABLE") != 0;
-    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
+    c->defaults.backend = config->backend;
+    tc__options_environment(c, &c->defaults, 1);
+    const char *backend = c->defaults.backend;
+    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
+    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
-    c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
-    if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
-                 backend);
-    if (logs) tc__log_parse(c, logs);
+    if (config->logs) tc__log_parse(c, config->logs);
 #ifdef __FAST_MATH__
     tc__warn(
         c,
@@ -42185,12 +43041,12 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
 }
 
 TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = tc__context_new(&config->allocator, &config->logger);
+    tc_config all = config ? *config : tc_config_default();
+    tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
-    tc__configure(c, config);
-    if (tc__values_open(c) && tc__kernels_open(c, config)) return c;
+    tc__options_environment(c, &all, 0);
+    tc__configure(c, &all);
+    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
     tc_close(c);
     return NULL;
 }
@@ -42231,9 +43087,13 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     }
     tc__core_like(tc__core_of(c), parent);
     c->threads = 1;
-    c->disabled = parent->disabled, c->stance = parent->stance;
-    c->recompile_limit = parent->recompile_limit, c->no_fusion = parent->no_fusion;
-    c->passes_off = parent->passes_off, c->interpret = parent->interpret;
+    c->stance = parent->stance, c->defaults = parent->defaults;
+    c->default_backend = tc__string_copy(c, parent->default_backend);
+    c->defaults.backend = c->default_backend;
+    c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own))
+            return tc_close(c), (tc_ctx *)NULL;
     if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
         return c;
     tc_close(c);
@@ -42279,6 +43139,8 @@ static void tc__close_now(tc_ctx *c) {
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
+    tc__backends_free(c);
+    tc__string_free(c, c->default_backend);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
@@ -42316,7 +43178,10 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    tc__region_options(c, g, options);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return TC_E_ARG;
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }
@@ -42425,8 +43290,8 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
-    v->broken |= v->region->fullgraph;
-    if (v->region->fullgraph)
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
@@ -42456,25 +43321,6 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
     site.file = file, site.line = line;
     if (c) tc__site_set(c, site);
     return c;
-}
-
-// Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-                                  void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
 }
 
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,

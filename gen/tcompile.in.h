@@ -60,6 +60,8 @@
 
 #include "out/op_api.inc"
 
+#include "api/spec.h"
+#include "api/options.h"
 #include "api/compile.h"
 #include "api/function.h"
 
@@ -140,8 +142,11 @@
 #include "exec/library.c"
 #include "exec/workshop.c"
 #include "exec/state.c"
+#include "exec/backend.c"
+#include "exec/options.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
+#include "exec/foreign.c"
 #include "exec/tier.c"
 #include "base/once_end.c"
 

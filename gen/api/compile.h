@@ -7,7 +7,7 @@ typedef struct tc_config {
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
     int compile_ms;          // time that one step of the compiler may take; 0 = 60000
@@ -36,23 +36,6 @@ TCDEF void tc_close(tc_ctx *c);
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
 // ---- regions ----
-
-// Which sizes and scalars programs get at every run, instead of being compiled for them.
-typedef enum tc_dynamic {
-    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
-    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
-    TC_DYNAMIC_OFF    // none: a program for each
-} tc_dynamic;
-
-typedef struct tc_options {
-    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
-    int disable;         // 1 = the region runs eagerly
-    tc_dynamic dynamic;
-    int recompile_limit; // programs of one region or function that are compiled; those after it are
-                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
-} tc_options;
-
-TCDEF tc_options tc_options_default(void);
 
 // Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
 // known by its name and place: the next visit follows the recording, and a visit that does something

@@ -224,3 +224,16 @@ TC__UNUSED static void tc__put_double(tc__text *t, double v) {
     else
         tc__put(t, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
 }
+
+// ---- copies of strings
+
+TC__UNUSED static const char *tc__string_copy(tc_ctx *c, const char *s) {
+    if (!s) return NULL;
+    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
+    if (copy) memcpy(copy, s, strlen(s) + 1);
+    return copy;
+}
+
+TC__UNUSED static void tc__string_free(tc_ctx *c, const char *s) {
+    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
+}

@@ -11,39 +11,20 @@ TCDEF tc_config tc_config_default(void) {
     return config;
 }
 
-TCDEF tc_options tc_options_default(void) {
-    tc_options o;
-    memset(&o, 0, sizeof o);
-    return o;
-}
-
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-// A whole number in an environment variable, 0 if unset or not one.
-static int tc__env_int(const char *name) {
-    const char *s = tc__env(name);
-    int v = 0;
-    if (!s) return 0;
-    for (; *s >= '0' && *s <= '9' && v < 100000; s++) v = v * 10 + (*s - '0');
-    return *s ? 0 : v;
-}
-
 static void tc__configure(tc_ctx *c, const tc_config *config) {
-    const char *logs = config->logs ? config->logs : tc__env("TC_LOGS");
-    const char *backend = config->backend ? config->backend : tc__env("TC_BACKEND");
-    c->threads = config->threads > 0 ? config->threads : tc__env_int("TC_THREADS");
-    if (c->threads <= 0) c->threads = tc__cpu_count();
+    c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
-    c->disabled = tc__env_int("TC_DISABLE") != 0;
-    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
+    c->defaults.backend = config->backend;
+    tc__options_environment(c, &c->defaults, 1);
+    const char *backend = c->defaults.backend;
+    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
+    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
-    c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
-    if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
-                 backend);
-    if (logs) tc__log_parse(c, logs);
+    if (config->logs) tc__log_parse(c, config->logs);
 #ifdef __FAST_MATH__
     tc__warn(
         c,
@@ -74,12 +55,12 @@ static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger
 }
 
 TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = tc__context_new(&config->allocator, &config->logger);
+    tc_config all = config ? *config : tc_config_default();
+    tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
-    tc__configure(c, config);
-    if (tc__values_open(c) && tc__kernels_open(c, config)) return c;
+    tc__options_environment(c, &all, 0);
+    tc__configure(c, &all);
+    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
     tc_close(c);
     return NULL;
 }
@@ -120,9 +101,13 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     }
     tc__core_like(tc__core_of(c), parent);
     c->threads = 1;
-    c->disabled = parent->disabled, c->stance = parent->stance;
-    c->recompile_limit = parent->recompile_limit, c->no_fusion = parent->no_fusion;
-    c->passes_off = parent->passes_off, c->interpret = parent->interpret;
+    c->stance = parent->stance, c->defaults = parent->defaults;
+    c->default_backend = tc__string_copy(c, parent->default_backend);
+    c->defaults.backend = c->default_backend;
+    c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own))
+            return tc_close(c), (tc_ctx *)NULL;
     if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
         return c;
     tc_close(c);
@@ -168,6 +153,8 @@ static void tc__close_now(tc_ctx *c) {
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
+    tc__backends_free(c);
+    tc__string_free(c, c->default_backend);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
@@ -205,7 +192,10 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    tc__region_options(c, g, options);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return TC_E_ARG;
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
 }
@@ -314,8 +304,8 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
-    v->broken |= v->region->fullgraph;
-    if (v->region->fullgraph)
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
@@ -345,25 +335,6 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
     site.file = file, site.line = line;
     if (c) tc__site_set(c, site);
     return c;
-}
-
-// Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-                                  void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
 }
 
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,

@@ -706,6 +706,13 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 // ---- making ----
 
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line) {
@@ -719,16 +726,17 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
+    f->ctx = tc;
     f->region = tc__region_new(tc, name ? name : "function", site, 0);
-    if (!f->region) {
+    if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
+        if (f->region) tc__fn_forget_region(f);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
+    f->options = f->region->options;
     f->name = name ? name : "function", f->site = site;
-    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->options = options ? *options : tc_options_default();
+    f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
-    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
     f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
@@ -781,20 +789,13 @@ static tc_fn *tc__fn_here(const tc__fcall *k) {
     return tc_fn_in(c, k->f);
 }
 
-static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
-}
-
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
 static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
     fresh->function = 1;
-    tc__region_options(f->ctx, fresh, &f->options);
+    fresh->options = old->options, fresh->backend = old->backend;
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;

@@ -81,17 +81,6 @@ typedef struct tc__job {
     struct tc__job *next;
 } tc__job;
 
-static const char *tc__string_copy(tc_ctx *c, const char *s) {
-    if (!s) return NULL;
-    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
-    if (copy) memcpy(copy, s, strlen(s) + 1);
-    return copy;
-}
-
-static void tc__string_free(tc_ctx *c, const char *s) {
-    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
-}
-
 // ---- life ----
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }

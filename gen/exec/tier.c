@@ -4,14 +4,14 @@
 
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
+    if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
         tc__warn(
             c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
+            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
             "runs in the interpreter. TC_LOGS=recompiles tells what differs",
             r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
-            (unsigned)r->limit);
+            r->options.recompile_limit);
     return 0;
 }
 
@@ -24,14 +24,18 @@ static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) 
         p->tier = TC__TIER_BUILDING;
 }
 
-// A program has been made. exact: it is for one set of sizes, which is not worth compiling.
-static void tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
+// backend refused, reported.
+static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     p->tier = TC__TIER_FINAL;
-    if (c->interpret || exact) return;
+    if (p->backend->own.run) return tc__foreign_start(p, r);
+    if (!TC__JIT || exact || !p->backend->compile) return 1;
+    p->verify = r->options.verify;
     if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
         p->tier = TC__TIER_POSTPONED;
     else
         tc__program_start_compile(c, r, p);
+    return 1;
 }
 
 // A program that waits is about to run: it takes its code if that is there.

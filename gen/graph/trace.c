@@ -114,10 +114,11 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;     // keeps: some path has a KEEP step
-    int dynamic;              // tc_dynamic
-    uint32_t programs, limit; // programs made; how many of them are compiled
-    int function; // a body: the operands of its FINISH are the outputs, no others
+    int keeps;           // some path has a KEEP step
+    tc_options options;  // what the caller asked for, nothing left open
+    const void *backend; // that runs its programs; of exec/
+    uint32_t programs;   // made; options.recompile_limit of them are compiled
+    int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it

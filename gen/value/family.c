@@ -7,11 +7,11 @@
 // in *user). What a thread has open decides: tc__ctx_here finds the child that runs on this thread.
 
 // Storage of the parent that a child holds; given back when the child is closed.
-typedef struct tc__held {
+struct tc__held {
     struct tc__held *next;
     size_t count;
     tc__storage *at[1]; // count of them
-} tc__held;
+};
 
 struct tc__family {
     tc__mutex lock;

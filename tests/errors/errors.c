@@ -37,7 +37,7 @@ static void quiet(void *user, int level, const char *channel, const char *text) 
 
 static tc_ctx *open_context(world *w) {
     tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     config.allocator.realloc = limited, config.allocator.user = w;
     config.logger.log = quiet;
     return tc_open(&config);

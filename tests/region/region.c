@@ -26,7 +26,7 @@ static tc_ctx *open_backend(const char *backend) {
         if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
         tc_close(tc);                                                                      \
     }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
+    TEST(name##_interp) { both_##name("aot_eager"); }                                         \
     TEST(name##_cpu) { both_##name("cpu"); }                                               \
     static void body_##name(tc_ctx *tc)
 
@@ -889,7 +889,7 @@ BOTH(one_result_as_several_outputs) {
 
 // ---- contexts and scopes ----
 BOTH(contexts_do_not_mix) {
-    tc_ctx *other = open_backend("interp");
+    tc_ctx *other = open_backend("aot_eager");
     tc_tensor x = line(tc, N, 0, 1), y = line(other, N, 0, 1);
     CHECK(tc_is_null(tc_add(x, y)));
     ERROR(TC_E_FOREIGN, "add");

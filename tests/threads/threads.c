@@ -115,7 +115,7 @@ static void many_threads(const char *backend) {
     tc_close(tc);
 }
 
-TEST(a_function_from_many_threads_interp) { many_threads("interp"); }
+TEST(a_function_from_many_threads_interp) { many_threads("aot_eager"); }
 TEST(a_function_from_many_threads_cpu) { many_threads("cpu"); }
 
 TEST(children_share_compiled_kernels) {

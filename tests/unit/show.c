@@ -9,7 +9,7 @@ static tc_ctx *tc;
 
 static void start(void) {
     tc_config config = tc_config_default();
-    config.backend = "interp";
+    config.backend = "aot_eager";
     config.no_disk_cache = 1;
     tc = tc_open(&config);
 }

@@ -7,7 +7,7 @@
 
 static tc_ctx *open_context(void) {
     tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1, config.no_disk_cache = 1;
+    config.backend = "aot_eager", config.threads = 1, config.no_disk_cache = 1;
     return tc_open(&config);
 }
 
