@@ -1622,7 +1622,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2db00aa50a0f2509u
+#define TC__BUILD_ID 0x12008c76a1769ee8u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39186,15 +39186,16 @@ typedef struct tc__backend {
 
 enum { TC__NO, TC__YES };
 
+#define TC__NO_FUNCTIONS                                                                   \
+    { NULL, NULL, NULL, NULL, NULL, NULL }
+
+// name, doc, passes, fuse, compile
 static const tc__backend tc__backends[] = {
-    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, {0}},
-    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, {0}},
-    {"cpu",
-     "the whole graph, fused, compiled by the system's C compiler",
-     TC__YES,
-     TC__YES,
-     TC__YES,
-     {0}},
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__NO_FUNCTIONS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+     TC__NO_FUNCTIONS},
+    {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
+     TC__YES, TC__NO_FUNCTIONS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];
@@ -40475,10 +40476,15 @@ static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    // Attributes that are expressions have been made into their values: sizes are fixed.
-    for (uint32_t k = 0; k < n->n_attr; k++) attr[k] = n->attr[k];
-    to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
-    to->n_attr = n->n_attr, to->attr = attr;
+    tc__attr_name a;
+    uint32_t at = 0;
+    memset(&a, 0, sizeof a);
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) // sizes are expressions here
+        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
     return 1;
 }

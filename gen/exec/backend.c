@@ -8,15 +8,16 @@ typedef struct tc__backend {
 
 enum { TC__NO, TC__YES };
 
+#define TC__NO_FUNCTIONS                                                                   \
+    { NULL, NULL, NULL, NULL, NULL, NULL }
+
+// name, doc, passes, fuse, compile
 static const tc__backend tc__backends[] = {
-    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, {0}},
-    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, {0}},
-    {"cpu",
-     "the whole graph, fused, compiled by the system's C compiler",
-     TC__YES,
-     TC__YES,
-     TC__YES,
-     {0}},
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__NO_FUNCTIONS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+     TC__NO_FUNCTIONS},
+    {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
+     TC__YES, TC__NO_FUNCTIONS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];

@@ -24,10 +24,15 @@ static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    // Attributes that are expressions have been made into their values: sizes are fixed.
-    for (uint32_t k = 0; k < n->n_attr; k++) attr[k] = n->attr[k];
-    to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
-    to->n_attr = n->n_attr, to->attr = attr;
+    tc__attr_name a;
+    uint32_t at = 0;
+    memset(&a, 0, sizeof a);
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) // sizes are expressions here
+        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
     return 1;
 }
