@@ -4,27 +4,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
-
-static tc_ctx *open_backend(const char *backend) {
-    tc_config config = tc_config_default();
-    config.backend = backend;
-    config.threads = 2;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-#define BOTH(name)                                                                         \
-    static void body_##name(tc_ctx *tc);                                                   \
-    static void both_##name(const char *backend) {                                         \
-        tc_ctx *tc = open_backend(backend);                                                \
-        REQUIRE(tc);                                                                       \
-        body_##name(tc);                                                                   \
-        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
-        tc_close(tc);                                                                      \
-    }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
-    TEST(name##_cpu) { both_##name("cpu"); }                                               \
-    static void body_##name(tc_ctx *tc)
+#include "help.h"
 
 // ---- bodies: each takes x[n, m] and gives one result ----
 
