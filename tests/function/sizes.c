@@ -133,11 +133,12 @@ BOTH(two_programs_for_any_number_of_values) {
 }
 
 // A thousand random sizes and values: every answer right, and few programs.
-static void sequences(tc_ctx *tc, int visits, uint64_t most) {
+BOTH(random_sequences) {
+    enum { VISITS = 1000, PROGRAMS = 16 };
     for (int b = 0; b < BODIES; b++) {
         uint64_t before = tc_stats_get(tc).programs;
         seed = 17 + (uint32_t)b;
-        for (int i = 0; i < visits; i++) {
+        for (int i = 0; i < VISITS; i++) {
             int n = below(8) ? 1 + below(MOST - 1) : 1 + below(2);
             int m = below(8) ? 1 + below(MOST - 1) : 1 + below(2);
             tc_tensor x = random_tensor(tc, n, m);
@@ -145,20 +146,8 @@ static void sequences(tc_ctx *tc, int visits, uint64_t most) {
             tc_free(x);
         }
         uint64_t made = tc_stats_get(tc).programs - before;
-        if (made > most) FAIL("%s: %d programs", bodies[b].name, (int)made);
+        if (made > PROGRAMS) FAIL("%s: %d programs", bodies[b].name, (int)made);
     }
-}
-
-TEST(random_sequences_interp) {
-    tc_ctx *tc = open_backend("interp");
-    sequences(tc, 1000, 16);
-    tc_close(tc);
-}
-
-TEST(random_sequences_cpu) {
-    tc_ctx *tc = open_backend("cpu");
-    sequences(tc, 60, 16);
-    tc_close(tc);
 }
 
 // ---- choices ----
