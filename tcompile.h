@@ -1404,7 +1404,8 @@ TCDEF const char *tc_version(void);
 // Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
 // call. It runs when there is no program for the inputs, and once more at the second call, to see
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
-// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
+// those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i].
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
@@ -1485,7 +1486,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x999d6ec66b4792d0u
+#define TC__BUILD_ID 0x180399f76316f59cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2967,6 +2968,21 @@ static uint64_t tc__thread_self(void) {
 #endif
 }
 
+// A lock. Without threads there is nobody to keep out.
+#if TC__THREADS
+typedef pthread_mutex_t tc__mutex;
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) { (void)pthread_mutex_init(m, NULL); }
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) { (void)pthread_mutex_destroy(m); }
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { (void)pthread_mutex_lock(m); }
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { (void)pthread_mutex_unlock(m); }
+#else
+typedef int tc__mutex;
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) { *m = 0; }
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) { *m = 0; }
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { *m = 1; }
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { *m = 0; }
+#endif
+
 #if TC__THREADS
 
 // The CPU this thread runs on, or -1.
@@ -3270,6 +3286,7 @@ static int tc__pipe(int ends[2]) {
 typedef struct tc__proc {
     char **argv;   // in: NULL-ended, [0] an absolute path; the caller's
     int in, out;   // in: descriptors for stdin and stdout; 0 = /dev/null, the kept text
+    size_t memory; // in: bytes of address space it may have; 0 = TC__PROC_MEMORY
     tc__text text; // out: the first 256 KB of stdout (if kept) and stderr
     int exit_code; // out: 0 to 255; -1 killed, or unknown: the host reaps children
     int killed_by; // out: signal number or 0
@@ -3313,15 +3330,15 @@ static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
 }
 
 // A spawned process cannot be given limits at its birth; it gets them a moment later.
-static void tc__proc_limit(pid_t pid) {
+static void tc__proc_limit(pid_t pid, size_t bytes) {
 #    if TC__LINUX
     struct rlimit memory, core;
-    memory.rlim_cur = memory.rlim_max = TC__PROC_MEMORY;
+    memory.rlim_cur = memory.rlim_max = bytes ? bytes : TC__PROC_MEMORY;
     core.rlim_cur = core.rlim_max = 0;
     (void)prlimit(pid, RLIMIT_AS, &memory, NULL);
     (void)prlimit(pid, RLIMIT_CORE, &core, NULL);
 #    else
-    (void)pid;
+    (void)pid, (void)bytes;
 #    endif
 }
 
@@ -3337,7 +3354,7 @@ static int tc__proc_start(tc_ctx *c, tc__proc *p, char **environment) {
     error = tc__proc_spawn(p, ends[1], environment);
     tc__close(ends[1]);
     if (error) return tc__close(ends[0]), errno = error, 0;
-    tc__proc_limit(p->pid);
+    tc__proc_limit(p->pid, p->memory);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->capture = ends[0];
     p->started = p->running = 1;
@@ -3402,8 +3419,10 @@ static void tc__procs_poll(tc__proc *p, int count, int wait_ms) {
     (void)poll(fds, n, wait_ms);
 }
 
-// Waits for all of them, at most limit_ms; then kills their process groups.
-static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
+// Waits for all of them, at most limit_ms and until *cancel; then kills their process groups.
+static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
+                           const volatile uint32_t *cancel) {
+    enum { GLANCE_MS = 20 }; // between two looks at *cancel
     uint64_t now = tc__now_ns(), end = now + (uint64_t)limit_ms * 1000000u;
     int i, left_ms, running = 1;
     while (running) {
@@ -3414,12 +3433,14 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
             running += p[i].running;
         }
         now = tc__now_ns();
+        if (cancel && tc__atomic_load32(cancel)) end = now;
         for (i = 0; i < count && now >= end; i++) {
             if (!p[i].running || p[i].timed_out) continue;
             p[i].timed_out = 1;
             (void)kill(-p[i].pid, SIGKILL);
         }
         left_ms = now >= end ? 10 : (int)((end - now) / 1000000u) + 1;
+        if (cancel && left_ms > GLANCE_MS) left_ms = GLANCE_MS;
         if (running) tc__procs_poll(p, count, left_ms);
     }
 }
@@ -6231,10 +6252,9 @@ typedef struct tc__binding {
 // follows that one may be like what follows this one.
 typedef struct tc__twin {
     struct tc__step *step; // the break on the known path
-    uint32_t sizes;        // symbols of the new path so far,
-    const int64_t *was;    //   and what they were on the known one
-    uint32_t n_known;      // symbols of the known path so far,
-    const tc__ix *known;   //   and what they are on the new one
+    const int64_t *was;  // symbols of the new path so far: what they were on the known one
+    uint32_t n_known;    // symbols of the known path so far,
+    const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
 typedef struct tc__step {
@@ -6249,10 +6269,9 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;  // of the result
-    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
-    int64_t offset; //   and where it begins there, in elements
-    tc__site site;  // where it was first recorded
+    tc__meta meta; // of the result
+    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site; // where it was first recorded
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -6324,7 +6343,6 @@ typedef struct tc__region {
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
     int current;
-    void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
 } tc__region;
 
@@ -6344,7 +6362,7 @@ typedef struct tc__hooks {
     tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
+    void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -6356,9 +6374,8 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;   // regions begun inside the open one (inlined)
-    int skipped; // disabled regions begun and not ended
-    int compiling;
+    int depth;           // regions begun inside the open one (inlined)
+    int skipped;         // disabled regions begun and not ended
     uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 
@@ -6894,16 +6911,18 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
     return layout;
 }
 
-// Sets s->view and s->offset, as they are in this visit; 0 = out of memory.
+// Sets s->view, as it is in this visit; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
-    int64_t attr[TC_MAX_RANK], before;
+    int64_t attr[TC_MAX_RANK], offset;
+    uint32_t layout = 0;
     tc__meta m = s->meta;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
-    uint32_t from = tc__code_layout(c, v, s->in[0], &before);
+    uint32_t from = tc__code_layout(c, v, s->in[0], &offset);
     if (!from) return 0;
     tc__visit_attrs(c, v, s, attr);
     tc__visit_sizes(c, v, m.rank, m.dims);
-    return !tc__view_of(c, (tc__op)s->op, attr, from, &m, &s->view, &s->offset) || s->view;
+    s->view = tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &offset);
+    return !s->view || layout;
 }
 
 static void tc__step_origin(const tc__visit *v, tc__step *s) {
@@ -8091,7 +8110,7 @@ TCDEF tc_tensor tc_permute_at(tc_tensor t, tc_dims order, const char *file, int 
     return tc__permute(&f, t, &order);
 }
 
-static tc_dims tc__order(int rank) {
+static tc_dims tc__axis_order(int rank) {
     tc_dims d;
     d.rank = rank;
     for (int i = 0; i < TC_MAX_RANK; i++) d.size[i] = i;
@@ -8105,7 +8124,7 @@ TCDEF tc_tensor tc_transpose_at(tc_tensor t, int dim0, int dim1, const char *fil
     if (!tc__api_of(&f, "transpose", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     order.size[a] = b, order.size[b] = a;
     return tc__permute(&f, t, &order);
 }
@@ -8120,7 +8139,7 @@ TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line) {
                  tc__dims_text(&f.x, x));
         return tc__null();
     }
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (f.x.rank == 2) order.size[0] = 1, order.size[1] = 0;
     return tc__permute(&f, t, &order);
 }
@@ -8131,7 +8150,7 @@ TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, i
     if (!tc__api_of(&f, "movedim", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (order.rank) {
         tc__dims_remove(&order, (int)a);
         tc__dims_insert(&order, (int)b, a);
@@ -9537,7 +9556,7 @@ static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
     if (!t || !was || !is) return 0;
     for (size_t i = 0; i < n; i++) was[i] = p->seen.at[i].was;
     for (size_t i = 0; i < known; i++) is[i] = p->known.at[i];
-    t->step = old, t->sizes = (uint32_t)n, t->was = was, t->n_known = (uint32_t)known;
+    t->step = old, t->was = was, t->n_known = (uint32_t)known;
     t->known = is;
     end->twin = t;
     return 1;
@@ -21770,17 +21789,11 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d,
     return ok;
 }
 
-// Reads the words of the kernels and of the step functions, and marks what they use.
-static int tc__prelude_mark(tc__prelude *q, const tc__dialect *d,
-                            const tc__group *const *groups, int count) {
-    tc__text kernels;
-    int ok = 1;
-    tc__text_init(&kernels, q->ctx);
-    for (int i = 0; i < count && ok; i++)
-        ok = tc__print_kernel(&kernels, groups[i], d, "kernel");
-    ok = ok && tc__put_monoids(&kernels, d, groups, count) &&
-         tc__use_words(q, kernels.at, "tc_");
-    tc__text_free(&kernels);
+// Reads the words of the kernels and of their step functions, and marks what they use.
+static int tc__prelude_mark(tc__prelude *q, const tc__text *const *text, int texts,
+                            const tc__text *steps) {
+    int ok = tc__use_words(q, steps->at, "tc_");
+    for (int i = 0; i < texts && ok; i++) ok = tc__use_words(q, text[i]->at, "tc_");
     for (uint32_t i = 0; i < q->count && ok; i++) ok = tc__cut_sections(q, i);
     for (size_t i = 0; i < q->section.count && ok; i++) // macros name functions below them
         if (q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
@@ -21802,20 +21815,43 @@ static void tc__prelude_close(tc__prelude *q) {
 }
 
 // Appends the head of a translation unit that holds the kernels of `groups`, which have
-// vectors of one size. 1, or 0 = reported.
+// vectors of one size and were printed to `texts`. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
-                                        int count, tc__emit target) {
+                                        int count, const tc__text *const *text, int texts,
+                                        tc__emit target) {
     tc__prelude q;
+    tc__text steps;
     uint64_t found;
+    tc__text_init(&steps, out->ctx);
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
-    int ok = tc__prelude_mark(&q, &tc__dialect_c, groups, count);
+    int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
+             tc__prelude_mark(&q, text, texts, &steps);
     tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
     if (ok) tc__put_sections(out, &q);
-    ok = ok && tc__put_monoids(out, &tc__dialect_c, groups, count);
+    if (ok) tc__put_raw(out, steps.at, steps.size);
+    ok = ok && !steps.failed;
     tc__prelude_close(&q);
+    tc__text_free(&steps);
+    return ok && !out->failed;
+}
+
+// Appends a whole translation unit: kernels with vectors of one size, under these names.
+TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *groups,
+                                     const char *const *symbols, int count,
+                                     tc__emit target) {
+    tc__text kernels;
+    const tc__text *text = &kernels;
+    int ok = 1;
+    tc__text_init(&kernels, out->ctx);
+    for (int i = 0; i < count && ok; i++)
+        ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_c, symbols[i]);
+    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target);
+    if (ok) tc__put_raw(out, kernels.at, kernels.size);
+    ok = ok && !kernels.failed;
+    tc__text_free(&kernels);
     return ok && !out->failed;
 }
 // ---- gen/kernel/print_cuda_plan.c ---------------------------------------
@@ -22989,27 +23025,32 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;
-    tc__text kernels, functions, macros;
+    tc__text kernels, steps, functions, macros;
+    const tc__text *all = &kernels;
     tc__text_init(&kernels, out->ctx);
+    tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
     tc__text_init(&macros, out->ctx);
     tc__prelude_open(&q, out->ctx, texts, 1);
-    int ok = tc__prelude_mark(&q, &tc__dialect_cuda, groups, count);
+    int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
+         tc__prelude_mark(&q, &all, 1, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
     tc__cuda_math(&functions, &kernels);
-    ok = ok && tc__put_monoids(&functions, &tc__dialect_cuda, groups, count);
+    tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
-    ok = ok && !kernels.failed && !functions.failed && !macros.failed;
+    ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
     if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
     if (ok && functions.size) tc__put(out, "\n");
     if (ok) tc__put_raw(out, functions.at, functions.size);
     tc__prelude_close(&q);
     tc__text_free(&kernels);
+    tc__text_free(&steps);
     tc__text_free(&functions);
     tc__text_free(&macros);
     return ok && !out->failed;
@@ -37175,7 +37216,7 @@ TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h,
     if (hit) m = tc__module_known(s, digest);
     if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
     if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);
-    tc__blob_free(s->ctx, &so);
+    tc__blob_free(h->ctx, &so);
     (void)tc__cache_count(h, m != NULL);
     return m;
 }
@@ -37226,6 +37267,7 @@ typedef struct tc__cc_options {
     const char *flags;    // further flags; NULL = "-w"
     unsigned cpu;         // TC__CPU_ bits that the text may use
     int limit_ms;         // for one step; 0 = 60 s
+    size_t memory;        // bytes for one process; 0 = 4 GB
     int driver_only;      // do not learn the driver's lines
 } tc__cc_options;
 
@@ -37365,8 +37407,9 @@ enum { TC__CC_COMPILE, TC__CC_ASSEMBLE, TC__CC_LINK, TC__CC_STEPS };
 
 typedef struct tc__cc {
     tc_ctx *ctx;
-    tc__cache *cache; // the caller's; NULL = nothing is kept
-    tc__arena arena;  // every string and word below
+    tc__cache *cache;                // the caller's; NULL = nothing is kept
+    const volatile uint32_t *cancel; // not 0: what runs is ended. NULL = nobody may
+    tc__arena arena;                 // every string and word below
     tc__cc_options options;
     tc__cc_state state;
     tc__cc_kind kind;
@@ -37487,10 +37530,10 @@ static int tc__cc_run(tc__cc *cc, char **argv, char **environment) {
     tc__proc p;
     int ok;
     memset(&p, 0, sizeof p);
-    p.argv = argv;
+    p.argv = argv, p.memory = cc->options.memory;
     ok = tc__proc_start(cc->ctx, &p, environment);
     if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
-    tc__procs_wait(&p, 1, cc->options.limit_ms);
+    tc__procs_wait(&p, 1, cc->options.limit_ms, cc->cancel);
     tc__text_clear(&cc->why);
     tc__put_raw(&cc->why, p.text.at, p.text.size);
     tc__text_free(&p.text);
@@ -37743,20 +37786,34 @@ static void tc__cc_identify(tc__cc *cc) {
     tc__put(&cc->identity, "%s\n", cc->version);
 }
 
-// Finds out all there is to know. At most one run of the driver per machine, not per
-// process.
-static int tc__cc_ready(tc__cc *cc) {
-    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
-    if (!tc__cc_load(cc)) {
-        memset(cc->step, 0, sizeof cc->step);
-        tc__cc_learn(cc);
-        if (cc->state != TC__CC_BROKEN) tc__cc_save(cc);
-    }
-    if (cc->state != TC__CC_BROKEN) tc__cc_identify(cc);
+static void tc__cc_tell(tc__cc *cc) {
     tc__log(cc->ctx, TC__LOG_PERF, "compiler %s: %s", cc->command.at[0],
             cc->state == TC__CC_BROKEN   ? cc->why.at
             : cc->state == TC__CC_DIRECT ? "cc1, as and ld are run directly"
                                          : "the driver is run");
+}
+
+// Whether all is known that there is to know, here or on disk: no program is run.
+static int tc__cc_is_known(tc__cc *cc) {
+    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
+    if (tc__cc_load(cc)) {
+        tc__cc_identify(cc);
+        tc__cc_tell(cc);
+        return 1;
+    }
+    cc->state = TC__CC_NEW;
+    memset(cc->step, 0, sizeof cc->step);
+    return 0;
+}
+
+// Finds out all there is to know. At most one run of the driver per machine, not per
+// process.
+static int tc__cc_ready(tc__cc *cc) {
+    if (tc__cc_is_known(cc)) return 1;
+    if (cc->state == TC__CC_BROKEN) return 0;
+    tc__cc_learn(cc);
+    if (cc->state != TC__CC_BROKEN) tc__cc_save(cc), tc__cc_identify(cc);
+    tc__cc_tell(cc);
     return cc->state != TC__CC_BROKEN;
 }
 
@@ -37812,7 +37869,7 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
         if (!strcmp(word, TC__CC_OUTPUT)) word = tc__job_file(j, unit, ".so");
         tc__words_add(&w, word);
     }
-    p->argv = w.at;
+    p->argv = w.at, p->memory = j->cc->options.memory;
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
@@ -37835,7 +37892,7 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
     tc__text *why = &j->cc->why;
     int i;
-    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms);
+    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
         tc__cc_result r = tc__job_judge(p, is_driver);
@@ -38073,6 +38130,351 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 }
 
 #endif // TC__JIT
+// ---- gen/exec/library.c -------------------------------------------------
+// Compiled code of a family of contexts: from the texts of kernels to functions, through the process,
+// the disk and the compiler, in this order. Input: a job, which is texts only. Output: its functions.
+// A kernel is known by its whole text, so a change of anything that matters is another kernel.
+// Whatever fails, the kernel has no function, is interpreted, and one line is logged.
+//
+// One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
+// So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
+
+#if TC__JIT
+
+// One kernel of this process.
+typedef struct tc__compiled {
+    uint8_t digest[32];  // of its text
+    tc__dl_function run; // NULL = interpret, do not try again
+} tc__compiled;
+
+typedef struct tc__library {
+    tc__core core; // must be first: its memory is its own, under the lock
+    tc__mutex lock;
+    uint32_t users; // contexts
+    // Of the context that opened it; copied.
+    const char *compiler, *cache_dir;
+    int disk;
+    unsigned cpu; // TC__CPU_ bits that texts may use
+    // Under the lock.
+    tc__modules modules;
+    tc__map known; // first 8 bytes of the digest -> index in compiled
+    TC__VEC(tc__compiled) compiled;
+    int warned;
+} tc__library;
+
+typedef struct tc__desk {
+    tc_ctx *ctx; // pays for it
+    tc__library *library;
+    tc__cc *cc; // NULL = not looked for yet
+    tc__cache *cache;
+} tc__desk;
+
+enum {
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit
+    TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__SYMBOL_DIGITS = 16
+};
+
+// A kernel on its way to a function.
+typedef struct tc__order {
+    tc__text text; // with its symbol
+    char symbol[40];
+    uint8_t digest[32];     // of the text before it had its symbol
+    const tc__group *group; // what is printed; not for who works on the job
+    int lanes;              // of its vectors
+    int known;              // 1 = the process had it
+    int settled;            // 1 = `run` is the answer
+    tc__dl_function run;    // NULL = interpret
+} tc__order;
+
+// A translation unit: its kernels are orders of the job.
+typedef struct tc__unit {
+    tc__text text;
+    uint32_t order[TC__UNIT_KERNELS], count;
+} tc__unit;
+
+// Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
+typedef struct tc__job {
+    tc_ctx *ctx; // that wants it, and owns its memory
+    tc__library *library;
+    TC__VEC(tc__order) order;                  // out: settled, run
+    TC__VEC(tc__unit) unit;                    // out: nothing
+    uint64_t cc_ns, load_ns;                   // out
+    uint64_t compiles, disk_hits, disk_misses; // out
+    volatile uint32_t state;                   // of exec/workshop.c
+    struct tc__job *next;
+} tc__job;
+
+static const char *tc__string_copy(tc_ctx *c, const char *s) {
+    if (!s) return NULL;
+    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
+    if (copy) memcpy(copy, s, strlen(s) + 1);
+    return copy;
+}
+
+static void tc__string_free(tc_ctx *c, const char *s) {
+    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
+}
+
+// ---- life ----
+
+static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
+
+// A core that takes hooks and log channels from another one, and counts its own memory.
+static void tc__core_like(tc__core *core, tc_ctx *c) {
+    const tc__core *from = tc__core_of(c);
+    core->hook = from->hook, core->logger = from->logger;
+    core->log_mask = from->log_mask, core->cpu = from->cpu;
+}
+
+static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+    tc__core *core = tc__core_of(c);
+    tc__library *b =
+        (tc__library *)tc__hook_realloc(&core->hook, NULL, 0, sizeof(tc__library));
+    if (!b) return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
+    memset(b, 0, sizeof *b);
+    tc__core_like(&b->core, c);
+    tc__mutex_init(&b->lock);
+    b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
+    b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
+    b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
+    tc__modules_init(&b->modules, tc__library_ctx(b));
+    tc__map_init(&b->known, tc__library_ctx(b));
+    return b;
+}
+
+// The last context that lets go frees it.
+static void tc__library_release(tc__library *b) {
+    tc_ctx *c = tc__library_ctx(b);
+    tc_allocator hook = b->core.hook;
+    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
+    tc__modules_close(&b->modules);
+    tc__map_free(&b->known);
+    TC__VEC_FREE(c, b->compiled);
+    tc__string_free(c, b->compiler);
+    tc__string_free(c, b->cache_dir);
+    tc__mutex_free(&b->lock);
+    TC_ASSERT(b->core.bytes == 0);
+    tc__hook_realloc(&hook, b, sizeof *b, 0);
+}
+
+static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
+    memset(k, 0, sizeof *k);
+    k->ctx = c, k->library = b;
+}
+
+static void tc__desk_close(tc__desk *k) {
+    if (k->cc) tc__cc_close(k->cc);
+    if (k->cache) tc__cache_close(k->cache);
+    k->cc = NULL, k->cache = NULL;
+}
+
+static int tc__desk_find(tc__desk *k) {
+    tc__cc_options o;
+    if (k->cc) return 1;
+    memset(&o, 0, sizeof o);
+    o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
+    k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    return k->cc != NULL;
+}
+
+// Finds compiler and cache; 0 = no compiler at all.
+static int tc__desk_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_identity(k->cc) != NULL;
+}
+
+// The same, but never starts a program: 0 also where the compiler would have to be asked.
+static int tc__desk_is_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_is_known(k->cc);
+}
+
+static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
+    tc__mutex_lock(&k->library->lock);
+    int before = k->library->warned++;
+    tc__mutex_unlock(&k->library->lock);
+    if (before) return;
+    tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
+             why ? why : "?");
+}
+
+// ---- orders ----
+
+static const char tc__order_stand_in[] = "tc_kernel_0000000000000000";
+
+// The text has been printed for tc__order_stand_in: names it by its digest. `target` decides what the
+// compiler makes of it.
+static void tc__order_name(tc__order *o, int target) {
+    const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
+    char hex[TC__SYMBOL_DIGITS + 1];
+    tc__blake2s_state s;
+    int kind[2];
+    kind[0] = target, kind[1] = o->lanes;
+    tc__blake2s_init(&s, NULL, 0);
+    tc__blake2s_update(&s, kind, sizeof kind);
+    tc__blake2s_update(&s, o->text.at, o->text.size);
+    tc__blake2s_final(&s, o->digest);
+    tc__hex(hex, o->digest, TC__SYMBOL_DIGITS / 2);
+    memcpy(o->symbol, tc__order_stand_in, sizeof tc__order_stand_in);
+    memcpy(o->symbol + stem, hex, TC__SYMBOL_DIGITS);
+    for (char *at = o->text.at; (at = strstr(at, tc__order_stand_in)) != NULL;)
+        memcpy(at, o->symbol, sizeof tc__order_stand_in - 1);
+}
+
+static uint64_t tc__digest_word(const uint8_t *digest) {
+    uint64_t w;
+    memcpy(&w, digest, sizeof w);
+    return w;
+}
+
+static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
+    uint64_t i;
+    if (!tc__map_get(&b->known, tc__digest_word(digest), &i)) return NULL;
+    return memcmp(b->compiled.at[i].digest, digest, 32) ? NULL : &b->compiled.at[i];
+}
+
+// 1 = the process has this kernel, or knows that it is to be interpreted.
+static int tc__order_known(tc__library *b, tc__order *o) {
+    tc__mutex_lock(&b->lock);
+    const tc__compiled *e = tc__library_find(b, o->digest);
+    if (e) o->run = e->run, o->settled = o->known = 1;
+    tc__mutex_unlock(&b->lock);
+    return o->settled;
+}
+
+// Under the lock.
+static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) {
+    tc__compiled e;
+    o->run = run, o->settled = 1;
+    if (tc__library_find(b, o->digest)) return; // somebody else was faster
+    memcpy(e.digest, o->digest, 32);
+    e.run = run;
+    if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
+        tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
+}
+
+// The key of a kernel on disk: all that its code depends on.
+static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
+                         tc__cache_key *key) {
+    tc__text_init(t, k->ctx);
+    tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
+    tc__put_raw(t, o->text.at, o->text.size);
+    if (t->failed) return 0;
+    *key = tc__cache_key_of(t->at, t->size);
+    return 1;
+}
+
+static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
+    return m ? tc__module_symbol(m, symbol) : NULL;
+}
+
+// ---- disk ----
+
+// 1 = the kernel was on disk. The desk is ready.
+static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
+    tc__library *b = k->library;
+    tc__cache_key key;
+    tc__text text;
+    if (!k->cache) return 0;
+    uint64_t start = tc__now_ns();
+    if (tc__order_key(k, o, &text, &key)) {
+        tc__mutex_lock(&b->lock);
+        tc__dl_function run =
+            tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
+        if (run) tc__order_settle(b, o, run);
+        tc__mutex_unlock(&b->lock);
+        j->disk_hits += run != NULL, j->disk_misses += run == NULL;
+        tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
+                run ? "from disk" : "not on disk");
+    }
+    tc__text_free(&text);
+    j->load_ns += tc__now_ns() - start;
+    return o->settled;
+}
+
+static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
+                             const tc__module *m, const tc__blob *so) {
+    tc__cache_key key[TC__UNIT_KERNELS];
+    tc__text text[TC__UNIT_KERNELS];
+    int ok = 1;
+    if (!k->cache) return;
+    for (uint32_t i = 0; i < u->count; i++)
+        ok &= tc__order_key(k, &j->order.at[u->order[i]], &text[i], &key[i]);
+    if (ok) tc__cache_put_all(k->cache, key, (int)u->count, m->digest, so->at, so->size);
+    for (uint32_t i = 0; i < u->count; i++) tc__text_free(&text[i]);
+}
+
+// ---- compiler ----
+
+// The object of one unit becomes code; kernels that are not in it are interpreted.
+static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
+    tc__library *b = k->library;
+    uint64_t start = tc__now_ns();
+    tc__mutex_lock(&b->lock);
+    tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
+    int whole = m != NULL;
+    for (uint32_t i = 0; i < u->count; i++) {
+        tc__order *o = &j->order.at[u->order[i]];
+        tc__dl_function run = tc__code_of(m, o->symbol);
+        whole &= run != NULL;
+        tc__order_settle(b, o, run);
+    }
+    tc__mutex_unlock(&b->lock);
+    if (whole) tc__unit_publish(k, j, u, m, so);
+    if (so->size && !whole) {
+        tc__library_warn(k, "compiled kernels could not be loaded", NULL);
+        tc__cc_distrust(k->cc);
+    }
+    j->load_ns += tc__now_ns() - start;
+}
+
+static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
+    tc__blob so[TC__UNIT_MOST];
+    const char *source[TC__UNIT_MOST];
+    size_t size[TC__UNIT_MOST];
+    memset(so, 0, sizeof so);
+    for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
+    uint64_t start = tc__now_ns();
+    int ok = tc__cc_build_all(k->cc, source, size, (int)n, so);
+    j->cc_ns += tc__now_ns() - start;
+    j->compiles += n;
+    if (!ok) tc__library_warn(k, "the compiler failed", k->cc->why.at);
+    for (size_t i = 0; i < n; i++) {
+        tc__unit_load(k, j, &u[i], &so[i]);
+        tc__blob_free(k->ctx, &so[i]);
+    }
+}
+
+// Compiles the units of the job. Orders that get no code are to be interpreted.
+static void tc__job_build(tc__desk *k, tc__job *j) {
+    if (!tc__desk_ready(k)) {
+        tc__library_warn(k, "no compiler can be used", k->cc ? k->cc->why.at : NULL);
+        return;
+    }
+    for (size_t i = 0, n; i < j->unit.count; i += n) {
+        n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
+        tc__units_build(k, j, &j->unit.at[i], n);
+    }
+}
+
+static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
+    tc__job *j = TC__NEW(c, tc__job);
+    if (j) j->ctx = c, j->library = b;
+    return j;
+}
+
+static void tc__job_free(tc__job *j) {
+    tc_ctx *c = j->ctx;
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
+    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
+    TC__VEC_FREE(c, j->order);
+    TC__VEC_FREE(c, j->unit);
+    tc__free(c, j, sizeof *j);
+}
+
+#endif // TC__JIT
 // ---- gen/exec/state.c ---------------------------------------------------
 // The context: everything above the recorder that outlives a program.
 
@@ -38136,6 +38538,7 @@ typedef struct tc__launch {
     void **buf;         // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
+    uint32_t order;       // of the program's job, while there is one
 } tc__launch;
 
 typedef struct tc__output {
@@ -38683,56 +39086,15 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     return p;
 }
 // ---- gen/exec/kernels.c -------------------------------------------------
-// Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
-// compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
-// is another kernel. Kernels that are nowhere are compiled together, one translation unit per half dozen,
-// and units at the same time: more of them cost a dlopen each at a warm start.
-// Whatever fails, the kernel runs in the interpreter and one line is logged.
+// A program's kernels: printed as orders, given to the library (exec/library.c), and what comes back.
+// A program runs interpreted until it has taken its code.
 
 #if TC__JIT
 
-// One kernel of this process.
-typedef struct tc__compiled {
-    uint8_t digest[32]; // of its key
-    tc__kernel_fn run;  // NULL = interpret, do not try again
-} tc__compiled;
-
 struct tc__kernels {
-    tc__cc *cc; // NULL = no compiler; found when first needed
-    tc__cache *cache;
-    tc__modules modules;
-    tc__map known; // first 8 bytes of the digest -> index in compiled
-    TC__VEC(tc__compiled) compiled;
-    const char *compiler, *cache_dir; // from the config; the caller's, copied
-    int opened;                       // the compiler was looked for
-    int disk;
-    int warned;
+    tc__library *library; // shared by a family of contexts
+    tc__desk desk;        // for what cannot wait
 };
-
-enum {
-    TC__UNIT_KERNELS = 6, // kernels of one translation unit
-    TC__SYMBOL_DIGITS = 16
-};
-
-// A kernel on its way to a function.
-typedef struct tc__kernel_order {
-    tc__launch *launch;
-    tc__text text; // with its final symbol
-    char symbol[40];
-    tc__text key_text;
-    tc__cache_key key; // of key_text
-} tc__kernel_order;
-
-static const char *tc__string_copy(tc_ctx *c, const char *s) {
-    if (!s) return NULL;
-    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
-    if (copy) memcpy(copy, s, strlen(s) + 1);
-    return copy;
-}
-
-static void tc__string_free(tc_ctx *c, const char *s) {
-    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
-}
 
 static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
                                         TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
@@ -38748,297 +39110,188 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
     if (!k) return 0;
     c->kernels = k;
-    k->compiler = tc__string_copy(c, config->cc);
-    k->cache_dir = tc__string_copy(c, config->cache_dir);
-    k->disk = !config->no_disk_cache;
     c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
-    tc__modules_init(&k->modules, c);
-    tc__map_init(&k->known, c);
-    return 1;
+    k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
+    tc__desk_open(&k->desk, c, k->library);
+    return k->library != NULL;
 }
 
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
-    if (k->cc) tc__cc_close(k->cc);
-    tc__modules_close(&k->modules);
-    if (k->cache) tc__cache_close(k->cache);
-    tc__map_free(&k->known);
-    TC__VEC_FREE(c, k->compiled);
-    tc__string_free(c, k->compiler);
-    tc__string_free(c, k->cache_dir);
+    tc__desk_close(&k->desk);
+    if (k->library) tc__library_release(k->library);
     tc__free(c, k, sizeof *k);
     c->kernels = NULL;
 }
 
-// Finds compiler and cache; 0 = no compiler at all.
-static int tc__kernels_ready(tc_ctx *c) {
-    tc__kernels *k = c->kernels;
-    tc__cc_options o;
+// ---- orders ----
+
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
+    memset(o, 0, sizeof *o);
+    o->group = g, o->lanes = tc__group_lanes(g);
+    tc__text_init(&o->text, c);
+    if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
+    if (o->text.failed) return 0;
+    tc__order_name(o, (int)c->target);
+    return 1;
+}
+
+// Orders launch l's kernel, once however many launches have it.
+static int tc__job_order(tc__job *j, tc__launch *l) {
+    tc__order o;
+    uint32_t i = 0;
+    if (!tc__order_print(j->ctx, &o, l->group)) return tc__text_free(&o.text), 0;
+    while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
+    l->order = i;
+    if (i < j->order.count) return tc__text_free(&o.text), 1;
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
+    if (!tc__order_known(j->library, &j->order.at[i])) return 1;
+    j->ctx->stats.memory_hits++;
+    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
+    return 1;
+}
+
+static size_t tc__job_open_orders(const tc__job *j) {
+    size_t n = 0;
+    for (size_t i = 0; i < j->order.count; i++) n += !j->order.at[i].settled;
+    return n;
+}
+
+// All kernels of a program; NULL = reported.
+static tc__job *tc__program_order(tc__program *p) {
+    tc_ctx *c = p->ctx;
+    tc__job *j = tc__job_new(c, c->kernels->library);
+    int ok = j != NULL;
     uint64_t start = tc__now_ns();
-    if (k->opened) return k->cc != NULL && tc__cc_identity(k->cc) != NULL;
-    k->opened = 1;
-    memset(&o, 0, sizeof o);
-    o.compiler = k->compiler;
-    o.cpu = tc__emit_cpu[c->target];
-    if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
-    k->cc = tc__cc_open(c, &o, k->cache);
-    int ok = k->cc && tc__cc_identity(k->cc);
-    c->stats.load_ns += tc__now_ns() - start;
+    for (size_t i = 0; ok && i < p->launch.count; i++)
+        ok = tc__job_order(j, &p->launch.at[i]);
+    c->stats.emit_ns += tc__now_ns() - start;
+    if (ok) return j;
+    if (j) tc__job_free(j);
+    return NULL;
+}
+
+static void tc__job_load(tc__job *j, tc__desk *k) {
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__order *o = &j->order.at[i];
+        if (o->settled || !tc__order_load(k, j, o)) continue;
+        tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, o->text.at);
+    }
+}
+
+// ---- units ----
+
+static int tc__unit_print(tc__job *j, tc__unit *u) {
+    const tc__group *groups[TC__UNIT_KERNELS];
+    const tc__text *texts[TC__UNIT_KERNELS];
+    for (uint32_t i = 0; i < u->count; i++) {
+        groups[i] = j->order.at[u->order[i]].group;
+        texts[i] = &j->order.at[u->order[i]].text;
+    }
+    tc__text_init(&u->text, j->ctx);
+    int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
+                               j->ctx->target);
+    for (uint32_t i = 0; ok && i < u->count; i++)
+        tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
+    return ok && !u->text.failed;
+}
+
+static int tc__unit_close(tc__job *j, tc__unit *u) {
+    if (!u->count) return 1;
+    int ok = tc__unit_print(j, u);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, u->text.at);
+    if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    memset(u, 0, sizeof *u);
     return ok;
 }
 
-// ---- keys ----
-
-static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
-    static const char stand_in[] = "tc_kernel_0000000000000000";
-    char hex[TC__SYMBOL_DIGITS + 1];
-    memset(o, 0, sizeof *o);
-    o->launch = l;
-    tc__text_init(&o->text, c);
-    tc__text_init(&o->key_text, c);
-    if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key_text, "tcompile %s %016llx\n%s\ntarget %d lanes %d\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
-            (int)c->target, tc__group_lanes(l->group));
-    tc__put_raw(&o->key_text, o->text.at, o->text.size);
-    if (o->text.failed || o->key_text.failed) return 0;
-    o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
-    tc__hex(hex, o->key.digest, TC__SYMBOL_DIGITS / 2);
-    memcpy(o->symbol, stand_in, sizeof stand_in);
-    memcpy(o->symbol + sizeof stand_in - 1 - TC__SYMBOL_DIGITS, hex, TC__SYMBOL_DIGITS);
-    for (char *at = o->text.at; (at = strstr(at, stand_in)) != NULL;)
-        memcpy(at, o->symbol, sizeof stand_in - 1);
-    return 1;
-}
-
-static void tc__order_close(tc__kernel_order *o) {
-    tc__text_free(&o->text);
-    tc__text_free(&o->key_text);
-}
-
-static uint64_t tc__digest_word(const uint8_t *digest) {
-    uint64_t w;
-    memcpy(&w, digest, sizeof w);
-    return w;
-}
-
-static tc__compiled *tc__kernels_known(tc__kernels *k, const uint8_t *digest) {
-    uint64_t i;
-    if (!tc__map_get(&k->known, tc__digest_word(digest), &i)) return NULL;
-    return memcmp(k->compiled.at[i].digest, digest, 32) ? NULL : &k->compiled.at[i];
-}
-
-static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
-    tc__kernels *k = c->kernels;
-    tc__compiled e;
-    memcpy(e.digest, o->key.digest, 32);
-    e.run = run;
-    o->launch->run = run;
-    if (run)
-        c->stats.kernels_made++;
-    else
-        c->stats.fallbacks++;
-    if (TC__PUSH(c, k->compiled, e))
-        tc__map_set(&k->known, tc__digest_word(o->key.digest), k->compiled.count - 1);
-}
-
-// ---- process, disk ----
-
-static tc__kernel_fn tc__kernel_of(tc__module *m, const char *symbol) {
-    return m ? (tc__kernel_fn)tc__module_symbol(m, symbol) : NULL;
-}
-
-// 1 = the launch has its code, or is known to be interpreted.
-static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
-    tc__kernels *k = c->kernels;
-    tc__compiled *e = tc__kernels_known(k, o->key.digest);
-    if (e) {
-        o->launch->run = e->run;
-        c->stats.memory_hits++;
-        tc__log(c, TC__LOG_CACHE, "%s: in this process", o->symbol);
-        tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
-        return 1;
-    }
-    if (!k->cache) return 0;
+// The open orders as translation units: half a dozen kernels each, with vectors of one size.
+static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
-    tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
-    tc__kernel_fn run = tc__kernel_of(m, o->symbol);
-    c->stats.load_ns += tc__now_ns() - start;
-    tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
-    c->stats.disk_hits += run != NULL;
-    c->stats.disk_misses += run == NULL;
-    if (!run) return 0;
-    tc__kernels_add(c, o, run);
-    tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
-    return 1;
-}
-
-// ---- compiler ----
-
-static int tc__unit_print(tc__text *out, tc__kernel_order *const *o, size_t n) {
-    const tc__group *groups[TC__UNIT_KERNELS];
-    for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
-    if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
-    for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
-    return !out->failed;
-}
-
-static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
-    tc__kernels *k = c->kernels;
-    if (k->warned++) return;
-    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what,
-             why ? why : "?");
-}
-
-static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
-                             const tc__module *m, const tc__blob *so) {
-    tc__cache_key keys[TC__UNIT_KERNELS];
-    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key;
-    if (k->cache) tc__cache_put_all(k->cache, keys, (int)n, m->digest, so->at, so->size);
-}
-
-// The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
-                          const tc__blob *so) {
-    tc__kernels *k = c->kernels;
-    uint64_t start = tc__now_ns();
-    tc__module *m = so->size ? tc__module_load(&k->modules, so->at, so->size) : NULL;
-    int whole = m != NULL;
-    for (size_t i = 0; i < n; i++) {
-        tc__kernel_fn run = tc__kernel_of(m, o[i]->symbol);
-        whole &= run != NULL;
-        tc__kernels_add(c, o[i], run);
+    int ok = 1;
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2) {
+        tc__unit u;
+        memset(&u, 0, sizeof u);
+        for (uint32_t i = 0; ok && i < j->order.count; i++) {
+            const tc__order *o = &j->order.at[i];
+            if (o->settled || o->lanes != lanes) continue;
+            u.order[u.count++] = i;
+            if (u.count == TC__UNIT_KERNELS) ok = tc__unit_close(j, &u);
+        }
+        ok = ok && tc__unit_close(j, &u);
     }
-    if (whole) tc__unit_publish(k, o, n, m, so);
-    if (so->size && !whole) {
-        tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
-    }
-    c->stats.load_ns += tc__now_ns() - start;
+    j->ctx->stats.emit_ns += tc__now_ns() - start;
+    return ok;
 }
 
-static int tc__order_lanes(const tc__kernel_order *o) {
-    return tc__group_lanes(o->launch->group);
-}
+// ---- code comes back ----
 
-// Kernels of the unit that begins at o: half a dozen, with vectors of one size.
-static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
-    size_t count = 1;
-    while (count < n && count < TC__UNIT_KERNELS &&
-           tc__order_lanes(o[count]) == tc__order_lanes(o[0]))
-        count++;
-    return count;
-}
-
-// Wide vectors before narrow ones, each in their order.
-static void tc__orders_sort(tc__kernel_order **o, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        tc__kernel_order *one = o[i];
-        size_t k = i;
-        for (; k && tc__order_lanes(o[k - 1]) < tc__order_lanes(one); k--) o[k] = o[k - 1];
-        o[k] = one;
+static void tc__job_count(const tc__job *j) {
+    tc_stats *s = &j->ctx->stats;
+    s->cc_ns += j->cc_ns, s->load_ns += j->load_ns, s->compiles += j->compiles;
+    s->disk_hits += j->disk_hits, s->disk_misses += j->disk_misses;
+    for (size_t i = 0; i < j->order.count; i++) {
+        const tc__order *o = &j->order.at[i];
+        s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
     }
 }
 
-static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
-    enum { MOST = 16 };
-    tc__kernels *k = c->kernels;
-    tc__text text[MOST];
-    tc__blob so[MOST];
-    const char *source[MOST];
-    size_t size[MOST], units = 0, from[MOST + 1];
-    memset(so, 0, sizeof so);
-    uint64_t printing = tc__now_ns();
-    size_t i = 0;
-    for (size_t count; i < n && units < MOST; i += count, units++) {
-        count = tc__unit_count(o + i, n - i);
-        tc__text_init(&text[units], c);
-        if (!tc__unit_print(&text[units], o + i, count)) tc__text_clear(&text[units]);
-        tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);
-        source[units] = text[units].at, size[units] = text[units].size, from[units] = i;
-    }
-    from[units] = i;
-    uint64_t start = tc__now_ns();
-    c->stats.emit_ns += start - printing;
-    int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
-    c->stats.cc_ns += tc__now_ns() - start;
-    c->stats.compiles += units;
-    if (!ok) tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
-    for (size_t u = 0; u < units; u++) {
-        tc__unit_load(c, o + from[u], from[u + 1] - from[u], &so[u]);
-        tc__blob_free(c, &so[u]);
-        tc__text_free(&text[u]);
-    }
+// The launches get what there is; the job is done with.
+static void tc__program_take(tc__program *p, tc__job *j) {
+    for (size_t i = 0; i < p->launch.count; i++)
+        p->launch.at[i].run = (tc__kernel_fn)j->order.at[p->launch.at[i].order].run;
+    tc__job_count(j);
+    tc__job_free(j);
+    p->compiled = 1;
 }
 
 // Gives every launch of the program its compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name) {
     tc_ctx *c = p->ctx;
-    size_t n = p->launch.count, missing = 0;
-    tc__kernel_order *order = TC__NEW_ARRAY(c, tc__kernel_order, n);
-    tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
-    int ready = order && want && tc__kernels_ready(c);
-    if (order && want && !ready) {
-        const tc__cc *cc = c->kernels->cc;
-        tc__kernels_warn(c, "no compiler can be used", cc ? cc->why.at : NULL);
-        c->stats.fallbacks += n;
-    }
-    uint64_t start = tc__now_ns(), loading = c->stats.load_ns;
-    for (size_t i = 0; ready && i < n; i++) {
-        int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
-        if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
-    }
-    c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
-            (unsigned)missing);
-    // Equal kernels of one program are compiled once.
-    size_t distinct = 0;
-    for (size_t i = 0; i < missing; i++) {
-        size_t k = 0;
-        while (k < distinct && memcmp(want[k]->key.digest, want[i]->key.digest, 32)) k++;
-        if (k < distinct) continue;
-        want[distinct++] = want[i];
-    }
-    tc__orders_sort(want, distinct);
-    if (distinct) tc__units_build(c, want, distinct);
-    for (size_t i = 0; ready && i < n; i++) {
-        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
-        if (e) p->launch.at[i].run = e->run;
-        tc__order_close(&order[i]);
-    }
-    tc__free(c, order, (n ? n : 1) * sizeof *order);
-    tc__free(c, want, (n ? n : 1) * sizeof *want);
-    p->compiled = 1;
+    tc__desk *k = &c->kernels->desk;
+    tc__job *j = tc__program_order(p);
+    if (!j) return;
+    uint64_t start = tc__now_ns();
+    int ready = !tc__job_open_orders(j) || tc__desk_ready(k);
+    c->stats.load_ns += tc__now_ns() - start;
+    if (ready) tc__job_load(j, k);
+    size_t missing = tc__job_open_orders(j);
+    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+            (unsigned)p->launch.count, (unsigned)missing);
+    if (missing && (!ready || tc__job_units(j))) tc__job_build(k, j);
+    tc__program_take(p, j);
 }
 
-// The kernels with vectors of `lanes` elements, as one translation unit; `groups` has room.
-static int tc__program_print_unit(tc__program *p, tc__text *out, const tc__group **groups,
-                                  int lanes) {
-    int n = 0, ok;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__group_lanes(p->launch.at[i].group) == lanes)
-            groups[n++] = p->launch.at[i].group;
-    if (!n) return 1;
-    if (out->size) tc__put(out, "\n// ==== the next file ====\n\n");
-    ok = tc__print_prelude(out, groups, n, p->ctx->target);
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        char symbol[32];
+// The kernels with vectors of `lanes` elements, as one translation unit.
+static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
+    tc_ctx *c = p->ctx;
+    enum { NAME = 24 };
+    size_t most = p->launch.count, n = 0;
+    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, most);
+    const char **symbols = TC__NEW_ARRAY(c, const char *, most);
+    char *names = TC__NEW_ARRAY(c, char, most *NAME);
+    int ok = groups && symbols && names;
+    for (size_t i = 0; ok && i < most; i++) {
         if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
-        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
-        ok = tc__print_kernel(out, p->launch.at[i].group, &tc__dialect_c, symbol);
+        snprintf(names + i * NAME, NAME, "kernel_%u", (unsigned)i);
+        groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
+    if (n && out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
+    most += !most;
+    tc__free(c, groups, most * sizeof *groups);
+    tc__free(c, symbols, most * sizeof *symbols);
+    tc__free(c, names, most * NAME);
     return ok;
 }
 
 // The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
-    tc_ctx *c = p->ctx;
-    size_t n = p->launch.count;
-    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
-    int ok = groups && tc__program_print_unit(p, out, groups, 2 * TC__VECTOR) &&
-             tc__program_print_unit(p, out, groups, TC__VECTOR);
-    tc__free(c, groups, (n ? n : 1) * sizeof *groups);
+    int ok = 1;
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2)
+        ok = tc__program_print_unit(p, out, lanes);
     return ok && !out->failed;
 }
 
@@ -39542,9 +39795,7 @@ static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
 static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
     p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
     if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    c->recorder.compiling++;
     tc__program_compile(p, v->region->name);
-    c->recorder.compiling--;
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -39939,7 +40190,7 @@ typedef struct tc__quick {
     TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
     TC__VEC(uint64_t) id;         //   and their handles
     int writes;                   // some output is written where an external lies
-    int plain; // no run-time sizes or values, no bytes to compare, nothing captured
+    int plain;                    // no run-time sizes or values, no bytes to compare
 } tc__quick;
 
 typedef struct tc__entry {
@@ -39947,7 +40198,6 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
-    tc__site site;               // the call that made it
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
@@ -39977,7 +40227,6 @@ struct tc_fn {
     uint32_t epoch;               // marks tensors and storage while signing
     tc__visit visit;              // binds externals of a call that skips the body
     const char *demoted;          // static text; NULL = calls may skip the body
-    tc__site demoted_at;
     tc_miss miss;
     tc__text text; // of tc_miss_text and tc_fn_demoted
     struct tc_fn *next;
@@ -40001,8 +40250,22 @@ static int tc__snapshot_equal(const tc__snapshot *r) {
     return !r->bytes || !memcmp(r->at, r->copy, r->bytes);
 }
 
+// Bytes that an earlier range of this run of the body holds have been taken: what the body makes of
+// them since then follows from that.
+static int tc__snapshot_has(const tc_fn *f, const void *at, size_t bytes) {
+    uintptr_t from = (uintptr_t)at;
+    for (size_t i = 0; i < f->range.count; i++) {
+        const tc__snapshot *r = &f->range.at[i];
+        uintptr_t begin = (uintptr_t)r->at;
+        if (from >= begin && from - begin <= r->bytes && bytes <= r->bytes - (from - begin))
+            return 1;
+    }
+    return 0;
+}
+
 static int tc__snapshot_add(tc_fn *f, const void *at, size_t bytes) {
     tc__snapshot r;
+    if (f->range.count && tc__snapshot_has(f, at, bytes)) return 1;
     r.at = at, r.bytes = bytes;
     r.copy = (uint8_t *)tc__alloc(f->ctx, bytes);
     if (!r.copy) return 0;
@@ -40152,7 +40415,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->site = k->site;
+    e->draws = (uint32_t)(c->recorder.draw - v->draw);
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
@@ -40313,7 +40576,7 @@ static void tc__log_miss(tc_fn *f) {
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
-    f->demoted = why, f->demoted_at = at;
+    f->demoted = why;
     tc__entries_free(f);
     tc__log(f->ctx, TC__LOG_RECOMPILES,
             "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
@@ -40451,11 +40714,11 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
 }
 
 // The sizes and values of a call that skips the body are those of the entry.
-static int tc__entry_is_ready(tc_fn *f, const tc__entry *e) {
+static tc__visit *tc__entry_visit(tc_fn *f, const tc__entry *e) {
     tc__visit *v = &f->visit;
     v->size.at = e->size.at, v->size.count = e->size.count;
     v->arg.at = e->arg.at, v->arg.count = e->arg.count;
-    return tc__step_is_ready(v, e->leaf);
+    return v;
 }
 
 // The steps of a recording, for a program that is laid out for other sizes.
@@ -40496,10 +40759,22 @@ static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uin
     if (at && at != few) tc__free(c, at, n * sizeof *at);
 }
 
-// A part of the open region, or eager: the body runs as any code does.
+// The function whose body is recorded now, NULL = none.
+static tc_fn *tc__fn_recorded(tc_ctx *c) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    tc_fn *f = v && v->region->function ? c->fn : NULL;
+    while (f && f->region != v->region) f = f->next;
+    return f;
+}
+
+// A part of the open region, or eager: the body runs as any code does. What it depends on, a body
+// around it depends on too.
 static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     tc__api f;
     tc_ctx *c = k->f->ctx;
+    tc_fn *outer = tc__fn_recorded(c);
+    if (outer && k->f->user_bytes && !tc__snapshot_add(outer, k->f->user, k->f->user_bytes))
+        return 0;
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
@@ -40548,7 +40823,8 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked && tc__entry_is_ready(f, e)) return tc__fn_skip(k, e);
+    if (e && e->checked && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
+        return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
     return tc__fn_slow(k, e, 1);
@@ -40608,6 +40884,23 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     return f;
 }
 
+// The bytes of a function that is freed may be gone: entries of others that compare them go too.
+static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
+    for (tc_fn *f = gone->user_bytes ? c->fn : NULL; f; f = f->next) {
+        tc__entry **at = &f->entry;
+        for (tc__entry *e; f != gone && (e = *at) != NULL;) {
+            size_t i = 1; // range 0 is its own
+            while (i < e->range.count && e->range.at[i].at != gone->user) i++;
+            if (i >= e->range.count) {
+                at = &e->next;
+                continue;
+            }
+            *at = e->next;
+            tc__entry_free(c, e);
+        }
+    }
+}
+
 static void tc__fn_forget_region(tc_fn *f) {
     tc__region **at = &tc__recorder_of(f->ctx)->region;
     while (*at != f->region) at = &(*at)->next;
@@ -40620,8 +40913,8 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
-    fresh->function = 1, fresh->fullgraph = old->fullgraph;
-    fresh->dynamic = old->dynamic, fresh->limit = old->limit;
+    fresh->function = 1;
+    tc__region_options(f->ctx, fresh, &f->options);
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -40633,6 +40926,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
+    tc__fn_forget_bytes(c, f);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
     if (c->recorder.visit && c->recorder.visit->region == f->region)
@@ -40652,10 +40946,8 @@ TCDEF void tc_fn_free(tc_fn *f) {
 // ---- asking ----
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
-    const tc__visit *v = tc ? tc__recorder_of(tc)->visit : NULL;
-    if (!v || !v->region->function || !bytes) return;
-    for (tc_fn *f = tc->fn; f; f = f->next)
-        if (f->region == v->region) tc__snapshot_add(f, at, bytes);
+    tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
+    if (f && bytes) tc__snapshot_add(f, at, bytes);
 }
 
 TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }
@@ -40820,12 +41112,9 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
 
 // What most entries do not have: bytes to compare, run-time sizes and values.
 static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
-    tc__visit *v = &f->visit;
-    for (size_t i = 0; i < e->range.count; i++)
-        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!tc__entry_ranges_hold(e)) return 0;
     if (!p->size.count && !p->arg.count) return 1;
-    v->size.at = e->size.at, v->size.count = e->size.count;
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    const tc__visit *v = tc__entry_visit(f, e);
     if (!tc__program_is_laid_out(p, v)) return 0;
     tc__program_args(p, v);
     return 1;

@@ -136,6 +136,7 @@
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/cc.c"
+#include "exec/library.c"
 #include "exec/state.c"
 #include "exec/program.c"
 #include "exec/kernels.c"

@@ -3,7 +3,8 @@
 // Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
 // call. It runs when there is no program for the inputs, and once more at the second call, to see
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
-// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
+// those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i].
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);

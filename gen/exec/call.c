@@ -140,12 +140,9 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
 
 // What most entries do not have: bytes to compare, run-time sizes and values.
 static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
-    tc__visit *v = &f->visit;
-    for (size_t i = 0; i < e->range.count; i++)
-        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!tc__entry_ranges_hold(e)) return 0;
     if (!p->size.count && !p->arg.count) return 1;
-    v->size.at = e->size.at, v->size.count = e->size.count;
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    const tc__visit *v = tc__entry_visit(f, e);
     if (!tc__program_is_laid_out(p, v)) return 0;
     tc__program_args(p, v);
     return 1;

@@ -11,6 +11,7 @@ typedef struct tc__launch {
     void **buf;         // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
+    uint32_t order;       // of the program's job, while there is one
 } tc__launch;
 
 typedef struct tc__output {

@@ -297,9 +297,7 @@ static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
 static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
     p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
     if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    c->recorder.compiling++;
     tc__program_compile(p, v->region->name);
-    c->recorder.compiling--;
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {

@@ -96,7 +96,7 @@ TCDEF tc_tensor tc_permute_at(tc_tensor t, tc_dims order, const char *file, int 
     return tc__permute(&f, t, &order);
 }
 
-static tc_dims tc__order(int rank) {
+static tc_dims tc__axis_order(int rank) {
     tc_dims d;
     d.rank = rank;
     for (int i = 0; i < TC_MAX_RANK; i++) d.size[i] = i;
@@ -110,7 +110,7 @@ TCDEF tc_tensor tc_transpose_at(tc_tensor t, int dim0, int dim1, const char *fil
     if (!tc__api_of(&f, "transpose", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     order.size[a] = b, order.size[b] = a;
     return tc__permute(&f, t, &order);
 }
@@ -125,7 +125,7 @@ TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line) {
                  tc__dims_text(&f.x, x));
         return tc__null();
     }
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (f.x.rank == 2) order.size[0] = 1, order.size[1] = 0;
     return tc__permute(&f, t, &order);
 }
@@ -136,7 +136,7 @@ TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, i
     if (!tc__api_of(&f, "movedim", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (order.rank) {
         tc__dims_remove(&order, (int)a);
         tc__dims_insert(&order, (int)b, a);

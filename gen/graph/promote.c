@@ -571,7 +571,7 @@ static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
     if (!t || !was || !is) return 0;
     for (size_t i = 0; i < n; i++) was[i] = p->seen.at[i].was;
     for (size_t i = 0; i < known; i++) is[i] = p->known.at[i];
-    t->step = old, t->sizes = (uint32_t)n, t->was = was, t->n_known = (uint32_t)known;
+    t->step = old, t->was = was, t->n_known = (uint32_t)known;
     t->known = is;
     end->twin = t;
     return 1;

@@ -31,10 +31,9 @@ typedef struct tc__binding {
 // follows that one may be like what follows this one.
 typedef struct tc__twin {
     struct tc__step *step; // the break on the known path
-    uint32_t sizes;        // symbols of the new path so far,
-    const int64_t *was;    //   and what they were on the known one
-    uint32_t n_known;      // symbols of the known path so far,
-    const tc__ix *known;   //   and what they are on the new one
+    const int64_t *was;  // symbols of the new path so far: what they were on the known one
+    uint32_t n_known;    // symbols of the known path so far,
+    const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
 typedef struct tc__step {
@@ -49,10 +48,9 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;  // of the result
-    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
-    int64_t offset; //   and where it begins there, in elements
-    tc__site site;  // where it was first recorded
+    tc__meta meta; // of the result
+    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site; // where it was first recorded
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -124,7 +122,6 @@ typedef struct tc__region {
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
     int current;
-    void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
 } tc__region;
 
@@ -144,7 +141,7 @@ typedef struct tc__hooks {
     tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
+    void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -156,9 +153,8 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;   // regions begun inside the open one (inlined)
-    int skipped; // disabled regions begun and not ended
-    int compiling;
+    int depth;           // regions begun inside the open one (inlined)
+    int skipped;         // disabled regions begun and not ended
     uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 

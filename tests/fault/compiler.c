@@ -671,7 +671,7 @@ static uint64_t time_plain(bed *b, const char *name) {
     argv[0] = strdup(tc__cc_find(b->cc, name, getenv("PATH")));
     p.argv = argv;
     CHECK(tc__proc_start(b->c, &p, environ));
-    tc__procs_wait(&p, 1, 20000);
+    tc__procs_wait(&p, 1, 20000, NULL);
     CHECK_EQ(p.exit_code, 0);
     tc__text_free(&p.text);
     free(argv[0]);

@@ -642,6 +642,42 @@ BOTH(a_function_that_calls_itself) {
     CHECK_EQ(tc_stats_get(tc).skips, 2);
 }
 
+static void scaled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc;
+    out[0] = tc_mul_s(in[0], *(const double *)user);
+}
+
+static void calls_scaled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor y;
+    tc_call(inner, in, 1, &y, 1);
+    out[0] = tc_add_s(y, 1);
+}
+
+// What an inlined function depends on, the function around it depends on.
+BOTH(bytes_of_inner_functions) {
+    double *by = (double *)malloc(sizeof *by);
+    *by = 2;
+    inner = tc_compile(tc, scaled, by, sizeof *by, NULL);
+    tc_fn *f = tc_compile(tc, calls_scaled, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 12; k++) {
+        *by = k < 4 ? 2 : k < 8 ? 3 : 2;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 5 * *by + 1);
+        if (k == 4) CHECK_EQ(tc_last_miss(f).kind, TC_MISS_BYTES);
+    }
+    CHECK_EQ(tc_stats_get(tc).skips, 2 + 2 + 4);
+    tc_fn_free(inner); // and its bytes with it
+    free(by);
+    double other = 5;
+    inner = tc_compile(tc, scaled, &other, sizeof other, NULL);
+    for (int k = 0; k < 4; k++) {
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 26);
+    }
+}
+
 // h = f(h): the result of one call is an input of the next.
 BOTH(recurrence) {
     tc_fn *f = tc_compile(tc, axpy, NULL, 0, NULL);

@@ -1000,13 +1000,13 @@ static void set_lanes(kit *kits, int lanes) {
 
 static void write_unit(tc__text *out, kit *kits, tc__emit target) {
     const tc__group *groups[CASES];
-    char name[64];
-    for (int i = 0; i < CASES; i++) groups[i] = &kits[i].g;
-    check(tc__print_prelude(out, groups, CASES, target), "prelude", "failed");
+    const char *names[CASES];
+    char name[CASES][64];
     for (int i = 0; i < CASES; i++) {
-        snprintf(name, sizeof name, "tck_%s", cases[i].name);
-        check(tc__print_kernel(out, groups[i], &tc__dialect_c, name), name, "failed");
+        snprintf(name[i], sizeof name[i], "tck_%s", cases[i].name);
+        groups[i] = &kits[i].g, names[i] = name[i];
     }
+    check(tc__print_unit(out, groups, names, CASES, target), "unit", "failed");
 }
 
 // Sources for tests/tools/nvrtc_check; contractions are not in this dialect yet.

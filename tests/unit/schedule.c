@@ -184,8 +184,8 @@ static compiled built(kit *t, const char *folder, int avx2) {
     compiled f = NULL;
     tc__text out;
     tc__text_init(&out, t->c);
-    CHECK(tc__print_prelude(&out, groups, 1, avx2));
-    CHECK(tc__print_kernel(&out, groups[0], &tc__dialect_c, "kernel"));
+    const char *name = "kernel";
+    CHECK(tc__print_unit(&out, groups, &name, 1, avx2));
     CHECK(strstr(out.at, "s0 = a->size[0]"));
     snprintf(path, sizeof path, "%s/k%d.c", folder, avx2);
     FILE *file = fopen(path, "wb");
