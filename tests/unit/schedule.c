@@ -219,9 +219,9 @@ static void check_lengths(kit *t, compiled f) {
 
 TEST(symbolic_kernel_compiles_and_serves_all_lengths) {
     kit t;
-    char folder[] = "/tmp/tc_schedule_XXXXXX", line[100];
+    char folder[] = "/tmp/tc_schedule_XXXXXX";
     if (system("cc --version >/dev/null 2>&1")) SKIP("no cc");
-    REQUIRE(mkdtemp(folder) != NULL);
+    REQUIRE(test_folder_make(folder));
     kit_open(&t, softmax, 0, 1);
     REQUIRE(t.s.kernel.count == 1);
     for (int avx2 = 0; avx2 < 2; avx2++) {
@@ -230,8 +230,7 @@ TEST(symbolic_kernel_compiles_and_serves_all_lengths) {
         if (f) check_lengths(&t, f);
     }
     kit_close(&t);
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    CHECK(system(line) == 0);
+    test_folder_remove(folder);
 }
 
 // ---- passes and fusion change no bits ----
