@@ -61,6 +61,7 @@
 #include "out/op_api.inc"
 
 #include "api/compile.h"
+#include "api/extend.h"
 #include "api/function.h"
 
 #endif  // TCOMPILE_H
@@ -82,6 +83,7 @@
 #include "value/buffer.c"
 
 #include "graph/node.c"
+#include "graph/custom.c"
 #include "graph/infer.c"
 #include "graph/view.c"
 #include "graph/trace.c"
@@ -92,6 +94,7 @@
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
+#include "graph/extend.c"
 
 #include "base/once_begin.c"
 #include "graph/promote.c"
@@ -116,6 +119,7 @@
 #include "kernel/report.c"
 #include "kernel/lanes.c"
 #include "kernel/range.c"
+#include "kernel/print_custom.c"
 #include "kernel/print.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_c_acc.c"
@@ -137,6 +141,7 @@
 #include "exec/cache.c"
 #include "exec/cc.c"
 #include "exec/state.c"
+#include "exec/custom.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
 #include "base/once_end.c"
@@ -147,6 +152,7 @@
 #include "exec/call.c"
 #include "io/show.c"
 #include "exec/context.c"
+#include "exec/host.c"
 
 #include "base/once_begin.c"
 #include "exec/explain.c"

@@ -38,17 +38,6 @@ typedef struct tc__kernel_order {
     tc__cache_key key; // of key_text
 } tc__kernel_order;
 
-static const char *tc__string_copy(tc_ctx *c, const char *s) {
-    if (!s) return NULL;
-    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
-    if (copy) memcpy(copy, s, strlen(s) + 1);
-    return copy;
-}
-
-static void tc__string_free(tc_ctx *c, const char *s) {
-    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
-}
-
 static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
                                         TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
 
@@ -149,7 +138,7 @@ static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
     tc__compiled e;
     memcpy(e.digest, o->key.digest, 32);
     e.run = run;
-    o->launch->run = run;
+    tc__launch_take(o->launch, run);
     if (run)
         c->stats.kernels_made++;
     else
@@ -169,7 +158,7 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__kernels *k = c->kernels;
     tc__compiled *e = tc__kernels_known(k, o->key.digest);
     if (e) {
-        o->launch->run = e->run;
+        tc__launch_take(o->launch, e->run);
         c->stats.memory_hits++;
         tc__log(c, TC__LOG_CACHE, "%s: in this process", o->symbol);
         tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
@@ -193,6 +182,10 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
 
 static int tc__unit_print(tc__text *out, tc__kernel_order *const *o, size_t n) {
     const tc__group *groups[TC__UNIT_KERNELS];
+    if (o[0]->launch->custom) { // complete, and alone
+        tc__put_raw(out, o[0]->text.at, o[0]->text.size);
+        return !out->failed;
+    }
     for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
     if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
     for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
@@ -213,6 +206,15 @@ static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t 
     if (k->cache) tc__cache_put_all(k->cache, keys, (int)n, m->digest, so->at, so->size);
 }
 
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc_ctx *c, const tc__custom_launch *l, int compiled) {
+    tc__warn(c, "custom op \"%s\": its c_source %s%s\n%s", l->op->op.name,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             l->host ? "; run is called instead" : "",
+             compiled ? "" : c->kernels->cc->why.at);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
                           const tc__blob *so) {
@@ -226,21 +228,28 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
         tc__kernels_add(c, o[i], run);
     }
     if (whole) tc__unit_publish(k, o, n, m, so);
-    if (so->size && !whole) {
+    if (o[0]->launch->custom) {
+        if (!whole) tc__custom_warn(c, o[0]->launch->custom, so->size != 0);
+    } else if (so->size && !whole) {
         tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
         tc__cc_distrust(k->cc);
     }
     c->stats.load_ns += tc__now_ns() - start;
 }
 
-static int tc__order_lanes(const tc__kernel_order *o) {
-    return tc__group_lanes(o->launch->group);
+// Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
+static int tc__launch_lanes(const tc__launch *l) {
+    return l->custom ? 0 : tc__group_lanes(l->group);
 }
 
-// Kernels of the unit that begins at o: half a dozen, with vectors of one size.
+static int tc__order_lanes(const tc__kernel_order *o) {
+    return tc__launch_lanes(o->launch);
+}
+
+// Kernels of the unit that begins at o: half a dozen, with vectors of one size; a custom op alone.
 static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
     size_t count = 1;
-    while (count < n && count < TC__UNIT_KERNELS &&
+    while (count < n && !o[0]->launch->custom && count < TC__UNIT_KERNELS &&
            tc__order_lanes(o[count]) == tc__order_lanes(o[0]))
         count++;
     return count;
@@ -256,7 +265,8 @@ static void tc__orders_sort(tc__kernel_order **o, size_t n) {
     }
 }
 
-static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
+// Builds the first of n kernels, as many as go together; gives how many.
+static size_t tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     enum { MOST = 16 };
     tc__kernels *k = c->kernels;
     tc__text text[MOST];
@@ -276,19 +286,35 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     from[units] = i;
     uint64_t start = tc__now_ns();
     c->stats.emit_ns += start - printing;
-    int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
+    (void)tc__cc_build_all(k->cc, source, size, (int)units, so);
     c->stats.cc_ns += tc__now_ns() - start;
     c->stats.compiles += units;
-    if (!ok) tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
     for (size_t u = 0; u < units; u++) {
+        if (!so[u].size && !o[from[u]]->launch->custom)
+            tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
         tc__unit_load(c, o + from[u], from[u + 1] - from[u], &so[u]);
         tc__blob_free(c, &so[u]);
         tc__text_free(&text[u]);
     }
+    return from[units];
 }
 
-// Gives every launch of the program its compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name) {
+// Why there is no code where there should be: the compiler's words, or where they were logged.
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    const tc__cc *cc = c->kernels->cc;
+    return cc && cc->why.size ? cc->why.at : "see the log";
+}
+
+// What of a program is compiled: all, or only what nothing else can run.
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
+    if (what == TC__COMPILE_NEEDED) return l->custom && !l->run;
+    return tc__has_source(c, l->group);
+}
+
+// Gives the launches of the program their compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
     tc_ctx *c = p->ctx;
     size_t n = p->launch.count, missing = 0;
     tc__kernel_order *order = TC__NEW_ARRAY(c, tc__kernel_order, n);
@@ -301,6 +327,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
     }
     uint64_t start = tc__now_ns(), loading = c->stats.load_ns;
     for (size_t i = 0; ready && i < n; i++) {
+        if (!tc__launch_wants(c, &p->launch.at[i], what)) continue;
         int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
         if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
     }
@@ -316,32 +343,49 @@ static void tc__program_compile(tc__program *p, const char *name) {
         want[distinct++] = want[i];
     }
     tc__orders_sort(want, distinct);
-    if (distinct) tc__units_build(c, want, distinct);
+    for (size_t i = 0; i < distinct;) i += tc__units_build(c, want + i, distinct - i);
     for (size_t i = 0; ready && i < n; i++) {
+        if (!order[i].launch) continue;
         const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
-        if (e) p->launch.at[i].run = e->run;
+        if (e) tc__launch_take(&p->launch.at[i], e->run);
         tc__order_close(&order[i]);
     }
     tc__free(c, order, (n ? n : 1) * sizeof *order);
     tc__free(c, want, (n ? n : 1) * sizeof *want);
-    p->compiled = 1;
+    if (what == TC__COMPILE_ALL) p->compiled = 1;
 }
+
+static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 
 // The kernels with vectors of `lanes` elements, as one translation unit; `groups` has room.
 static int tc__program_print_unit(tc__program *p, tc__text *out, const tc__group **groups,
                                   int lanes) {
     int n = 0, ok;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__group_lanes(p->launch.at[i].group) == lanes)
+        if (tc__launch_lanes(&p->launch.at[i]) == lanes)
             groups[n++] = p->launch.at[i].group;
     if (!n) return 1;
-    if (out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    if (out->size) tc__put(out, "%s", tc__next_file);
     ok = tc__print_prelude(out, groups, n, p->ctx->target);
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         char symbol[32];
-        if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
+        if (tc__launch_lanes(&p->launch.at[i]) != lanes) continue;
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
         ok = tc__print_kernel(out, p->launch.at[i].group, &tc__dialect_c, symbol);
+    }
+    return ok;
+}
+
+// The custom ops that have text, each a translation unit.
+static int tc__program_print_customs(tc__program *p, tc__text *out) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        char symbol[32];
+        if (!l->custom || !tc__has_source(p->ctx, l->group)) continue;
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        if (out->size) tc__put(out, "%s", tc__next_file);
+        ok = tc__print_kernel(out, l->group, &tc__dialect_c, symbol);
     }
     return ok;
 }
@@ -352,7 +396,8 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     size_t n = p->launch.count;
     const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
     int ok = groups && tc__program_print_unit(p, out, groups, 2 * TC__VECTOR) &&
-             tc__program_print_unit(p, out, groups, TC__VECTOR);
+             tc__program_print_unit(p, out, groups, TC__VECTOR) &&
+             tc__program_print_customs(p, out);
     tc__free(c, groups, (n ? n : 1) * sizeof *groups);
     return ok && !out->failed;
 }
@@ -366,7 +411,15 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
 
 static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
-static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    return (void)c, "this build compiles nothing";
+}
+
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    (void)p, (void)name, (void)what;
+}
 
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;

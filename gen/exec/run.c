@@ -150,25 +150,59 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
+// ---- custom ops ----
+
+// The first custom op that cannot run, NULL = none.
+static const tc__custom *tc__program_lacks(const tc__program *p) {
+    for (size_t i = 0; p->customs && i < p->launch.count; i++)
+        if (p->launch.at[i].custom && !p->launch.at[i].run)
+            return p->launch.at[i].custom->op;
+    return NULL;
+}
+
+// An op that has only source is compiled, whatever else is. 0 = reported.
+static int tc__program_has_code(tc__program *p, const tc__visit *v) {
+    const tc__custom *o = tc__program_lacks(p);
+    const char *why = "the backend is interp";
+    if (!o) return 1;
+    if (!p->ctx->interpret) {
+        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        o = tc__program_lacks(p);
+        why = tc__compiler_trouble(p->ctx);
+    }
+    return !o || tc__fail(p->ctx, TC_E_COMPILER,
+                          "custom op \"%s\" has only c_source, which is not compiled here; "
+                          "give it run too: %s",
+                          o->op.name, why);
+}
+
+static int tc__launch_run(tc__program *p, tc__launch *l) {
+    if (l->items <= 0) return 1;
+    if (l->custom) tc__custom_bind(l->custom, l->buf);
+    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return !l->custom || tc__custom_end(p->ctx, l->custom);
+}
+
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
+    if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    for (size_t i = 0; i < p->launch.count; i++) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        ok = tc__launch_run(p, l);
     }
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
-    if (!tc__program_flagged(p)) return 0;
+    if (!ok || !tc__program_flagged(p)) return 0;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;

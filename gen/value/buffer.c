@@ -69,6 +69,7 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
+    struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
