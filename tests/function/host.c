@@ -287,6 +287,34 @@ BOTH(a_body_is_not_skipped) {
     }
 }
 
+// A read of an input decides: it is no result of the body, and yet the body depends on it.
+static void reads_its_input(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_item(in[1]) > 0 ? tc_add_s(in[0], 1) : tc_sub_s(in[0], 1);
+}
+
+static tc_tensor outside; // captured by the body
+static void reads_outside(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_item(outside) > 0 ? tc_add_s(in[0], 1) : tc_sub_s(in[0], 1);
+}
+
+BOTH(a_body_that_reads_from_outside_is_not_skipped) {
+    tc_fn *f[2];
+    f[0] = tc_compile(tc, reads_its_input, NULL, 0, NULL);
+    f[1] = tc_compile(tc, reads_outside, NULL, 0, NULL);
+    for (int k = 0; k < 8; k++) {
+        tc_tensor in[2], y;
+        in[0] = matrix(tc);
+        in[1] = outside = tc_full(tc, TC_SCALAR, k < 4 ? 1 : -1, TC_F32);
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQ(tc_call(f[i], in, 2 - i, &y, 1), TC_OK);
+            CHECK_EQ(at(y, 5), k < 4 ? 6 : 4);
+        }
+    }
+    CHECK(tc_fn_demoted(f[0]) && tc_fn_demoted(f[1]));
+}
+
 // ---- fullgraph, errors ----
 BOTH(fullgraph_forbids_it) {
     notes w;
