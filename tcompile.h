@@ -1529,6 +1529,95 @@ TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
 
 // Version of the implementation, TC_VERSION of the file it was compiled from.
 TCDEF const char *tc_version(void);
+// ---- gen/api/extend.h ---------------------------------------------------
+// Your own code in a graph: ops that are opaque to the compiler, and host calls.
+
+// ---- custom ops ----
+//
+// An op of your own is a C function over whole buffers. It takes part in everything as
+// other ops do: eager calls, regions, functions (tc_call skips a body that has it), the
+// disk cache. The ops around it are fused as ever; it is a kernel by itself, with its
+// inputs in memory.
+//
+// It must be pure: the same inputs give the same bits every time, and nothing else changes,
+// least of all the inputs. For a call whose result nobody needs is left out, equal calls
+// are one, and a call may be made again where a result is needed later. It is called on the
+// thread that uses the context, once for a launch; it may have threads of its own, but must
+// not use the context. It is not called where its result has no elements.
+
+// Gives dtype and sizes of the result, *out, which is a copy of in[0] at first. It depends
+// on nothing but its arguments, and is called any number of times. TC_OK, or the TC_E_...
+// that the call of the op gets.
+typedef tc_status (*tc_custom_shape)(void *user, const tc_spec *in, int n_in, tc_spec *out);
+
+// Computes all elements of *out. TC_OK, or a TC_E_... that the region, the call or the
+// eager op fails with: nothing was written in place then.
+typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
+                                   const tc_buffer *out);
+
+// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none.
+// For a later version: nothing calls it yet.
+typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
+                                        int n_in, tc_tensor out, tc_tensor grad_out,
+                                        tc_tensor *grad_in);
+
+// A name and one of run and c_source are needed; zero is right for the rest. One op has one
+// result.
+typedef struct tc_custom_op {
+    const char *name;  // a C identifier of at most 63 characters, unique in its context
+    int n_in;          // inputs, at most 64; 0 = 1
+    void *user;        // handed to all functions; outlives the context
+    tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
+                                  // as for other ops; else each set has a program
+    tc_custom_run run;            // NULL = only c_source
+    const char *c_source;         // NULL = only run; see below
+    const char *cuda_source;      // kept for devices that come later; unused now
+    tc_custom_gradient gradient;  // NULL = none; unused now
+} tc_custom_op;
+
+// c_source is C99 text that defines the function `tc_status NAME(void *user, const
+// tc_buffer *in, int n_in, const tc_buffer *out)`, where NAME is the op's name: a
+// tc_custom_run, so one function can be both. It is compiled as our own kernels are (a*b +
+// c is never contracted), in a unit of its own; its text is part of its key in the cache.
+// In front of it stand tc_status with TC_OK and TC_E_..., tc_dtype with TC_F32..., tc_spec,
+// tc_buffer, TC_MAX_RANK, int8_t...uint64_t, size_t and NULL. It includes nothing and calls
+// nothing but itself.
+//
+// Where nothing is compiled, run is called instead. An op without run is compiled in any
+// case, also outside regions and past a recompile_limit; where that cannot be, it is
+// TC_E_COMPILER.
+
+// Registers an op, for as long as the context lives; all but *user is copied. Gives its
+// number for tc_custom, 0 on error: TC_E_NULL (no name, neither run nor c_source), TC_E_ARG
+// (n_in; a name that is no identifier, or taken; a c_source without that function, or with
+// an #include), TC_E_STATE (inside a region).
+TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
+#define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
+
+// The number of the op of this name, 0 = there is none.
+TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
+
+// Calls op number `op` of this context; views are handed to it row-major. TC_E_ARG: no such
+// op, n_in; TC_E_NULL; and what its shape gives.
+TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
+                             const char *file, int line);
+#define tc_custom(tc, op, in, n_in) tc_custom_at(tc, op, in, n_in, TC__SITE)
+
+// ---- host calls ----
+
+// Host code that gets the values of tensors. It may do anything, use the context too, but
+// not write to the buffers. What it returns is the status of the tc_host_call.
+typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
+
+// Calls fn now. Inside a region that is one graph break, as tc_read is: what the inputs
+// need runs before. So effects are in the order of the calls, at every visit; what in-place
+// ops wrote is seen in the inputs given, not in memory of your own. The body of a function
+// that does this is not skipped. n_in may be 0. TC_E_NULL; TC_E_ARG (more than 64 inputs);
+// TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
+TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
+                                int n_in, const char *file, int line);
+#define tc_host_call(tc, fn, user, in, n_in)                                               \
+    tc_host_call_at(tc, fn, user, in, n_in, TC__SITE)
 // ---- gen/api/function.h -------------------------------------------------
 // Functions: a body compiled once and skipped while its guards hold.
 
@@ -1622,7 +1711,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x12008c76a1769ee8u
+#define TC__BUILD_ID 0xcfb7f5c1b87b6fc5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2637,16 +2726,23 @@ TC__UNUSED static void tc__put_double(tc__text *t, double v) {
         tc__put(t, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
 }
 
-// ---- copies of strings
+// ---- strings of their own
 
-TC__UNUSED static const char *tc__string_copy(tc_ctx *c, const char *s) {
+// What C names are made of.
+static int tc__is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
+}
+
+// A copy that tc__string_free gives back; NULL for NULL, or with no memory, reported.
+static const char *tc__string_copy(tc_ctx *c, const char *s) {
     if (!s) return NULL;
     char *copy = (char *)tc__alloc(c, strlen(s) + 1);
     if (copy) memcpy(copy, s, strlen(s) + 1);
     return copy;
 }
 
-TC__UNUSED static void tc__string_free(tc_ctx *c, const char *s) {
+static void tc__string_free(tc_ctx *c, const char *s) {
     if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 // ---- gen/base/hash.c ----------------------------------------------------
@@ -4679,6 +4775,7 @@ typedef struct tc__values {
     tc__map import;             //   id there -> tc__tensor here, owned
     tc__held *held;             //   what of the parent is held for that
     volatile uint64_t here;     // child: thread that has a region or body open; 0 = none
+    struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -5229,6 +5326,7 @@ typedef enum tc__op {
     TC_OP_ARGMAX,
     TC_OP_ARGMIN,
     TC_OP_MATMUL,
+    TC_OP_CUSTOM,
     TC_OP_LOAD,
     TC_OP_STORE,
     TC_OP_INDEX,
@@ -5240,6 +5338,7 @@ typedef enum tc__op {
     TC_OP_NEW,
     TC_OP_COMBINE,
     TC_OP_CONTRACT,
+    TC_OP_CALL,
     TC_OP_COPY_,
     TC_OP_KEEP,
     TC_OP_BREAK,
@@ -5343,6 +5442,110 @@ static tc__ix tc__node_numel(const tc__graph *g, const tc__node *n) {
     for (int i = 0; i < n->rank; i++) e = tc__ix_mul(g->ix, e, n->dims[i]);
     return e;
 }
+// ---- gen/graph/custom.c -------------------------------------------------
+// Ops of the user's: what a context has registered. A CUSTOM step or node names one by its number,
+// from 0 in the order of registration; to the user it has the context's slot in front, so that an
+// op of another context is found out. They stay until the context closes, so a number never means
+// anything else.
+
+typedef struct tc__custom {
+    tc_custom_op op; // its strings are owned
+    uint32_t number;
+} tc__custom;
+
+struct tc__customs {
+    TC__VEC(tc__custom *) at; // owned, by number
+};
+
+enum {
+    TC__CUSTOM_INPUTS = 64,
+    TC__CUSTOM_NAME = 63, // characters
+    TC__CUSTOM_BITS = 16  // of an id: the number + 1
+};
+
+static int tc__custom_count(const tc_ctx *c) {
+    const tc__values *v = (const tc__values *)(const void *)c;
+    return v->customs ? (int)v->customs->at.count : 0;
+}
+
+// Op `number` of a graph of this context, NULL = there is none.
+static const tc__custom *tc__custom_at(tc_ctx *c, int64_t number) {
+    if (number < 0 || number >= tc__custom_count(c)) return NULL;
+    return tc__values_of(c)->customs->at.at[number];
+}
+
+static const char *tc__custom_name(tc_ctx *c, int64_t number) {
+    const tc__custom *o = tc__custom_at(c, number);
+    return o ? o->op.name : "?";
+}
+
+// The op of the name that the `size` characters at `name` are.
+static const tc__custom *tc__custom_named(const tc_ctx *c, const char *name, size_t size) {
+    const tc__values *v = (const tc__values *)(const void *)c;
+    for (int i = 0; i < tc__custom_count(c); i++) {
+        const tc__custom *o = v->customs->at.at[i];
+        if (strlen(o->op.name) == size && !memcmp(o->op.name, name, size)) return o;
+    }
+    return NULL;
+}
+
+static int tc__custom_id(const tc_ctx *c, const tc__custom *o) {
+    const tc__values *v = (const tc__values *)(const void *)c;
+    return (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
+}
+
+// ---- keeping them ----
+
+static void tc__custom_free(tc_ctx *c, tc__custom *o) {
+    tc__string_free(c, o->op.name);
+    tc__string_free(c, o->op.c_source);
+    tc__string_free(c, o->op.cuda_source);
+    tc__free(c, o, sizeof *o);
+}
+
+static void tc__customs_close(tc_ctx *c) {
+    struct tc__customs *all = tc__values_of(c)->customs;
+    if (!all) return;
+    for (size_t i = 0; i < all->at.count; i++) tc__custom_free(c, all->at.at[i]);
+    TC__VEC_FREE(c, all->at);
+    tc__free(c, all, sizeof *all);
+    tc__values_of(c)->customs = NULL;
+}
+
+// A copy of the op, as the newest; NULL = reported.
+static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
+    tc__values *v = tc__values_of(c);
+    if (!v->customs) v->customs = TC__NEW(c, struct tc__customs);
+    tc__custom *o = v->customs ? TC__NEW(c, tc__custom) : NULL;
+    if (!o) return NULL;
+    o->op = *op;
+    if (!o->op.n_in) o->op.n_in = 1;
+    o->number = (uint32_t)v->customs->at.count;
+    o->op.name = tc__string_copy(c, op->name);
+    o->op.c_source = tc__string_copy(c, op->c_source);
+    o->op.cuda_source = tc__string_copy(c, op->cuda_source);
+    int whole = o->op.name && !op->c_source == !o->op.c_source &&
+                !op->cuda_source == !o->op.cuda_source;
+    if (whole && TC__PUSH(c, v->customs->at, o)) return o;
+    tc__custom_free(c, o);
+    return NULL;
+}
+
+// ---- what the user's functions return ----
+
+// The error of a status that is not TC_OK: itself, or TC_E_ARG for what is no status.
+static tc_status tc__user_status(tc_status s) {
+    return s < 0 && s >= -TC__ERRORS ? s : TC_E_ARG;
+}
+
+// "returned TC_E_SHAPE" or "returned 7, which is no status" into out.
+static const char *tc__user_status_text(tc_status s, char out[64]) {
+    if (s < 0 && s >= -TC__ERRORS)
+        snprintf(out, 64, "returned %s", tc__error_name(s));
+    else
+        snprintf(out, 64, "returned %d, which is no status", s);
+    return out;
+}
 // ---- gen/graph/infer.c --------------------------------------------------
 // Shape and dtype rules, named by the DTYPE and SHAPE columns of ops.def.
 // Input: the operands' metas and the call's attribute words; output: the meta of the result.
@@ -5403,6 +5606,7 @@ typedef enum tc__kind {
     TC__KIND_GATHER,
     TC__KIND_REDUCE,
     TC__KIND_CONTRACT,
+    TC__KIND_CUSTOM,
     TC__KIND_KERNEL,
     TC__KIND_EFFECT
 } tc__kind;
@@ -5875,6 +6079,67 @@ static int tc__shape_matmul(tc__infer *q) {
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
+}
+
+// ---- the user's ops ----
+
+// Sizes of an operand as numbers. Run-time sizes are those of this run from now on: a function of the
+// user's knows no symbols. 0 = they cannot be told.
+static int tc__spec_of(tc__infer *q, const tc__meta *m, tc_spec *s) {
+    tc__ixenv env;
+    memset(s, 0, sizeof *s);
+    memset(&env, 0, sizeof env);
+    env.sym = q->size;
+    s->dtype = (tc_dtype)m->dtype, s->rank = m->rank;
+    for (int i = 0; i < m->rank; i++) {
+        tc__ix e = m->dims[i];
+        if (!tc__ix_is_const(e) && !q->size) return 0;
+        s->dims[i] = tc__ix_is_const(e) ? tc__ix_value(e) : tc__ix_eval(q->ix, e, &env);
+        if (!tc__know(q, TC__EQUAL, e, tc__ix_const(s->dims[i]))) return 0;
+    }
+    return 1;
+}
+
+// What shape() said, if it can be.
+static int tc__spec_take(tc__infer *q, const char *name, const tc_spec *s) {
+    char who[TC__CUSTOM_NAME + 32];
+    snprintf(who, sizeof who, "custom op \"%s\": its shape", name);
+    if (!tc__dtype_valid((int)s->dtype))
+        return tc__fail(q->ctx, TC_E_DTYPE, "%s: %d is no dtype", who, (int)s->dtype);
+    if (!tc__dims_check(q->ctx, who, s->rank, s->dims)) return 0;
+    q->out.dtype = (uint8_t)s->dtype, q->out.rank = (uint8_t)s->rank;
+    for (int i = 0; i < s->rank; i++) q->out.dims[i] = tc__ix_const(s->dims[i]);
+    return 1;
+}
+
+static int tc__shape_fail(tc__infer *q, const tc__custom *o, tc_status status) {
+    char text[64], dims[160];
+    return tc__fail(q->ctx, tc__user_status(status),
+                    "custom op \"%s\": its shape function %s for input 0 of %s%s",
+                    o->op.name, tc__user_status_text(status, text),
+                    tc__dtype(q->in[0]->dtype)->name, tc__dims_text(q->in[0], dims));
+}
+
+static int tc__dtype_custom(tc__infer *q) { // the shape rule tells it
+    q->out.dtype = q->in[0]->dtype;
+    return 1;
+}
+
+static int tc__shape_custom(tc__infer *q) {
+    const tc__custom *o = tc__custom_at(q->ctx, q->attr[0]);
+    tc_spec in[TC__CUSTOM_INPUTS], out;
+    if (!o || q->n_in != (uint32_t)o->op.n_in)
+        return tc__fail(q->ctx, TC_E_ARG, "custom: no op has number %lld and %u inputs",
+                        (long long)q->attr[0], (unsigned)q->n_in);
+    if (!o->op.shape) return tc__shape_same(q);
+    for (uint32_t i = 0; i < q->n_in; i++)
+        if (!tc__spec_of(q, q->in[i], &in[i]))
+            return tc__fail(q->ctx, TC_E_UNSUPPORTED,
+                            "custom op \"%s\": input %u has sizes that are not known yet",
+                            o->op.name, (unsigned)i);
+    out = in[0];
+    tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
+    return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 
 // ---- gen/out/op_info.inc ------------------------------------------------
@@ -6414,6 +6679,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "", "",
      "",
      "[..., M, K] x [..., K, N]; k in order, one fma per step."},
+    {"custom", TC__KIND_CUSTOM, -1, 0,
+     tc__dtype_custom, tc__shape_custom,
+     0, TC_OP_COUNT,
+     "t op", "",
+     "",
+     "A registered op; attr is its number."},
     {"load", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
@@ -6480,6 +6751,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "t tile", "",
      "",
      "The product's value at (r, c), summed over k in order."},
+    {"call", TC__KIND_KERNEL, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT,
+     "t op, t buffers", "",
+     "",
+     "The function of a registered op over whole buffers: its result's, then its operands', -1 = empty."},
     {"copy_", TC__KIND_EFFECT, -1, 1,
      tc__dtype_same, tc__shape_assign,
      0, TC_OP_COUNT,
@@ -7041,11 +7318,16 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     return ok;
 }
 
+// A step that only marks a place: it has no result, and no rules.
+static int tc__is_mark(tc__op op, uint32_t n_in) {
+    return op == TC_OP_FINISH || (op == TC_OP_BREAK && !n_in);
+}
+
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
 static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
     tc__meta m[TC__MAX_OPERANDS];
     memset(q, 0, sizeof *q);
-    if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
+    if (tc__is_mark(k->op, k->n_in)) return 1;
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
@@ -9365,6 +9647,144 @@ TC__IN_PLACE_UNARY(relu)
 TC__IN_PLACE_UNARY(gelu)
 TC__IN_PLACE_UNARY(silu)
 #undef TC__IN_PLACE_UNARY
+// ---- gen/graph/extend.c -------------------------------------------------
+// The public calls about ops of the user's: registering them, and calling them. Input: descriptors
+// and tensors. Output: entries of graph/custom.c, CUSTOM steps. What runs them is exec/custom.c.
+
+// ---- registering ----
+
+static int tc__is_identifier(const char *s) {
+    size_t n = 0;
+    while (n <= TC__CUSTOM_NAME && tc__is_word(s[n])) n++;
+    return n && n <= TC__CUSTOM_NAME && !s[n] && !(*s >= '0' && *s <= '9');
+}
+
+// Whether the text has `name` as a word in front of a bracket.
+static int tc__source_has(const char *text, const char *name) {
+    size_t n = strlen(name);
+    for (const char *s = strstr(text, name); s; s = strstr(s + 1, name)) {
+        const char *next = s + n;
+        if (s > text && tc__is_word(s[-1])) continue;
+        while (*next == ' ' || *next == '\t' || *next == '\n' || *next == '\r') next++;
+        if (*next == '(') return 1;
+    }
+    return 0;
+}
+
+// What a header says would be no part of the key.
+static int tc__source_includes(const char *text) {
+    for (const char *s = strchr(text, '#'); s; s = strchr(s + 1, '#')) {
+        const char *word = s + 1;
+        while (*word == ' ' || *word == '\t') word++;
+        if (!strncmp(word, "include", 7)) return 1;
+    }
+    return 0;
+}
+
+static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
+    if (!op->c_source) return 1;
+    if (!tc__source_has(op->c_source, op->name))
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: the c_source of \"%s\" has no function of that "
+                        "name",
+                        op->name);
+    if (!tc__source_includes(op->c_source)) return 1;
+    return tc__fail(c, TC_E_ARG,
+                    "tc_register_op: the c_source of \"%s\" has an #include; what a header "
+                    "says is not in its key. Declare what it needs, or give run",
+                    op->name);
+}
+
+static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
+    const tc__recorder *r = tc__recorder_of(c);
+    if (r->visit || r->skipped)
+        return tc__fail(c, TC_E_STATE, "tc_register_op: a region is open; call it outside");
+    if (!op || !op->name)
+        return tc__fail(c, TC_E_NULL, "tc_register_op: %s is null",
+                        op ? "the name" : "the op");
+    if (!tc__is_identifier(op->name))
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: the name \"%.80s\" is no C identifier of at most "
+                        "%d characters",
+                        op->name, TC__CUSTOM_NAME);
+    if (tc__custom_named(c, op->name, strlen(op->name)))
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: \"%s\" is registered already; tc_op_named gives "
+                        "its number",
+                        op->name);
+    if (op->n_in < 0 || op->n_in > TC__CUSTOM_INPUTS)
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: \"%s\" has %d inputs; 1..%d are possible",
+                        op->name, op->n_in, TC__CUSTOM_INPUTS);
+    if (!op->run && !op->c_source)
+        return tc__fail(c, TC_E_NULL, "tc_register_op: \"%s\" has neither run nor c_source",
+                        op->name);
+    return tc__source_check(c, op);
+}
+
+TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file,
+                            int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_register_op", file, line)) return 0;
+    if (!tc__visit_is_ours(tc, f.who) || !tc__custom_check(tc, op)) return 0;
+    if (tc__custom_count(tc) >= (1 << TC__CUSTOM_BITS) - 1)
+        return tc__fail(tc, TC_E_TOO_BIG, "tc_register_op: more than %d ops",
+                        (1 << TC__CUSTOM_BITS) - 1);
+    const tc__custom *o = tc__custom_add(tc, op);
+    return o ? tc__custom_id(tc, o) : 0;
+}
+
+TCDEF int tc_op_named(const tc_ctx *tc, const char *name) {
+    const tc__custom *o = tc && name ? tc__custom_named(tc, name, strlen(name)) : NULL;
+    return o ? tc__custom_id(tc, o) : 0;
+}
+
+// ---- calling ----
+
+// The op of a number that the user has; NULL = reported.
+static const tc__custom *tc__custom_of(tc_ctx *c, int id) {
+    int slot = id >> TC__CUSTOM_BITS, number = (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1;
+    int ours = slot == (int)tc__values_of(c)->slot_of_ctx;
+    const tc__custom *o = ours ? tc__custom_at(c, number) : NULL;
+    if (!o)
+        tc__fail(c, TC_E_ARG,
+                 "tc_custom: %d is no op of this context; tc_register_op gives its number",
+                 id);
+    return o;
+}
+
+static int tc__custom_inputs(tc_ctx *c, const tc__custom *o, const tc_tensor *in,
+                             int n_in) {
+    if (n_in != o->op.n_in)
+        return tc__fail(c, TC_E_ARG, "custom op \"%s\": %d inputs are given, it has %d",
+                        o->op.name, n_in, o->op.n_in);
+    if (!in)
+        return tc__fail(c, TC_E_NULL, "custom op \"%s\": a null array of tensors",
+                        o->op.name);
+    for (int i = 0; i < n_in; i++)
+        if (!in[i].id)
+            return tc__fail(c, TC_E_NULL,
+                            "custom op \"%s\": input %d is a null tensor (an earlier call "
+                            "failed?)",
+                            o->op.name, i);
+    return 1;
+}
+
+TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
+                             const char *file, int line) {
+    tc__api f;
+    tc__call k;
+    if (!tc__api_open(&f, tc, "tc_custom", file, line)) return tc__null();
+    const tc__custom *o = tc__custom_of(tc, op);
+    if (!o || !tc__custom_inputs(tc, o, in, n_in)) return tc__null();
+    int64_t number = o->number;
+    if (tc__ctx_of(in[0]) == tc)
+        return tc__op_fast(TC_OP_CUSTOM, in, (uint32_t)n_in, &number, 1, file, line);
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_CUSTOM, k.n_in = (uint32_t)n_in, k.n_attr = 1, k.in = in, k.attr = &number;
+    k.site.file = file, k.site.line = line;
+    return tc__record(tc, &k); // reports the foreign tensor
+}
 
 // ---- gen/base/once_begin.c ----------------------------------------------
 // include-many: from here to base/once_end.c stands code that runs once per program, or never.
@@ -9810,7 +10230,7 @@ static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
     int64_t words[TC__MAX_OPERANDS];
     tc__call k;
     memset(q, 0, sizeof *q);
-    if (s->op == TC_OP_FINISH) return 1;
+    if (tc__is_mark((tc__op)s->op, s->n_in)) return 1;
     memset(&k, 0, sizeof k);
     for (uint32_t i = 0; i < s->n_in; i++) tc__code_meta(p->ctx, v, s->in[i], &m[i]);
     for (uint32_t i = 0; i < s->n_attr; i++)
@@ -11414,6 +11834,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_CAST:
         return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
     case TC__KIND_CONTRACT:
+    case TC__KIND_CUSTOM:
     case TC__KIND_MOVE:
     case TC__KIND_JOIN:
     case TC__KIND_GATHER:
@@ -11753,8 +12174,8 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list =
-        tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
+    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") ||
+               tc__attr_is(a, "predicates") || tc__attr_is(a, "buffers");
     return list ? left : left ? 1 : 0;
 }
 
@@ -11775,6 +12196,11 @@ static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
     a.rest = tc__ops[op].attr;
     while (tc__attr_next(&a)) {
         uint32_t n = tc__attr_words(&a, n_attr - at);
+        if (tc__attr_is(&a, "op")) { // of the user's: its name tells more than its number
+            tc__put(t, " op=%s", tc__custom_name(t->ctx, n ? attr[at] : -1));
+            at += n;
+            continue;
+        }
         if (tc__attr_is(&a, "external"))
             tc__put(t, " x");
         else if (tc__attr_is(&a, "bits"))
@@ -11946,6 +12372,15 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "end");
 }
 
+static void tc__dump_call(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "call %s", tc__custom_name(d->t->ctx, n->attr[0]));
+    for (uint32_t i = 2; i < n->n_attr; i++) {
+        if (n->attr[i] < 0) tc__put(d->t, " empty");
+        if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
+    }
+    tc__put(d->t, " -> b%lld", (long long)n->attr[1]);
+}
+
 typedef struct tc__dump_row {
     tc__op op;
     int typed; // its dtype ends the line
@@ -11962,6 +12397,7 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
     {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
@@ -12409,12 +12845,28 @@ static int tc__read_word(tc__reader *r, tc__read_node *n, char kind) {
     return tc__skip_value(r, &n->value);
 }
 
+// The name of an op that the context has registered, as its number.
+static int tc__read_custom(tc__reader *r, tc__read_node *n) {
+    size_t size = 0;
+    if (!tc__read_expect(r, "op") || !tc__read_expect(r, "=")) return 0;
+    while (tc__is_name(r->at[size])) size++;
+    const tc__custom *o = tc__custom_named(r->ctx, r->at, size);
+    if (!o) return tc__read_fail(r, "no op of this name is registered; tc_register_op it");
+    r->at += size;
+    n->attr[n->n_attr++] = o->number;
+    return 1;
+}
+
 static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
     tc__attr_name a;
     a.rest = tc__ops[n->op].attr;
     while (tc__attr_next(&a)) {
         int list = tc__attr_words(&a, 2) == 2, external = tc__attr_is(&a, "external");
         if (tc__attr_implied(&a)) continue;
+        if (tc__attr_is(&a, "op")) {
+            if (!tc__read_custom(r, n)) return 0;
+            continue;
+        }
         if (external && !tc__read_expect(r, "x")) return 0;
         if (!external && !tc__attr_is(&a, "bits") &&
             (!tc__read_expect(r, a.name) || !tc__read_expect(r, "=")))
@@ -12570,6 +13022,7 @@ static const struct {
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
+    {TC__KIND_CUSTOM, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
 };
@@ -12593,6 +13046,7 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, 3, 2 + TC__CUSTOM_INPUTS},
 };
 
 typedef struct tc__verifier {
@@ -12644,7 +13098,8 @@ static int tc__verify_legal(const tc__verifier *v) {
 
 static int tc__has_value(const tc__node *n) {
     return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
-           n->op != TC_OP_NEW && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
@@ -13677,7 +14132,8 @@ typedef struct tc__kbuf {
 typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,
-    TC__CONTRACTION
+    TC__CONTRACTION,
+    TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
 } tc__group_kind;
 
 typedef struct tc__group {
@@ -13747,6 +14203,10 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
+    if (k->kind == TC__OPAQUE) {
+        tc__put(t, "the function of a custom op over whole buffers, 1 result");
+        return;
+    }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
     if (k->kind == TC__REDUCTION) {
         tc__put(t, ", ");
@@ -14274,6 +14734,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
     case TC__KIND_CONTRACT:
         return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+    case TC__KIND_CUSTOM: // a root that is loaded
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
@@ -14752,7 +15213,8 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 // loads. Everything that is no root is recomputed inside the kernels that use it.
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
-//     in memory first: operands of contractions, tables of gathers, images of stencils
+//     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
+//     results of custom ops
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -14836,6 +15298,28 @@ static void tc__force_source(tc__schedule *s, uint32_t id) {
     if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
 }
 
+// The node in whose memory an operand of a custom op is: a reshape keeps the order of elements.
+static const tc__node *tc__custom_operand(const tc__graph *g, const tc__node *n,
+                                          uint32_t i) {
+    const tc__node *a = tc__operand(g, n, i);
+    while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
+    return a;
+}
+
+static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
+    if (n->op != TC_OP_INPUT) return 0;
+    const tc__shape *l = s->inputs ? s->inputs[n->attr[0]] : NULL;
+    return !l || l->contiguous;
+}
+
+static void tc__force_custom(tc__schedule *s, const tc__node *n) {
+    s->forced[n->id] = 1;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const tc__node *a = tc__custom_operand(s->g, n, i);
+        if (!tc__is_dense_input(s, a)) s->forced[a->id] = 1;
+    }
+}
+
 static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
@@ -14845,6 +15329,7 @@ static void tc__force_sources(tc__schedule *s) {
             tc__force_source(s, n->in[1]);
         }
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+        if (tc__is_kind(n, TC__KIND_CUSTOM)) tc__force_custom(s, n);
     }
 }
 
@@ -15063,11 +15548,29 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     return best;
 }
 
+// A custom op is a cluster that stays alone: it loads whole buffers.
+static int tc__analyse_custom(tc__schedule *s, uint32_t r, const tc__node *n) {
+    tc__cluster c;
+    tc__use u;
+    memset(&c, 0, sizeof c);
+    tc__space_of(s, n, &c.space);
+    c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
+    u.reader = r, u.index = 0, u.guarded = 1;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        int32_t root = s->root_of[tc__custom_operand(s->g, n, i)->id];
+        if (root == TC__NONE) continue; // an input, or without elements
+        u.root = (uint32_t)root;
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return TC__PUSH(s->ctx, s->cluster, c);
+}
+
 // Lowers root r alone. *stencil != 0: a node to force first.
 static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__weave w;
     tc__cluster c;
     const tc__node *n = s->g->node.at[s->root.at[r].node];
+    if (tc__is_kind(n, TC__KIND_CUSTOM)) return tc__analyse_custom(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
     c.alive = 1;
@@ -15328,6 +15831,8 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
                                  tc__space *joint) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (!s->fuse) return "fusion is off";
+    if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
+        return "a custom op is a kernel by itself";
     if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
@@ -15472,9 +15977,52 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     return !w->failed && !w->ix->failed;
 }
 
+// The buffer of an operand of a custom op, -1 = it has no elements.
+static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
+    tc__ix numel = tc__node_numel(w->g, a);
+    if (tc__has_no_elements(a)) return -1;
+    if (s->root_of[a->id] == TC__NONE)
+        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[0], a->dtype, numel);
+    return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
+}
+
+// CALL of a custom op over its buffers, one work item. There are no loops to bind.
+static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
+    tc__weave w;
+    tc__node call;
+    int64_t attr[2 + TC__CUSTOM_INPUTS];
+    uint32_t none = 0;
+    int r = s->root_of[n->id];
+    if (!tc__weave_open(&w, s, s->root.at[r].group,
+                        &s->cluster.at[s->root.at[r].group].space))
+        return tc__weave_close(&w, s, 1);
+    tc__group *k = w.k;
+    k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
+    k->rows = k->items = tc__ix_const(1), k->cols = tc__node_numel(s->g, n);
+    memset(&call, 0, sizeof call);
+    call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
+    call.attr = attr, call.n_attr = 2 + n->n_in;
+    attr[0] = n->attr[0];
+    attr[1] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, k->cols);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        attr[2 + i] = tc__custom_buffer(&w, s, tc__custom_operand(s->g, n, i));
+    if (!w.failed) k->buffer.at[attr[1]].written = 1;
+    int ok = !w.failed && tc__node_append(&k->body, &call) &&
+             TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
+    return tc__weave_close(&w, s, !ok);
+}
+
+// The custom op that a cluster is.
+static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
+    size_t i = 0;
+    while (s->root.at[i].group != group) i++;
+    return s->g->node.at[s->root.at[i].node];
+}
+
 static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
+    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
@@ -15785,7 +16333,8 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction",
+                                        "custom op"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
     tc__dump_ix(t, k->body.ix, k->rows);
     tc__put(t, " x columns ");
@@ -16059,6 +16608,96 @@ static const char *tc__ranged_form(const tc__group *g, const tc__node *n) {
     if (n->op == TC_OP_EXP) return r.high <= 0 ? "exp_neg" : NULL;
     return r.low >= 4e-38 ? "log_pos" : NULL; // 2^-126 and what the sums above may lose
 }
+// ---- gen/kernel/print_custom.c ------------------------------------------
+// The unit of a custom op's c_source: what the text may use, the text, and the kernel around it.
+// Such a unit stands by itself. Nothing in it can get in the way of other kernels, and its key is
+// all of its text.
+
+// In front of the text, behind the names of statuses and dtypes. The layouts are those of
+// api/extend.h, and of exec/custom.c.
+static const char tc__text_custom[] =
+    "enum { TC_MAX_RANK = 8 };\n"
+    "typedef __INT8_TYPE__ int8_t;\n"
+    "typedef __INT16_TYPE__ int16_t;\n"
+    "typedef __INT32_TYPE__ int32_t;\n"
+    "typedef __INT64_TYPE__ int64_t;\n"
+    "typedef __UINT8_TYPE__ uint8_t;\n"
+    "typedef __UINT16_TYPE__ uint16_t;\n"
+    "typedef __UINT32_TYPE__ uint32_t;\n"
+    "typedef __UINT64_TYPE__ uint64_t;\n"
+    "typedef __SIZE_TYPE__ size_t;\n"
+    "#define NULL ((void *)0)\n"
+    "\n"
+    "typedef struct tc_spec {\n"
+    "    tc_dtype dtype;\n"
+    "    int rank;\n"
+    "    int64_t dims[TC_MAX_RANK];\n"
+    "} tc_spec;\n"
+    "\n"
+    "typedef struct tc_buffer {\n"
+    "    void *data;\n"
+    "    tc_spec spec;\n"
+    "} tc_buffer;\n"
+    "\n"
+    "typedef struct tc_call {\n"
+    "    void *user;\n"
+    "    const tc_buffer *in, *out;\n"
+    "    int n_in;\n"
+    "    tc_status status;\n"
+    "} tc_call;\n"
+    "\n"
+    "typedef struct tc_kargs {\n"
+    "    void *const *buf; // of the kernel of a custom op: its tc_call\n"
+    "} tc_kargs;\n"
+    "\n";
+
+TC__STATIC_ASSERT(custom_rank_is_the_same, TC_MAX_RANK == 8);
+
+static void tc__put_names(tc__text *out) {
+    tc__put(out, "typedef int tc_status;\nenum { TC_OK");
+    for (int i = 0; i < TC__ERRORS; i++)
+        tc__put(out, ", %s = %d", tc__errors[i].name, -i - 1);
+    tc__put(out, " };\ntypedef enum tc_dtype { ");
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        tc__put(out, t ? ", TC_" : "TC_");
+        for (const char *s = tc__dtypes[t].name; *s; s++)
+            tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+    }
+    tc__put(out, " } tc_dtype;\n");
+}
+
+// Whether the kernel has text: a function of the host's has none.
+static int tc__has_source(tc_ctx *c, const tc__group *g) {
+    if (g->kind != TC__OPAQUE) return 1;
+    return tc__custom_at(c, g->body.node.at[0]->attr[0])->op.c_source != NULL;
+}
+
+// Appends the unit of an OPAQUE group. The name is declared static first, so that no function of the
+// host program with that name takes its place.
+static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbol) {
+    const tc__custom *o = tc__custom_at(out->ctx, g->body.node.at[0]->attr[0]);
+    const char *source = o->op.c_source;
+    if (!source)
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED,
+                        "custom op \"%s\" has no c_source to print", o->op.name);
+    tc__put(out, "\n// %s: custom op %s\n", symbol, o->op.name);
+    tc__put_names(out);
+    tc__put(out, "%s", tc__text_custom);
+    tc__put(out,
+            "static tc_status %s(void *user, const tc_buffer *in, int n_in, const "
+            "tc_buffer *out);\n\n#line 1 \"custom op %s\"\n",
+            o->op.name, o->op.name);
+    tc__put_raw(out, source, strlen(source));
+    tc__put(
+        out,
+        "\n\n__attribute__((visibility(\"default\"))) void %s(const tc_kargs *a, int64_t "
+        "lo,\n    int64_t hi, int32_t worker) {\n"
+        "    tc_call *call = (tc_call *)a->buf[0];\n"
+        "    (void)lo, (void)hi, (void)worker;\n"
+        "    call->status = %s(call->user, call->in, call->n_in, call->out);\n}\n",
+        symbol, o->op.name);
+    return !out->failed;
+}
 // ---- gen/kernel/print.c -------------------------------------------------
 // Kernels as text: the walker over a LOOP list, and what all dialects share. A dialect is
 // data: a table op -> function for what differs (loads, stores, loops, accumulators) and
@@ -16293,11 +16932,6 @@ static void tc__put_ix(tc__printer *p, tc__ix e) {
 }
 
 // ---- expressions of ops.def ----
-
-static int tc__is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
 
 // "(name)" after TC_F or TC_K: copies the name into out, gives what follows.
 static const char *tc__bracketed(const char *s, char out[40]) {
@@ -16762,6 +17396,10 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
+    if (g->kind == TC__OPAQUE && d->cuda)
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no custom ops yet",
+                        d->name);
+    if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__put_head(&p, symbol);
@@ -26973,6 +27611,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -26984,6 +27623,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -27080,6 +27720,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -27091,6 +27732,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -34690,6 +35332,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -34701,6 +35344,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -34797,6 +35441,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -34808,6 +35453,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -38582,10 +39228,12 @@ typedef struct tc__order {
     char symbol[40];
     uint8_t digest[32];     // of the text before it had its symbol
     const tc__group *group; // what is printed; not for who works on the job
-    int lanes;              // of its vectors
-    int known;              // 1 = the process had it
-    int settled;            // 1 = `run` is the answer
-    tc__dl_function run;    // NULL = interpret
+    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
+    int has_host;        //   and whether it has a function of the host, too
+    int lanes;           // of its vectors; 0 = a custom op
+    int known;           // 1 = the process had it
+    int settled;         // 1 = `run` is the answer
+    tc__dl_function run; // NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
@@ -38816,6 +39464,14 @@ static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
 
 // ---- compiler ----
 
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
+    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
     tc__library *b = k->library;
@@ -38831,9 +39487,14 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
     }
     tc__library_unlock(b);
     if (whole) tc__unit_publish(k, j, u, m, so);
-    if (so->size && !whole) {
-        tc__library_warn(k, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
+    const tc__order *first = &j->order.at[u->order[0]];
+    if (first->custom && !whole) {
+        tc__custom_warn(k, first, so->size != 0);
+    } else if (!whole) {
+        tc__library_warn(
+            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
+            so->size ? NULL : k->cc->why.at);
+        if (so->size) tc__cc_distrust(k->cc);
     }
     j->load_ns += tc__now_ns() - start;
 }
@@ -38845,11 +39506,10 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
-    int ok = tc__cc_build_all(k->cc, source, size, (int)n, so);
+    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
     j->cc_ns += tc__now_ns() - start;
     j->compiles += n;
     int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
-    if (!ok && wanted) tc__library_warn(k, "the compiler failed", k->cc->why.at);
     for (size_t i = 0; i < n; i++) {
         if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);
@@ -39579,19 +40239,99 @@ TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *lis
     }
     return TC_OK;
 }
+// ---- gen/exec/custom.c --------------------------------------------------
+// Custom ops at run time: what a launch hands to the user's function, which is either host code or
+// was compiled from c_source. Both look like a kernel with one work item, so that nothing else
+// differs: not the pool (one item stays on the caller's thread), not the floating-point state.
+
+typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
+
+// Known to compiled code: kernel/print_custom.c.
+typedef struct tc__custom_call {
+    void *user;
+    const tc_buffer *in, *out;
+    int n_in;
+    tc_status status;
+} tc__custom_call;
+
+typedef struct tc__custom_launch {
+    tc__custom_call call; // must be first: the kernel finds it in its arguments
+    const tc__custom *op;
+    const tc__node *node;  // of the program's TENSOR graph
+    const int64_t *number; // of the buffers: the result's, then the operands'
+    tc_buffer *buffer;     // the same, filled
+    void *argument[1];     // the kernel's `buf`
+    tc__kernel_fn host;    // calls op->run; NULL = there is none
+} tc__custom_launch;
+
+static void tc__custom_host(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    tc__custom_launch *l = (tc__custom_launch *)a->buf[0];
+    tc__custom_call *k = &l->call;
+    (void)lo, (void)hi, (void)worker;
+    k->status = l->op->op.run(k->user, k->in, k->n_in, k->out);
+}
+
+// The launch of the OPAQUE kernel k of graph g; NULL = out of memory.
+static tc__custom_launch *tc__custom_prepare(tc__arena *a, const tc__graph *g,
+                                             const tc__group *k) {
+    tc__custom_launch *l = TC__ANEW(a, tc__custom_launch);
+    const tc__node *call = k->body.node.at[0];
+    if (!l) return NULL;
+    l->op = tc__custom_at(g->ctx, call->attr[0]);
+    l->node = g->node.at[k->covers.at[0]];
+    l->number = call->attr + 1;
+    l->buffer = TC__ANEW_ARRAY(a, tc_buffer, l->node->n_in + 1);
+    if (!l->buffer) return NULL;
+    l->host = l->op->op.run ? tc__custom_host : NULL;
+    l->call.user = l->op->op.user, l->call.n_in = (int)l->node->n_in;
+    l->call.out = l->buffer, l->call.in = l->buffer + 1;
+    l->argument[0] = l;
+    return l;
+}
+
+// The specs of the buffers for the sizes of a run.
+static void tc__custom_lay_out(tc__custom_launch *l, const tc__graph *g,
+                               const tc__ixenv *env) {
+    for (uint32_t i = 0; i <= l->node->n_in; i++) {
+        const tc__node *n = i ? tc__operand(g, l->node, i - 1) : l->node;
+        tc_spec *s = &l->buffer[i].spec;
+        memset(s, 0, sizeof *s);
+        s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+        for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(g->ix, n->dims[d], env);
+    }
+}
+
+// Before a run: the addresses of the buffers, `base` by buffer of the kernel.
+static void tc__custom_bind(tc__custom_launch *l, void *const *base) {
+    for (uint32_t i = 0; i <= l->node->n_in; i++)
+        l->buffer[i].data = l->number[i] < 0 ? NULL : base[l->number[i]];
+    l->call.status = TC_OK;
+}
+
+// After it: kernels take bools as 0 and 1. 0 = the function failed, reported.
+static int tc__custom_end(tc_ctx *c, tc__custom_launch *l) {
+    const tc_buffer *out = l->call.out;
+    tc_status status = l->call.status;
+    char text[64];
+    if (status)
+        return tc__fail(c, tc__user_status(status), "custom op \"%s\": its function %s",
+                        l->op->op.name, tc__user_status_text(status, text));
+    if (out->spec.dtype == TC_BOOL)
+        tc__bool_normalise(out->data, tc__numel(out->spec.rank, out->spec.dims));
+    return 1;
+}
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
-
-typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
 
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
-    void **buf;         // base pointers by buffer; arena of the program
+    tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
+    void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
     uint32_t order;       // of the program's job, while there is one
@@ -39660,6 +40400,7 @@ typedef struct tc__program {
     tc__tier tier;   // whether it waits for code
     void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
+    int customs;     // launches of custom ops
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
@@ -39791,7 +40532,9 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
     return 0;
 }
 
-static int tc__has_checks(const tc__program *p) {
+// Whether a run may fail half-way: by an index, or by a function of the user's.
+static int tc__may_fail(const tc__program *p) {
+    if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
         for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
             if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
@@ -39802,7 +40545,7 @@ static int tc__has_checks(const tc__program *p) {
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
-    if (tc__has_checks(p) || p->overlaps) return;
+    if (tc__may_fail(p) || p->overlaps) return;
     const tc__shape *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
@@ -39910,7 +40653,22 @@ enum {
     TC__PARALLEL_COST = 16384
 }; // element steps below which waking a thread does not pay
 
+// The code of a launch; without any, custom ops have the host's.
+static void tc__launch_take(tc__launch *l, tc__kernel_fn code) {
+    l->run = !code && l->custom ? l->custom->host : code;
+}
+
+static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
+    l->custom = tc__custom_prepare(&p->arena, &p->graph, l->group);
+    if (!l->custom) return 0;
+    l->args.buf = l->custom->argument;
+    p->customs++;
+    tc__launch_take(l, NULL);
+    return 1;
+}
+
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
     l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -39927,12 +40685,14 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+    if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -40214,9 +40974,25 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- orders ----
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
+// Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
+static int tc__launch_lanes(const tc__launch *l) {
+    return l->custom ? 0 : tc__group_lanes(l->group);
+}
+
+// What of a program is compiled: all, or only what nothing else can run.
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
+    if (what == TC__COMPILE_NEEDED) return l->custom && !l->run;
+    return tc__has_source(c, l->group);
+}
+
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+    const tc__group *g = l->group;
     memset(o, 0, sizeof *o);
-    o->group = g, o->lanes = tc__group_lanes(g);
+    o->group = g, o->lanes = tc__launch_lanes(l);
+    o->custom = l->custom ? l->custom->op->op.name : NULL;
+    o->has_host = l->custom && l->custom->host;
     tc__text_init(&o->text, c);
     if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
     if (o->text.failed) return 0;
@@ -40228,7 +41004,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
 static int tc__job_order(tc__job *j, tc__launch *l) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l->group)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     l->order = i;
     if (i < j->order.count) return tc__text_free(&o.text), 1;
@@ -40246,14 +41022,17 @@ static size_t tc__job_open_orders(const tc__job *j) {
     return n;
 }
 
-// All kernels of a program; NULL = reported.
-static tc__job *tc__program_order(tc__program *p) {
+// The kernels of a program; NULL = reported.
+static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc_ctx *c = p->ctx;
     tc__job *j = tc__job_new(c, c->kernels->library);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
-    for (size_t i = 0; ok && i < p->launch.count; i++)
-        ok = tc__job_order(j, &p->launch.at[i]);
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        p->launch.at[i].order = UINT32_MAX;
+        if (tc__launch_wants(c, &p->launch.at[i], what))
+            ok = tc__job_order(j, &p->launch.at[i]);
+    }
     c->stats.emit_ns += tc__now_ns() - start;
     if (ok) return j;
     if (j) tc__job_free(j);
@@ -40278,6 +41057,8 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
         texts[i] = &j->order.at[u->order[i]].text;
     }
     tc__text_init(&u->text, j->ctx);
+    if (j->order.at[u->order[0]].custom) // complete, and alone
+        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
                                j->ctx->target);
     for (uint32_t i = 0; ok && i < u->count; i++)
@@ -40294,18 +41075,20 @@ static int tc__unit_close(tc__job *j, tc__unit *u) {
     return ok;
 }
 
-// The open orders as translation units: half a dozen kernels each, with vectors of one size.
+// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
+// op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
-    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2) {
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
+        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
         tc__unit u;
         memset(&u, 0, sizeof u);
         for (uint32_t i = 0; ok && i < j->order.count; i++) {
             const tc__order *o = &j->order.at[i];
             if (o->settled || o->lanes != lanes) continue;
             u.order[u.count++] = i;
-            if (u.count == TC__UNIT_KERNELS) ok = tc__unit_close(j, &u);
+            if (u.count == most) ok = tc__unit_close(j, &u);
         }
         ok = ok && tc__unit_close(j, &u);
     }
@@ -40327,8 +41110,11 @@ static void tc__job_count(const tc__job *j) {
 
 // The launches get what there is; the job is done with.
 static void tc__program_take(tc__program *p, tc__job *j) {
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].run = (tc__kernel_fn)j->order.at[p->launch.at[i].order].run;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->order != UINT32_MAX)
+            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+    }
     tc__job_count(j);
     tc__job_free(j);
 }
@@ -40346,10 +41132,10 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
     return missing;
 }
 
-// Gives every launch of the program its compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name) {
+// Gives the launches of the program their compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
-    tc__job *j = tc__program_order(p);
+    tc__job *j = tc__program_order(p, what);
     if (!j) return;
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
     if (missing && tc__job_units(j)) tc__job_build(k, j);
@@ -40360,7 +41146,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
 // will be none.
 static int tc__program_compile_later(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
-    tc__job *j = tc__program_order(p);
+    tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
     if (missing && tc__job_units(j)) {
@@ -40372,6 +41158,12 @@ static int tc__program_compile_later(tc__program *p, const char *name) {
     }
     tc__program_take(p, j);
     return 0;
+}
+
+// Why there is no code where there should be: the compiler's words, or where they were logged.
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    const tc__cc *cc = c->kernels->desk.cc;
+    return cc && cc->why.size ? cc->why.at : "see the log";
 }
 
 // Takes the code that was compiled in the background, if it is there.
@@ -40388,6 +41180,8 @@ static void tc__program_arrive(tc__program *p) {
     if (p->tier != TC__TIER_BUILDING) p->job = NULL;
 }
 
+static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
+
 // The kernels with vectors of `lanes` elements, as one translation unit.
 static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     tc_ctx *c = p->ctx;
@@ -40398,11 +41192,11 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     char *names = TC__NEW_ARRAY(c, char, most *NAME);
     int ok = groups && symbols && names;
     for (size_t i = 0; ok && i < most; i++) {
-        if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
+        if (tc__launch_lanes(&p->launch.at[i]) != lanes) continue;
         snprintf(names + i * NAME, NAME, "kernel_%u", (unsigned)i);
         groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
-    if (n && out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    if (n && out->size) tc__put(out, "%s", tc__next_file);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
     most += !most;
     tc__free(c, groups, most * sizeof *groups);
@@ -40411,12 +41205,26 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     return ok;
 }
 
+// The custom ops that have text, each a translation unit.
+static int tc__program_print_customs(tc__program *p, tc__text *out) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        char symbol[32];
+        if (!l->custom || !tc__has_source(p->ctx, l->group)) continue;
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        if (out->size) tc__put(out, "%s", tc__next_file);
+        ok = tc__print_kernel(out, l->group, &tc__dialect_c, symbol);
+    }
+    return ok;
+}
+
 // The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     int ok = 1;
     for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2)
         ok = tc__program_print_unit(p, out, lanes);
-    return ok && !out->failed;
+    return ok && tc__program_print_customs(p, out) && !out->failed;
 }
 
 #else // TC__JIT
@@ -40433,7 +41241,15 @@ static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
 
 static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
-static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    return (void)c, "this build compiles nothing";
+}
+
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    (void)p, (void)name, (void)what;
+}
 
 static int tc__program_compile_later(tc__program *p, const char *name) {
     return (void)p, (void)name, 0;
@@ -40619,7 +41435,7 @@ static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) 
     p->tier = TC__TIER_FINAL;
     if (!tc__may_compile(c, r)) return;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
-        tc__program_compile(p, r->name);
+        tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
         p->tier = TC__TIER_BUILDING;
 }
@@ -40834,15 +41650,23 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// All kernels in order, on what is looked up.
-static void tc__program_launch_all(tc__program *p, uint64_t draw) {
+static int tc__launch_run(tc__program *p, tc__launch *l) {
+    if (l->items <= 0) return 1;
+    if (l->custom) tc__custom_bind(l->custom, l->buf);
+    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return !l->custom || tc__custom_end(p->ctx, l->custom);
+}
+
+// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
+static int tc__program_launch_all(tc__program *p, uint64_t draw) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
-    for (size_t i = 0; i < p->launch.count; i++) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->args.seed = seed, l->args.draw = draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        ok = tc__launch_run(p, l);
     }
+    return ok;
 }
 
 // ---- compiled code against the interpreter ----
@@ -40908,28 +41732,38 @@ static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
     return wrong;
 }
 
-static void tc__program_interpret(tc__program *p, uint64_t draw) {
-    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].held = p->launch.at[i].run;
-    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
-    tc__program_launch_all(p, draw);
+static void tc__program_drop_code(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->held = l->run;
+        if (!l->custom) l->run = NULL;
+    }
+}
+
+static int tc__program_interpret(tc__program *p, uint64_t draw) {
+    tc__program_drop_code(p);
+    int ok = tc__program_launch_all(p, draw);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
+    return ok;
 }
 
 // Runs both; the results are the interpreter's where they differ, and then that program stays with it.
-static void tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+// 0 = a custom op failed, reported.
+static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
     size_t n = p->output.count;
+    int ok;
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        tc__program_launch_all(p, draw);
+        ok = tc__program_launch_all(p, draw);
     } else {
-        tc__program_interpret(p, draw);
+        ok = tc__program_interpret(p, draw);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        tc__program_launch_all(p, draw);
-        size_t wrong = tc__verify_compare(p, v, copy);
+        ok = ok && tc__program_launch_all(p, draw);
+        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
         if (wrong) {
-            for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
+            tc__program_drop_code(p);
             (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
             tc__warn(
                 p->ctx,
@@ -40940,6 +41774,7 @@ static void tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw
     }
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
     tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    return ok;
 }
 
 // ---- registered backends ----
@@ -40985,15 +41820,49 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s) return 1;
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    tc__program_launch_all(p, v->draw);
-    return 1;
+    return tc__program_launch_all(p, v->draw);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    tc__program_launch_all(p, run->draw);
+    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
+// ---- custom ops ----
+
+// The first custom op that cannot run, NULL = none.
+static const tc__custom *tc__program_lacks(const tc__program *p) {
+    for (size_t i = 0; p->customs && i < p->launch.count; i++)
+        if (p->launch.at[i].custom && !p->launch.at[i].run)
+            return p->launch.at[i].custom->op;
+    return NULL;
+}
+
+// Whether the backend of the program compiles at all; an eager op's is the context's.
+static int tc__program_compiles(const tc__program *p) {
+    const tc__backend *b = p->backend;
+    const char *name = p->ctx->defaults.backend;
+    if (!b && name) b = tc__backend_find(p->ctx, name, strlen(name));
+    return TC__JIT && (b ? b->compile : 1);
+}
+
+// An op that has only source is compiled, whatever else is. 0 = reported.
+static int tc__program_has_code(tc__program *p, const tc__visit *v) {
+    const tc__custom *o = tc__program_lacks(p);
+    const char *why = "the backend does not compile";
+    if (!o) return 1;
+    if (tc__program_compiles(p)) {
+        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        o = tc__program_lacks(p);
+        why = tc__compiler_trouble(p->ctx);
+    }
+    return !o || tc__fail(p->ctx, TC_E_COMPILER,
+                          "custom op \"%s\" has only c_source, which is not compiled here; "
+                          "give it run too: %s",
+                          o->op.name, why);
 }
 
 // Runs the program with the visit's externals. 0 = reported; nothing was written back then.
@@ -41002,20 +41871,21 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
+    if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    if (tc__foreign_of(p)) {
-        if (!tc__foreign_run(p, v)) return 0;
-    } else if (p->verify && p->tier == TC__TIER_FINAL) {
-        tc__program_verify(p, v, v->draw);
-    } else {
-        tc__program_launch_all(p, v->draw);
-    }
+    int ok;
+    if (tc__foreign_of(p))
+        ok = tc__foreign_run(p, v);
+    else if (p->verify && p->tier == TC__TIER_FINAL)
+        ok = tc__program_verify(p, v, v->draw);
+    else
+        ok = tc__program_launch_all(p, v->draw);
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
-    if (!tc__program_flagged(p)) return 0;
+    if (!ok || !tc__program_flagged(p)) return 0;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;
@@ -41116,13 +41986,13 @@ static void tc__reach_writes(tc__reach *r, uint32_t count) {
     }
 }
 
-// All that the value of `position` before step `count` is computed from, itself included.
+// All that the values of `code`s before step `count` are computed from, themselves included.
 // 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position,
-                        uint32_t count) {
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
+                        uint32_t n, uint32_t count) {
     if (!tc__reach_open(r, c, v)) return 0;
-    r->used[position] = 1;
-    tc__reach_down(r, position);
+    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
+    if (count) tc__reach_down(r, count - 1);
     tc__reach_writes(r, count);
     return 1;
 }
@@ -41375,12 +42245,19 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
 
-// Whether the program of a break at which `want` is read stores result i: it is wanted, a
-// later segment uses it, or it is small and computed on the way.
-static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i, uint32_t want) {
+static int tc__is_operand(const tc__step *s, uint32_t code) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (s->in[k] == code) return 1;
+    return 0;
+}
+
+// Whether the program of break `at` stores result i: it is read there, a later segment uses
+// it, or it is small and computed on the way.
+static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i,
+                              const tc__step *at) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
-    if (i == want || s->flags & TC__STEP_CROSSES) return 1;
+    if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
     return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
            tc__is_small_result(c, r->v, s);
 }
@@ -41391,29 +42268,37 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     tc__reach r;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
-    if (!tc__reach_of(&r, c, v, s->in[0], s->position)) {
+    if (!tc__reach_of(&r, c, v, s->in, s->n_in, s->position)) {
         tc__free(c, at, s->position * sizeof *at);
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(c, &r, i, s->in[0])) at[(*n)++] = i;
+        if (tc__segment_stores(c, &r, i, s)) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
 
-// A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+// Whether all operands of a break are in memory.
+static int tc__segment_is_fed(const tc__visit *v, const tc__step *s) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (!(s->in[k] & TC__EXTERNAL) &&
+            (s->in[k] >= v->result_of.count || !v->result_of.at[s->in[k]]))
+            return 0;
+    return 1;
+}
+
+// A graph break. Everything recorded so far stays; the operands of `s` get data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
     tc__visit_promote(c, v);
     s = v->at;
-    uint32_t want = s->in[0], *at = NULL;
-    if (want & TC__EXTERNAL) return 1;
+    uint32_t *at = NULL;
     c->stats.graph_breaks++;
     tc__log(c, TC__LOG_GRAPH_BREAKS,
             "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
-    if (want < v->result_of.count && v->result_of.at[want]) return 1;
+    if (tc__segment_is_fed(v, s)) return 1;
     if (!tc__step_is_ready(v, s)) {
         at = tc__segment_positions(c, v, s, &n);
         if (!at) return 0;
@@ -41455,7 +42340,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
-            if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
+            if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
+                tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     return ok;
@@ -41465,7 +42351,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
-    if (!tc__reach_of(&r, c, v, position, (uint32_t)v->path.count)) return NULL;
+    if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
         touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&
@@ -42172,7 +43058,8 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     const tc__step *s;
     if (f->demoted) return;
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
-        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print)", s->site);
+        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
+                      s->site);
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
@@ -42572,7 +43459,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     const tc__program *p = (const tc__program *)e->leaf->program;
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
-    if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
     if (p->tier != TC__TIER_FINAL || p->foreign) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
@@ -43142,6 +44029,7 @@ static void tc__close_now(tc_ctx *c) {
     tc__imports_free(c);
     tc__family_settle(c);
     tc__family_free(c);
+    tc__customs_close(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
@@ -43292,18 +44180,28 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
 }
 
-// A result of the open region: a graph break makes it readable. 0 = reported.
-static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+// A graph break in the open region, after which the tensors are readable. 0 = reported.
+static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
+                        tc__site site) {
     tc__visit *v = c->recorder.visit;
-    if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
     v->broken |= v->region->options.fullgraph;
     if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
     return s && tc__segment(c, v, s);
+}
+
+// The same where it takes one: for a result of the open region that is not in memory. A body must
+// not be skipped either when what it reads comes from outside.
+static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (!v) return 1;
+    int ours = t.id >> TC__SLOT_BITS == v->key;
+    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    return tc__break_on(c, who, &t, 1, site);
 }
 
 // Elements of t in memory, computing what is needed; TC_OK or the error.
@@ -43445,6 +44343,107 @@ TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
     s.allocations = tc__core_const(c)->allocations;
     return s;
 }
+// ---- gen/exec/host.c ----------------------------------------------------
+// Host calls: code of the user's with the values of tensors, at its place among the ops. In a region
+// it is a graph break, also where nothing has to run for it: the body of a function that makes one
+// must not be skipped.
+
+enum { TC__HOST_INPUTS = 64 };
+
+// An input while the function runs.
+typedef struct tc__host_input {
+    tc__storage *storage; // counted
+    void *copy;           // of a strided one, owned; else NULL
+    size_t bytes;         // of the copy
+} tc__host_input;
+
+typedef struct tc__host {
+    tc_ctx *c;
+    int n;
+    tc_tensor t[TC__HOST_INPUTS];
+    tc__host_input input[TC__HOST_INPUTS];
+    tc_buffer buffer[TC__HOST_INPUTS];
+} tc__host;
+
+static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_in) {
+    if (!fn) return tc__fail(c, TC_E_NULL, "host_call: the function is null");
+    if (n_in < 0 || n_in > TC__HOST_INPUTS)
+        return tc__fail(c, TC_E_ARG, "host_call: %d inputs; 0..%d are possible", n_in,
+                        TC__HOST_INPUTS);
+    if (n_in && !in) return tc__fail(c, TC_E_NULL, "host_call: a null array of tensors");
+    for (int i = 0; i < n_in; i++)
+        if (!in[i].id)
+            return tc__fail(c, TC_E_NULL,
+                            "host_call: input %d is a null tensor (an earlier call "
+                            "failed?)",
+                            i);
+    return 1;
+}
+
+// Puts what the inputs need in memory, by one graph break.
+static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
+    tc_ctx *c = h->c;
+    for (int i = 0; i < h->n; i++) h->t[i] = tc__written_external(c, in[i], site);
+    if (c->recorder.visit && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site))
+        return 0;
+    for (int i = 0; i < h->n; i++)
+        if (!tc__tensor_need(c, "host_call", h->t[i])) return 0;
+    return 1;
+}
+
+static int tc__host_input_open(tc__host *h, int i) {
+    const tc__tensor *m = tc__tensor_need(h->c, "host_call", h->t[i]);
+    if (!m) return 0;
+    const tc__layout *l = tc__layout_at(h->c, m->layout);
+    tc__host_input *in = &h->input[i];
+    tc_buffer *b = &h->buffer[i];
+    in->storage = m->storage;
+    in->storage->refs++;
+    b->spec.dtype = (tc_dtype)l->dtype, b->spec.rank = l->rank;
+    for (int d = 0; d < l->rank; d++) b->spec.dims[d] = l->dims[d];
+    if (!l->numel) return 1;
+    b->data = tc__tensor_data(m, l->dtype);
+    if (l->contiguous) return 1;
+    in->bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    in->copy = tc__alloc(h->c, in->bytes);
+    if (in->copy) tc__copy_from_strided(l, m->storage->data, m->offset, in->copy);
+    b->data = in->copy;
+    return in->copy != NULL;
+}
+
+static void tc__host_close(tc__host *h) {
+    for (int i = 0; i < h->n; i++) {
+        tc__storage_unref(h->c, h->input[i].storage);
+        tc__free(h->c, h->input[i].copy, h->input[i].bytes);
+    }
+}
+
+static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
+    char text[64];
+    int ok = 1;
+    for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
+    tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
+    tc__host_close(h);
+    if (!status) return ok;
+    return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
+                    tc__user_status_text(status, text));
+}
+
+TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
+                                int n_in, const char *file, int line) {
+    tc__host h;
+    tc__site site;
+    if (!tc) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(tc, site);
+    memset(&h, 0, sizeof h);
+    if (!tc__visit_is_ours(tc, "host_call")) return TC_E_THREAD;
+    tc_status outer = tc__unit_begin(tc);
+    int ok = tc__host_check(tc, fn, in, n_in);
+    if (ok) h.c = tc, h.n = n_in;
+    ok = ok && tc__host_break(&h, in, site) && tc__host_run(&h, fn, user);
+    return tc__unit_end(tc, outer, ok);
+}
 
 // ---- gen/base/once_begin.c ----------------------------------------------
 // include-many: from here to base/once_end.c stands code that runs once per program, or never.
@@ -43541,6 +44540,11 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
             tc__us(s->load_ns), tc__us(s->run_ns));
 }
 
+static const char *tc__launch_how(const tc__launch *l) {
+    if (l->custom && l->run == l->custom->host) return "the host's function";
+    return l->run ? "compiled" : "in the interpreter";
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
@@ -43554,8 +44558,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     tc__put(t, "\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n",
-                p->launch.at[i].run ? "compiled" : "in the interpreter");
+        tc__put(t, "    runs %s\n", tc__launch_how(&p->launch.at[i]));
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);

@@ -63,6 +63,7 @@
 #include "api/spec.h"
 #include "api/options.h"
 #include "api/compile.h"
+#include "api/extend.h"
 #include "api/function.h"
 
 #endif  // TCOMPILE_H
@@ -85,6 +86,7 @@
 #include "value/family.c"
 
 #include "graph/node.c"
+#include "graph/custom.c"
 #include "graph/infer.c"
 #include "graph/view.c"
 #include "graph/trace.c"
@@ -95,6 +97,7 @@
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
+#include "graph/extend.c"
 
 #include "base/once_begin.c"
 #include "graph/promote.c"
@@ -119,6 +122,7 @@
 #include "kernel/report.c"
 #include "kernel/lanes.c"
 #include "kernel/range.c"
+#include "kernel/print_custom.c"
 #include "kernel/print.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_c_acc.c"
@@ -144,6 +148,7 @@
 #include "exec/state.c"
 #include "exec/backend.c"
 #include "exec/options.c"
+#include "exec/custom.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
 #include "exec/foreign.c"
@@ -156,6 +161,7 @@
 #include "exec/call.c"
 #include "io/show.c"
 #include "exec/context.c"
+#include "exec/host.c"
 
 #include "base/once_begin.c"
 #include "exec/explain.c"

@@ -150,6 +150,7 @@ static void tc__close_now(tc_ctx *c) {
     tc__imports_free(c);
     tc__family_settle(c);
     tc__family_free(c);
+    tc__customs_close(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
@@ -300,18 +301,28 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
 }
 
-// A result of the open region: a graph break makes it readable. 0 = reported.
-static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+// A graph break in the open region, after which the tensors are readable. 0 = reported.
+static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
+                        tc__site site) {
     tc__visit *v = c->recorder.visit;
-    if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
     v->broken |= v->region->options.fullgraph;
     if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
     return s && tc__segment(c, v, s);
+}
+
+// The same where it takes one: for a result of the open region that is not in memory. A body must
+// not be skipped either when what it reads comes from outside.
+static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (!v) return 1;
+    int ours = t.id >> TC__SLOT_BITS == v->key;
+    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    return tc__break_on(c, who, &t, 1, site);
 }
 
 // Elements of t in memory, computing what is needed; TC_OK or the error.

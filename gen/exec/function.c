@@ -495,7 +495,8 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     const tc__step *s;
     if (f->demoted) return;
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
-        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print)", s->site);
+        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
+                      s->site);
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {

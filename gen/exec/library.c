@@ -57,10 +57,12 @@ typedef struct tc__order {
     char symbol[40];
     uint8_t digest[32];     // of the text before it had its symbol
     const tc__group *group; // what is printed; not for who works on the job
-    int lanes;              // of its vectors
-    int known;              // 1 = the process had it
-    int settled;            // 1 = `run` is the answer
-    tc__dl_function run;    // NULL = interpret
+    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
+    int has_host;        //   and whether it has a function of the host, too
+    int lanes;           // of its vectors; 0 = a custom op
+    int known;           // 1 = the process had it
+    int settled;         // 1 = `run` is the answer
+    tc__dl_function run; // NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
@@ -291,6 +293,14 @@ static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
 
 // ---- compiler ----
 
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
+    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
     tc__library *b = k->library;
@@ -306,9 +316,14 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
     }
     tc__library_unlock(b);
     if (whole) tc__unit_publish(k, j, u, m, so);
-    if (so->size && !whole) {
-        tc__library_warn(k, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
+    const tc__order *first = &j->order.at[u->order[0]];
+    if (first->custom && !whole) {
+        tc__custom_warn(k, first, so->size != 0);
+    } else if (!whole) {
+        tc__library_warn(
+            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
+            so->size ? NULL : k->cc->why.at);
+        if (so->size) tc__cc_distrust(k->cc);
     }
     j->load_ns += tc__now_ns() - start;
 }
@@ -320,11 +335,10 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
-    int ok = tc__cc_build_all(k->cc, source, size, (int)n, so);
+    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
     j->cc_ns += tc__now_ns() - start;
     j->compiles += n;
     int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
-    if (!ok && wanted) tc__library_warn(k, "the compiler failed", k->cc->why.at);
     for (size_t i = 0; i < n; i++) {
         if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);

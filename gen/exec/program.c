@@ -2,14 +2,13 @@
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
 
-typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
-
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
-    void **buf;         // base pointers by buffer; arena of the program
+    tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
+    void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
     uint32_t order;       // of the program's job, while there is one
@@ -78,6 +77,7 @@ typedef struct tc__program {
     tc__tier tier;   // whether it waits for code
     void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
+    int customs;     // launches of custom ops
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
@@ -209,7 +209,9 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
     return 0;
 }
 
-static int tc__has_checks(const tc__program *p) {
+// Whether a run may fail half-way: by an index, or by a function of the user's.
+static int tc__may_fail(const tc__program *p) {
+    if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
         for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
             if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
@@ -220,7 +222,7 @@ static int tc__has_checks(const tc__program *p) {
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
-    if (tc__has_checks(p) || p->overlaps) return;
+    if (tc__may_fail(p) || p->overlaps) return;
     const tc__shape *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
@@ -328,7 +330,22 @@ enum {
     TC__PARALLEL_COST = 16384
 }; // element steps below which waking a thread does not pay
 
+// The code of a launch; without any, custom ops have the host's.
+static void tc__launch_take(tc__launch *l, tc__kernel_fn code) {
+    l->run = !code && l->custom ? l->custom->host : code;
+}
+
+static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
+    l->custom = tc__custom_prepare(&p->arena, &p->graph, l->group);
+    if (!l->custom) return 0;
+    l->args.buf = l->custom->argument;
+    p->customs++;
+    tc__launch_take(l, NULL);
+    return 1;
+}
+
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
     l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -345,12 +362,14 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+    if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;

@@ -93,13 +93,13 @@ static void tc__reach_writes(tc__reach *r, uint32_t count) {
     }
 }
 
-// All that the value of `position` before step `count` is computed from, itself included.
+// All that the values of `code`s before step `count` are computed from, themselves included.
 // 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position,
-                        uint32_t count) {
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
+                        uint32_t n, uint32_t count) {
     if (!tc__reach_open(r, c, v)) return 0;
-    r->used[position] = 1;
-    tc__reach_down(r, position);
+    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
+    if (count) tc__reach_down(r, count - 1);
     tc__reach_writes(r, count);
     return 1;
 }
@@ -352,12 +352,19 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
 
-// Whether the program of a break at which `want` is read stores result i: it is wanted, a
-// later segment uses it, or it is small and computed on the way.
-static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i, uint32_t want) {
+static int tc__is_operand(const tc__step *s, uint32_t code) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (s->in[k] == code) return 1;
+    return 0;
+}
+
+// Whether the program of break `at` stores result i: it is read there, a later segment uses
+// it, or it is small and computed on the way.
+static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i,
+                              const tc__step *at) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
-    if (i == want || s->flags & TC__STEP_CROSSES) return 1;
+    if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
     return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
            tc__is_small_result(c, r->v, s);
 }
@@ -368,29 +375,37 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     tc__reach r;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
-    if (!tc__reach_of(&r, c, v, s->in[0], s->position)) {
+    if (!tc__reach_of(&r, c, v, s->in, s->n_in, s->position)) {
         tc__free(c, at, s->position * sizeof *at);
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(c, &r, i, s->in[0])) at[(*n)++] = i;
+        if (tc__segment_stores(c, &r, i, s)) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
 
-// A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+// Whether all operands of a break are in memory.
+static int tc__segment_is_fed(const tc__visit *v, const tc__step *s) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (!(s->in[k] & TC__EXTERNAL) &&
+            (s->in[k] >= v->result_of.count || !v->result_of.at[s->in[k]]))
+            return 0;
+    return 1;
+}
+
+// A graph break. Everything recorded so far stays; the operands of `s` get data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
     tc__visit_promote(c, v);
     s = v->at;
-    uint32_t want = s->in[0], *at = NULL;
-    if (want & TC__EXTERNAL) return 1;
+    uint32_t *at = NULL;
     c->stats.graph_breaks++;
     tc__log(c, TC__LOG_GRAPH_BREAKS,
             "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
-    if (want < v->result_of.count && v->result_of.at[want]) return 1;
+    if (tc__segment_is_fed(v, s)) return 1;
     if (!tc__step_is_ready(v, s)) {
         at = tc__segment_positions(c, v, s, &n);
         if (!at) return 0;
@@ -432,7 +447,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
-            if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
+            if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
+                tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     return ok;
@@ -442,7 +458,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
-    if (!tc__reach_of(&r, c, v, position, (uint32_t)v->path.count)) return NULL;
+    if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
         touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&

@@ -175,15 +175,23 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// All kernels in order, on what is looked up.
-static void tc__program_launch_all(tc__program *p, uint64_t draw) {
+static int tc__launch_run(tc__program *p, tc__launch *l) {
+    if (l->items <= 0) return 1;
+    if (l->custom) tc__custom_bind(l->custom, l->buf);
+    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return !l->custom || tc__custom_end(p->ctx, l->custom);
+}
+
+// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
+static int tc__program_launch_all(tc__program *p, uint64_t draw) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
-    for (size_t i = 0; i < p->launch.count; i++) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->args.seed = seed, l->args.draw = draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+        ok = tc__launch_run(p, l);
     }
+    return ok;
 }
 
 // ---- compiled code against the interpreter ----
@@ -249,28 +257,38 @@ static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
     return wrong;
 }
 
-static void tc__program_interpret(tc__program *p, uint64_t draw) {
-    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].held = p->launch.at[i].run;
-    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
-    tc__program_launch_all(p, draw);
+static void tc__program_drop_code(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->held = l->run;
+        if (!l->custom) l->run = NULL;
+    }
+}
+
+static int tc__program_interpret(tc__program *p, uint64_t draw) {
+    tc__program_drop_code(p);
+    int ok = tc__program_launch_all(p, draw);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
+    return ok;
 }
 
 // Runs both; the results are the interpreter's where they differ, and then that program stays with it.
-static void tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+// 0 = a custom op failed, reported.
+static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
     size_t n = p->output.count;
+    int ok;
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        tc__program_launch_all(p, draw);
+        ok = tc__program_launch_all(p, draw);
     } else {
-        tc__program_interpret(p, draw);
+        ok = tc__program_interpret(p, draw);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        tc__program_launch_all(p, draw);
-        size_t wrong = tc__verify_compare(p, v, copy);
+        ok = ok && tc__program_launch_all(p, draw);
+        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
         if (wrong) {
-            for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
+            tc__program_drop_code(p);
             (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
             tc__warn(
                 p->ctx,
@@ -281,6 +299,7 @@ static void tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw
     }
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
     tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    return ok;
 }
 
 // ---- registered backends ----
@@ -326,15 +345,49 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s) return 1;
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    tc__program_launch_all(p, v->draw);
-    return 1;
+    return tc__program_launch_all(p, v->draw);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    tc__program_launch_all(p, run->draw);
+    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
+// ---- custom ops ----
+
+// The first custom op that cannot run, NULL = none.
+static const tc__custom *tc__program_lacks(const tc__program *p) {
+    for (size_t i = 0; p->customs && i < p->launch.count; i++)
+        if (p->launch.at[i].custom && !p->launch.at[i].run)
+            return p->launch.at[i].custom->op;
+    return NULL;
+}
+
+// Whether the backend of the program compiles at all; an eager op's is the context's.
+static int tc__program_compiles(const tc__program *p) {
+    const tc__backend *b = p->backend;
+    const char *name = p->ctx->defaults.backend;
+    if (!b && name) b = tc__backend_find(p->ctx, name, strlen(name));
+    return TC__JIT && (b ? b->compile : 1);
+}
+
+// An op that has only source is compiled, whatever else is. 0 = reported.
+static int tc__program_has_code(tc__program *p, const tc__visit *v) {
+    const tc__custom *o = tc__program_lacks(p);
+    const char *why = "the backend does not compile";
+    if (!o) return 1;
+    if (tc__program_compiles(p)) {
+        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        o = tc__program_lacks(p);
+        why = tc__compiler_trouble(p->ctx);
+    }
+    return !o || tc__fail(p->ctx, TC_E_COMPILER,
+                          "custom op \"%s\" has only c_source, which is not compiled here; "
+                          "give it run too: %s",
+                          o->op.name, why);
 }
 
 // Runs the program with the visit's externals. 0 = reported; nothing was written back then.
@@ -343,20 +396,21 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
+    if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    if (tc__foreign_of(p)) {
-        if (!tc__foreign_run(p, v)) return 0;
-    } else if (p->verify && p->tier == TC__TIER_FINAL) {
-        tc__program_verify(p, v, v->draw);
-    } else {
-        tc__program_launch_all(p, v->draw);
-    }
+    int ok;
+    if (tc__foreign_of(p))
+        ok = tc__foreign_run(p, v);
+    else if (p->verify && p->tier == TC__TIER_FINAL)
+        ok = tc__program_verify(p, v, v->draw);
+    else
+        ok = tc__program_launch_all(p, v->draw);
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
-    if (!tc__program_flagged(p)) return 0;
+    if (!ok || !tc__program_flagged(p)) return 0;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;

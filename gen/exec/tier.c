@@ -19,7 +19,7 @@ static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) 
     p->tier = TC__TIER_FINAL;
     if (!tc__may_compile(c, r)) return;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
-        tc__program_compile(p, r->name);
+        tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
         p->tier = TC__TIER_BUILDING;
 }

@@ -433,7 +433,7 @@ static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
     int64_t words[TC__MAX_OPERANDS];
     tc__call k;
     memset(q, 0, sizeof *q);
-    if (s->op == TC_OP_FINISH) return 1;
+    if (tc__is_mark((tc__op)s->op, s->n_in)) return 1;
     memset(&k, 0, sizeof k);
     for (uint32_t i = 0; i < s->n_in; i++) tc__code_meta(p->ctx, v, s->in[i], &m[i]);
     for (uint32_t i = 0; i < s->n_attr; i++)

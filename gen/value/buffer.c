@@ -82,6 +82,7 @@ typedef struct tc__values {
     tc__map import;             //   id there -> tc__tensor here, owned
     tc__held *held;             //   what of the parent is held for that
     volatile uint64_t here;     // child: thread that has a region or body open; 0 = none
+    struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
