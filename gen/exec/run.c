@@ -163,7 +163,7 @@ static const tc__custom *tc__program_lacks(const tc__program *p) {
 // An op that has only source is compiled, whatever else is. 0 = reported.
 static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     const tc__custom *o = tc__program_lacks(p);
-    const char *why = "the backend is interp";
+    const char *why = TC__JIT ? "the backend is interp" : "this build has no compiler";
     if (!o) return 1;
     if (!p->ctx->interpret) {
         tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
