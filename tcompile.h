@@ -20,6 +20,11 @@
 //         tc_print(h);
 //         tc_close(tc);
 //
+// YOUR OWN CODE IN A GRAPH
+//     tc_register_op makes a C function over whole buffers, or its text, an op like the others:
+//     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
+//     tc_host_call runs host code with the values of tensors at its place inside a region.
+//
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
 //     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
@@ -1711,7 +1716,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xcfb7f5c1b87b6fc5u
+#define TC__BUILD_ID 0xcf601a7af5c98592u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -41852,7 +41857,8 @@ static int tc__program_compiles(const tc__program *p) {
 // An op that has only source is compiled, whatever else is. 0 = reported.
 static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     const tc__custom *o = tc__program_lacks(p);
-    const char *why = "the backend does not compile";
+    const char *why =
+        TC__JIT ? "the backend does not compile" : "this build has no compiler";
     if (!o) return 1;
     if (tc__program_compiles(p)) {
         tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);

@@ -19,6 +19,11 @@
 //         tc_print(h);
 //         tc_close(tc);
 //
+// YOUR OWN CODE IN A GRAPH
+//     tc_register_op makes a C function over whole buffers, or its text, an op like the others:
+//     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
+//     tc_host_call runs host code with the values of tensors at its place inside a region.
+//
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
 //     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.

@@ -377,7 +377,8 @@ static int tc__program_compiles(const tc__program *p) {
 // An op that has only source is compiled, whatever else is. 0 = reported.
 static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     const tc__custom *o = tc__program_lacks(p);
-    const char *why = "the backend does not compile";
+    const char *why =
+        TC__JIT ? "the backend does not compile" : "this build has no compiler";
     if (!o) return 1;
     if (tc__program_compiles(p)) {
         tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
