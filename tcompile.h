@@ -1386,9 +1386,24 @@ typedef struct tc_stats {
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
 
-// What the regions of the context became: graphs, breaks, kernels, buffers, sources. The text belongs
-// to the context until the next call.
+// What the regions and functions of the context became: their programs with guards, runs, graphs,
+// kernels, buffers and times; entries of functions with theirs; graph breaks. The text belongs to
+// the context until the next call.
 TCDEF const char *tc_explain(tc_ctx *c);
+
+// The same as numbers, to assert on.
+typedef struct tc_explanation {
+    int graphs;   // paths recorded to their end
+    int breaks;   // graph breaks on them
+    int programs; // of the paths and of what stands before breaks
+    int kernels;  // of the programs
+    int ops;      // recorded calls; a part that paths share counts once
+    int guards;   // lines of guards in tc_explain
+} tc_explanation;
+
+// Of all regions and functions of this name together; name NULL = of all there are. All 0 if there
+// is none.
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
 
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
@@ -1485,7 +1500,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x999d6ec66b4792d0u
+#define TC__BUILD_ID 0xb72d700d9d314677u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2407,6 +2422,15 @@ static void tc__put(tc__text *t, const char *fmt, ...) {
         va_end(args);
     }
     if (n > 0) t->size += (size_t)n;
+}
+
+// Appends v / 10^digits with that many decimals, in any locale: 12345, 3 is 12.345.
+static void tc__put_fixed(tc__text *t, uint64_t v, int digits) {
+    uint64_t one = 1;
+    for (int i = 0; i < digits; i++) one *= 10;
+    tc__put(t, "%llu", (unsigned long long)(v / one));
+    if (digits) tc__put(t, ".");
+    while ((one /= 10) != 0) tc__put(t, "%u", (unsigned)(v / one % 10));
 }
 
 TC__INLINE uint64_t tc__double_bits(double v) {
@@ -6319,6 +6343,7 @@ typedef struct tc__region {
     int fullgraph, keeps;     // keeps: some path has a KEEP step
     int dynamic;              // tc_dynamic
     uint32_t programs, limit; // programs made; how many of them are compiled
+    uint32_t made;            // programs that have a number
     int function; // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
@@ -15370,6 +15395,28 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
             t, ", %lld bytes",
             (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
     tc__put(t, "\n");
+}
+
+enum { TC__NAMED_OPS = 6, TC__MOST_OPS = 32 };
+
+// A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
+// each once.
+static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    const char *ops[TC__MOST_OPS];
+    size_t n = 0;
+    for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
+        const tc__node *node = k->body.node.at[i];
+        size_t known = 0;
+        if (node->op != TC_OP_ACC && !tc__is_alu(node)) continue;
+        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[0])
+                                       : tc__op_name((tc__op)node->op);
+        while (strcmp(ops[known], ops[n])) known++;
+        n += known == n;
+    }
+    tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
+    for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
+    if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
@@ -38165,6 +38212,7 @@ typedef struct tc__address {
 
 typedef struct tc__program {
     tc_ctx *ctx;
+    uint32_t number; // in its region, in the order of making
     tc__arena arena;
     tc__ixpool ix;
     tc__graph graph;
@@ -39059,6 +39107,196 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #endif
+// ---- gen/exec/guards.c --------------------------------------------------
+// What a program assumes, in words: one line per guard, for tc_explain and TC_LOGS=guards.
+// Input: a recorded path. Output: lines of text, each ended by a newline. What a function's entry
+// assumes beside that stands in exec/function.c.
+//
+// A path is handled as a visit that has nothing but its steps, so that everything which reads a
+// visit's steps serves both.
+
+// ---- paths ----
+
+// The path from the root of `r` to `leaf`; 0 = reported, and there is nothing to close.
+static int tc__path_open(tc_ctx *c, tc__visit *v, tc__region *r, tc__step *leaf) {
+    memset(v, 0, sizeof *v);
+    v->region = r, v->at = leaf;
+    for (uint32_t i = 0; i <= leaf->position; i++)
+        if (!TC__PUSH(c, v->path, NULL)) {
+            TC__VEC_FREE(c, v->path);
+            return 0;
+        }
+    for (tc__step *s = leaf; s->parent; s = s->parent) v->path.at[s->position] = s;
+    return 1;
+}
+
+static void tc__path_close(tc_ctx *c, tc__visit *v) { TC__VEC_FREE(c, v->path); }
+
+// ---- words ----
+
+static void tc__put_site(tc__text *t, tc__site s) {
+    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+}
+
+// "f32[s0,64] contiguous", "f32[64,s0] strides [1,64]"
+static void tc__put_shape(tc__text *t, const tc__shape *s) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    tc__put(t, "%s", tc__dtype(s->dtype)->name);
+    tc__dump_dims(t, p, s->rank, s->dims);
+    tc__put(t, s->contiguous ? " contiguous" : " strides ");
+    if (!s->contiguous) tc__dump_dims(t, p, s->rank, s->strides);
+}
+
+static void tc__put_layout(tc__text *t, uint32_t layout) {
+    tc__shape s;
+    tc__shape_of_layout(tc__layout_at(t->ctx, layout), &s);
+    tc__put_shape(t, &s);
+}
+
+static const char *tc__step_name(const tc__step *s) {
+    return s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op);
+}
+
+// " (matmul, main.c:12)": who asks for it.
+static void tc__put_asker(tc__text *t, const tc__step *s) {
+    tc__put(t, " (%s, ", tc__step_name(s));
+    tc__put_site(t, s->site);
+    tc__put(t, ")\n");
+}
+
+static void tc__put_binding_guard(tc__text *t, const tc__step *s, uint32_t i) {
+    const tc__binding *b = &s->bind[i];
+    uint32_t number = s->first_external + i;
+    tc__put(t, "x%u ", (unsigned)number);
+    if (b->shape)
+        tc__put_shape(t, b->shape);
+    else
+        tc__put_layout(t, b->layout);
+    if (b->alias != number) tc__put(t, ", shares memory with x%u", (unsigned)b->alias);
+    tc__put_asker(t, s);
+}
+
+// "s0 == 2*s1", "s0 % 4 == 0"
+static void tc__put_relation(tc__text *t, const tc__relation *r) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    static const char *const between[] = {" == ", " != ", " >= ", " % "};
+    tc__dump_ix_in(t, p, r->a,
+                   r->kind == TC__MULTIPLE ? TC__AROUND_QUOTIENT : TC__AROUND_SUM);
+    tc__put(t, "%s", between[r->kind]);
+    tc__dump_ix_in(t, p, r->b,
+                   r->kind == TC__MULTIPLE ? TC__AROUND_QUOTIENT : TC__AROUND_SUM);
+    if (r->kind == TC__MULTIPLE) tc__put(t, " == 0");
+}
+
+// ---- run-time sizes and values ----
+
+typedef struct tc__symbols {
+    tc__text *t;
+    int64_t next; // symbols are numbered along the path
+} tc__symbols;
+
+// Whether `e` is the symbol that begins here; its range is put then.
+static int tc__symbol_begins(tc__symbols *y, tc__ix e) {
+    const tc__ixpool *p = &tc__recorder_of(y->t->ctx)->ix;
+    if (tc__ix_is_const(e)) return 0;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind != TC__IX_SYM || n->a != y->next) return 0;
+    y->next++;
+    if (n->hi >= TC__SIZE_LIMIT)
+        tc__put(y->t, "s%lld >= %lld: ", (long long)n->a, (long long)n->lo);
+    else
+        tc__put(y->t, "%lld <= s%lld <= %lld: ", (long long)n->lo, (long long)n->a,
+                (long long)n->hi);
+    return 1;
+}
+
+static void tc__put_symbols(tc__symbols *y, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_bind; i++)
+        for (int d = 0; s->bind[i].shape && d < s->bind[i].shape->rank; d++) {
+            if (!tc__symbol_begins(y, s->bind[i].shape->dims[d])) continue;
+            tc__put(y->t, "size %d of x%u", d, (unsigned)(s->first_external + i));
+            tc__put_asker(y->t, s);
+        }
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        if (tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE) continue;
+        if (!tc__symbol_begins(y, s->attr[i])) continue;
+        tc__put(y->t, "argument %u", (unsigned)i);
+        tc__put_asker(y->t, s);
+    }
+    for (int d = 0; tc__ops[s->op].kind == TC__KIND_SOURCE && d < s->meta.rank; d++) {
+        if (!tc__symbol_begins(y, s->meta.dims[d])) continue;
+        tc__put(y->t, "size %d of what it makes", d);
+        tc__put_asker(y->t, s);
+    }
+}
+
+static void tc__put_args(tc__text *t, const tc__step *s) {
+    static const char *const whole[] = {"a value", "a whole number", "no whole number"};
+    for (uint32_t i = 0; i < s->n_attr && i < 32; i++) {
+        if (!(s->args >> i & 1)) continue;
+        tc__put(t, "arg%lld %s", (long long)s->attr[i], whole[s->whole]);
+        tc__put_asker(t, s);
+    }
+}
+
+// ---- the guards of a path ----
+
+// What the sizes, layouts and values of a visit must be to take this path, by the step that asks.
+// Beside these each op of the visit must be the recorded one.
+static void tc__put_path_guards(tc__text *t, const tc__visit *v) {
+    tc__symbols y;
+    y.t = t, y.next = 0;
+    for (size_t i = 0; i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        for (uint32_t k = 0; k < s->n_bind; k++) tc__put_binding_guard(t, s, k);
+        if (!s->symbolic) continue;
+        tc__put_symbols(&y, s);
+        tc__put_args(t, s);
+        for (uint32_t k = 0; k < s->n_guard; k++) {
+            tc__put_relation(t, &s->guard[k]);
+            tc__put_asker(t, s);
+        }
+    }
+}
+
+// Sizes and values of the run before, " s0=48 arg0=0.5".
+static void tc__put_run_values(tc__text *t, const tc__program *p) {
+    for (size_t i = 0; i < p->size.count; i++)
+        tc__put(t, " s%u=%lld", (unsigned)i, (long long)p->size.at[i]);
+    for (size_t i = 0; i < p->arg.count; i++) {
+        int64_t bits;
+        memcpy(&bits, &p->arg_now.at[i], sizeof bits);
+        tc__put(t, " arg%u=", (unsigned)p->arg.at[i].number);
+        tc__dump_value(t, p->arg.at[i].dtype, bits);
+    }
+}
+
+static uint32_t tc__count_lines(const tc__text *t) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < t->size; i++) n += t->at[i] == '\n';
+    return n;
+}
+
+// Each line of `lines` on the log channel "guards", behind `who`.
+static void tc__log_guards(tc_ctx *c, const char *who, const tc__text *lines) {
+    const char *at = lines->at, *end;
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1)
+        tc__log(c, TC__LOG_GUARDS, "%s: %.*s", who, (int)(end - at), at);
+}
+
+// What a program with run-time sizes or values assumes, when it has just been made.
+static void tc__log_path_guards(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    tc__text who, lines;
+    if (!tc__log_on(c, TC__LOG_GUARDS) || !(p->size.count || p->arg.count)) return;
+    tc__text_init(&who, c);
+    tc__text_init(&lines, c);
+    tc__put(&who, "%s \"%s\", program %u", v->region->function ? "function" : "region",
+            v->region->name, (unsigned)p->number);
+    tc__put_path_guards(&lines, v);
+    if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
+    tc__text_free(&who);
+    tc__text_free(&lines);
+}
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -39479,6 +39717,18 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
     tc__text_free(&t);
 }
 
+static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__log(c, TC__LOG_PERF,
+            "region \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, "
+            "load %u",
+            v->region->name, (unsigned)p->number, (unsigned)(tc__made_ns(p) / 1000),
+            (unsigned)((a->pass_ns - b->pass_ns) / 1000),
+            (unsigned)((a->emit_ns - b->emit_ns) / 1000),
+            (unsigned)((a->cc_ns - b->cc_ns) / 1000),
+            (unsigned)((a->load_ns - b->load_ns) / 1000));
+}
+
 static int tc__program_stores(const tc__program *p, uint32_t position) {
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].position == position) return 1;
@@ -39571,16 +39821,20 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         tc__fail_recompile(c, v);
         return NULL;
     }
+    uint32_t number = p ? p->number : v->region->made++;
     tc__program_free(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
+    p->number = number;
     tc__step_compile(c, v, p, exact);
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
     tc__log_recompile(c, v, p, s, why);
+    tc__log_times(c, v, p);
+    tc__log_path_guards(c, v, p);
     return p;
 }
 
@@ -39947,6 +40201,7 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
+    uint64_t hits;               // calls that skipped the body
     tc__site site;               // the call that made it
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
@@ -40310,6 +40565,59 @@ static void tc__log_miss(tc_fn *f) {
     tc__text_free(&t);
 }
 
+// ---- what an entry assumes, in words ----
+
+// "arg 0": inputs, then destinations, then the tensors used beside them.
+static void tc__put_given_name(tc__text *t, const tc__entry *e, uint32_t i) {
+    uint32_t n = e->n_in + e->n_to;
+    if (i < e->n_in)
+        tc__put(t, "arg %u", (unsigned)i);
+    else if (i < n)
+        tc__put(t, "to %u", (unsigned)(i - e->n_in));
+    else
+        tc__put(t, "captured %u", (unsigned)(i - n));
+}
+
+static void tc__put_given(tc__text *t, const tc__entry *e, uint32_t i) {
+    const tc__given *g = &e->given.at[i];
+    tc__put_given_name(t, e, i);
+    tc__put(t, " ");
+    if (!g->layout)
+        tc__put(t, "null");
+    else
+        tc__put_layout(t, g->layout);
+    if (g->constant) tc__put(t, ", this tc_const");
+    tc__put(t, "\n");
+    if (g->same == i && g->alias == i) return;
+    tc__put_given_name(t, e, i);
+    tc__put(t, g->same != i ? " is " : " shares memory with ");
+    tc__put_given_name(t, e, g->same != i ? g->same : g->alias);
+    tc__put(t, "\n");
+}
+
+// One line each for what a call must be like for the entry to hold.
+static void tc__put_entry_guards(tc__text *t, const tc__entry *e) {
+    for (uint32_t i = 0; i < e->given.count; i++) tc__put_given(t, e, i);
+    for (size_t i = 0; i < e->range.count; i++)
+        if (e->range.at[i].bytes)
+            tc__put(t, "%s %zu bytes\n", i ? "tc_guard_bytes" : "*user",
+                    e->range.at[i].bytes);
+}
+
+static void tc__log_entry_guards(const tc__fcall *k, const tc__entry *e) {
+    tc_ctx *c = k->f->ctx;
+    tc__text who, lines;
+    if (!tc__log_on(c, TC__LOG_GUARDS)) return;
+    tc__text_init(&who, c);
+    tc__text_init(&lines, c);
+    tc__put(&who, "function \"%s\", call at ", k->f->region->name);
+    tc__put_site(&who, k->site);
+    tc__put_entry_guards(&lines, e);
+    if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
+    tc__text_free(&who);
+    tc__text_free(&lines);
+}
+
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
@@ -40393,6 +40701,7 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
         if (!e) return;
         e->next = f->entry, f->entry = e;
         tc__entries_trim(f);
+        tc__log_entry_guards(k, e);
     } else if (tc__entry_confirms(k, found, v)) {
         found->checked = 1;
     } else {
@@ -40468,7 +40777,7 @@ static int tc__fn_path(tc_fn *f, tc__step *leaf) {
 }
 
 // Runs the program of an entry that holds.
-static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
+static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     tc_fn *f = k->f;
     tc__visit *v = &f->visit;
     tc__program *p = (tc__program *)e->leaf->program;
@@ -40478,7 +40787,7 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
-    f->ctx->stats.skips++, f->ctx->stats.program_hits++;
+    f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
         if (!tc__fn_result(k, e, p, i)) return 0;
@@ -40900,7 +41209,7 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
     tc__quick_launch(p, e->draws);
-    c->stats.calls++, c->stats.skips++, c->stats.program_hits++;
+    c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
     return 1;
@@ -41560,8 +41869,10 @@ TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
 #    pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/explain.c -------------------------------------------------
-// What the regions of a context became: tc_explain, tc_region_source, tc_region_kernels.
-// Everything is read from the last finished visit of a region: its path owns the programs.
+// What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
+// program can ask of itself. Everything is read from the tries, whose leaves own the programs.
+
+// ---- the last visit ----
 
 // The visit that ended last, NULL = none did.
 static const tc__visit *tc__last_visit(const tc__region *r) {
@@ -41587,10 +41898,77 @@ static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
     return NULL;
 }
 
-// ---- report ----
+// ---- all that a region has ----
 
-static void tc__explain_site(tc__text *t, tc__site s) {
-    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+// Breaks and ends of a region's paths, and the programs among them.
+typedef struct tc__overview {
+    tc_ctx *ctx;
+    TC__VEC(tc__step *)
+    mark; // breaks and ends: with a program first, in the order of making
+    uint32_t paths, breaks, programs, kernels, ops;
+} tc__overview;
+
+static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
+    const tc__program *p = (const tc__program *)s->program;
+    o->ops += tc__ops[s->op].kind != TC__KIND_EFFECT;
+    o->paths += s->op == TC_OP_FINISH;
+    o->breaks += s->op == TC_OP_BREAK;
+    o->programs += p != NULL;
+    o->kernels += p ? (uint32_t)p->launch.count : 0;
+    if (s->op == TC_OP_FINISH || s->op == TC_OP_BREAK)
+        *ok = *ok && TC__PUSH(o->ctx, o->mark, s);
+}
+
+// Walks the trie along `next` without recursion: its depth is the length of a path.
+static void tc__overview_walk(tc__overview *o, tc__step *s, int *ok) {
+    for (; s; s = s->sibling)
+        for (tc__step *d = s; d; d = d->next) {
+            tc__overview_step(o, d, ok);
+            if (d != s && d->sibling) tc__overview_walk(o, d->sibling, ok);
+        }
+}
+
+static uint32_t tc__mark_order(const tc__step *s) {
+    const tc__program *p = (const tc__program *)s->program;
+    return p ? p->number : UINT32_MAX;
+}
+
+static int tc__overview_open(tc__overview *o, tc_ctx *c, const tc__region *r) {
+    int ok = 1;
+    memset(o, 0, sizeof *o);
+    o->ctx = c;
+    tc__overview_walk(o, r->root.next, &ok);
+    for (size_t i = 1; i < o->mark.count; i++) {
+        tc__step *s = o->mark.at[i];
+        size_t k = i;
+        for (; k && tc__mark_order(o->mark.at[k - 1]) > tc__mark_order(s); k--)
+            o->mark.at[k] = o->mark.at[k - 1];
+        o->mark.at[k] = s;
+    }
+    return ok;
+}
+
+static void tc__overview_close(tc__overview *o) { TC__VEC_FREE(o->ctx, o->mark); }
+
+static tc_fn *tc__fn_of(const tc_ctx *c, const tc__region *r) {
+    tc_fn *f = r->function ? c->fn : NULL;
+    while (f && f->region != r) f = f->next;
+    return f;
+}
+
+// ---- words ----
+
+static void tc__put_us(tc__text *t, uint64_t ns) { tc__put_fixed(t, ns / 100, 1); }
+
+static void tc__put_count(tc__text *t, uint64_t n, const char *what) {
+    tc__put(t, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+// Each line of `lines` behind `before`.
+static void tc__put_lines(tc__text *t, const char *before, const tc__text *lines) {
+    const char *at = lines->at, *end;
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1)
+        tc__put(t, "%s%.*s\n", before, (int)(end - at), at);
 }
 
 static void tc__explain_graph(tc__text *t, const tc__program *p) {
@@ -41613,74 +41991,192 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
             continue;
         }
         tc__put(t, "    %%%u result %u of ", (unsigned)o->node, (unsigned)o->position);
-        tc__explain_site(t, v->path.at[o->position]->site);
+        tc__put_site(t, v->path.at[o->position]->site);
         tc__put(t, "%s\n", note);
     }
 }
 
-static double tc__us(uint64_t ns) { return (double)ns / 1000; }
+// ---- programs ----
 
 static void tc__explain_times(tc__text *t, const tc__program *p) {
     const tc_stats *a = &p->after, *b = &p->before;
-    tc__put(t, "made in %.1f us: passes %.1f, text %.1f, compiler %.1f, load %.1f\n",
-            tc__us(tc__made_ns(p)), tc__us(a->pass_ns - b->pass_ns),
-            tc__us(a->emit_ns - b->emit_ns), tc__us(a->cc_ns - b->cc_ns),
-            tc__us(a->load_ns - b->load_ns));
-    tc__put(t, "ran %llu time%s, %.1f us each\n", (unsigned long long)p->runs,
-            p->runs == 1 ? "" : "s", p->runs ? tc__us(p->run_ns) / (double)p->runs : 0);
+    tc__put(t, "made in ");
+    tc__put_us(t, tc__made_ns(p));
+    tc__put(t, " us: passes ");
+    tc__put_us(t, a->pass_ns - b->pass_ns);
+    tc__put(t, ", text ");
+    tc__put_us(t, a->emit_ns - b->emit_ns);
+    tc__put(t, ", compiler ");
+    tc__put_us(t, a->cc_ns - b->cc_ns);
+    tc__put(t, ", load ");
+    tc__put_us(t, a->load_ns - b->load_ns);
+    tc__put(t, "\nran ");
+    tc__put_count(t, p->runs, "time");
+    tc__put(t, ", ");
+    tc__put_us(t, p->runs ? p->run_ns / p->runs : 0);
+    tc__put(t, " us each");
+    if (p->runs && (p->size.count || p->arg.count)) {
+        tc__put(t, "; the last time with");
+        tc__put_run_values(t, p);
+    }
+    tc__put(t, "\n");
+}
+
+// What a break reads: "mul %2 (main.c:9)".
+static void tc__put_read(tc__text *t, const tc__visit *v, const tc__step *s) {
+    if (s->in[0] & TC__EXTERNAL) {
+        tc__put(t, "x%u", (unsigned)(s->in[0] & ~TC__EXTERNAL));
+        return;
+    }
+    const tc__step *from = v->path.at[s->in[0]];
+    tc__put(t, "%s %%%u (", tc__step_name(from), (unsigned)s->in[0]);
+    tc__put_site(t, from->site);
+    tc__put(t, ")");
+}
+
+static void tc__explain_break(tc__text *t, const tc__visit *v, const tc__step *s) {
+    tc__put(t, "a graph break: a value is read at ");
+    tc__put_site(t, s->site);
+    tc__put(t, ", of ");
+    tc__put_read(t, v, s);
+}
+
+static void tc__explain_guards(tc__text *t, const tc__visit *v) {
+    tc__text lines;
+    tc__text_init(&lines, t->ctx);
+    tc__put_path_guards(&lines, v);
+    tc__put(t, "\nguards, beside the ops themselves\n");
+    tc__put_lines(t, "    ", &lines);
+    tc__text_free(&lines);
+}
+
+static void tc__explain_kernels(tc__text *t, const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        tc__report_kernel(t, l->group, (uint32_t)i);
+        tc__put(t, "    runs %s as ", l->run ? "compiled" : "in the interpreter");
+        tc__put_kernel_name(t, l->group, (uint32_t)i);
+        tc__put(t, "\n");
+    }
+    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
+            p->plan.unplanned);
+}
+
+static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
+    const tc__program *p = (const tc__program *)s->program;
+    tc__put(t, "\nprogram %u at step %u, ", (unsigned)p->number, (unsigned)s->position);
+    if (s->op == TC_OP_BREAK)
+        tc__explain_break(t, v, s);
+    else
+        tc__put(t, "the end of the %s", v->region->function ? "function" : "region");
+    tc__put(t, "\n");
+    tc__explain_guards(t, v);
+    tc__put(t, "\n");
+    tc__explain_graph(t, p);
+    tc__put(t, "\noutputs\n");
+    tc__explain_outputs(t, v, p);
+    tc__put(t, "\n");
+    tc__explain_kernels(t, p);
+    tc__explain_times(t, p);
+}
+
+// A break or an end; one without a program found its value in memory, or was never reached.
+static void tc__explain_mark(tc__text *t, tc__region *r, tc__step *s) {
+    tc__visit v;
+    if (!s->program && s->op == TC_OP_FINISH) return;
+    if (!tc__path_open(t->ctx, &v, r, s)) return;
+    if (s->program) {
+        tc__explain_program(t, &v, s);
+    } else {
+        tc__put(t, "\nno program at step %u, ", (unsigned)s->position);
+        tc__explain_break(t, &v, s);
+        tc__put(t, ": it was in memory\n");
+    }
+    tc__path_close(t->ctx, &v);
+}
+
+// ---- functions ----
+
+static void tc__explain_entry(tc__text *t, const tc__entry *e, uint32_t number) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__text lines;
+    tc__text_init(&lines, t->ctx);
+    tc__put_entry_guards(&lines, e);
+    tc__put(t, "\nentry %u: ", (unsigned)number);
+    tc__put_count(t, e->hits, "call");
+    tc__put(t, " skipped the body");
+    if (p) tc__put(t, " and ran program %u", (unsigned)p->number);
+    tc__put(t, e->checked ? "\n" : "; the next one runs it once more, to compare\n");
+    tc__put_lines(t, "    ", &lines);
+    tc__text_free(&lines);
+}
+
+static void tc__explain_function(tc__text *t, const tc_fn *f) {
+    uint32_t n = 0;
+    uint64_t hits = 0;
+    for (const tc__entry *e = f->entry; e; e = e->next) n++, hits += e->hits;
+    tc__put(t, "    %u entr%s, ", (unsigned)n, n == 1 ? "y" : "ies");
+    tc__put_count(t, hits, "call");
+    tc__put(t, " served without the body\n");
+    if (f->miss.kind) {
+        tc__put(t, "    the body ran last because: ");
+        tc__put_miss_reason(t, &f->miss);
+        tc__put(t, "; called at %s:%d\n", f->miss.file ? f->miss.file : "?", f->miss.line);
+    }
+    if (f->demoted) tc__put(t, "    its body is not skipped: %s\n", f->demoted);
+    n = 0;
+    for (const tc__entry *e = f->entry; e; e = e->next) tc__explain_entry(t, e, n++);
+}
+
+// ---- the report ----
+
+static void tc__explain_head(tc__text *t, const tc__region *r, const tc__overview *o) {
+    tc__put(t, "%s \"%s\" at ", r->function ? "function" : "region", r->name);
+    tc__put_site(t, r->begin);
+    tc__put(t, ": ");
+    tc__put_count(t, r->visits, "visit");
+    tc__put(t, ", ");
+    tc__put_count(t, o->paths, "path");
+    tc__put(t, ", ");
+    tc__put_count(t, o->programs, "program");
+    tc__put(t, ", ");
+    tc__put_count(t, o->breaks, "graph break");
+    tc__put(t, "\n");
+}
+
+static void tc__explain_region(tc__text *t, tc__region *r) {
+    tc__overview o;
+    const tc_fn *f = tc__fn_of(t->ctx, r);
+    if (tc__overview_open(&o, t->ctx, r)) {
+        tc__explain_head(t, r, &o);
+        if (f) tc__explain_function(t, f);
+        for (size_t i = 0; i < o.mark.count; i++) tc__explain_mark(t, r, o.mark.at[i]);
+        tc__put(t, "\n");
+    }
+    tc__overview_close(&o);
 }
 
 // All of the context, all regions and eager ops together.
 static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
     const tc_stats *s = &c->stats;
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns}, {"text", s->emit_ns},
+                 {"compiler", s->cc_ns},   {"load", s->load_ns},   {"run", s->run_ns}};
     tc__put(t,
             "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
             (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
             (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
-    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\n",
+    tc__put(t, "calls of functions: %llu, %llu without the body\n",
+            (unsigned long long)s->calls, (unsigned long long)s->skips);
+    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\nus:",
             (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
             (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
-    tc__put(t,
-            "us: record %.1f, passes %.1f, text %.1f, compiler %.1f, load %.1f, run %.1f\n",
-            tc__us(s->record_ns), tc__us(s->pass_ns), tc__us(s->emit_ns), tc__us(s->cc_ns),
-            tc__us(s->load_ns), tc__us(s->run_ns));
-}
-
-static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
-    tc__program *p = (tc__program *)s->program;
-    tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
-            s->op == TC_OP_BREAK ? "a graph break: a value is read at "
-                                 : "the end of the region");
-    if (s->op == TC_OP_BREAK) tc__explain_site(t, s->site);
-    tc__put(t, "\n\n");
-    tc__explain_graph(t, p);
-    tc__put(t, "\noutputs\n");
-    tc__explain_outputs(t, v, p);
-    tc__put(t, "\n");
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n",
-                p->launch.at[i].run ? "compiled" : "in the interpreter");
+    for (size_t i = 0; i < TC__COUNT(stage); i++) {
+        tc__put(t, "%s %s ", i ? "," : "", stage[i].name);
+        tc__put_us(t, stage[i].ns);
     }
-    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
-            p->plan.unplanned);
-    tc__explain_times(t, p);
-}
-
-static void tc__explain_region(tc__text *t, const tc__region *r) {
-    const tc__visit *v = tc__last_visit(r);
-    uint32_t programs = 0, breaks = 0;
-    for (size_t i = 0; v && i < v->path.count; i++) {
-        programs += v->path.at[i]->program != NULL;
-        breaks += v->path.at[i]->op == TC_OP_BREAK;
-    }
-    tc__put(t, "region \"%s\" at ", r->name);
-    tc__explain_site(t, r->begin);
-    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n",
-            (unsigned)r->visits, (unsigned)(v ? v->path.count : 0), (unsigned)programs,
-            programs == 1 ? "" : "s", (unsigned)breaks, breaks == 1 ? "" : "s");
-    for (size_t i = 0; v && i < v->path.count; i++)
-        if (v->path.at[i]->program) tc__explain_program(t, v, v->path.at[i]);
     tc__put(t, "\n");
 }
 
@@ -41688,11 +42184,49 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
-    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
     if (t->size) tc__explain_totals(t, c);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
+}
+
+// ---- counts ----
+
+static int tc__guards_of_region(tc__text *t, tc__region *r, const tc__overview *o) {
+    const tc_fn *f = tc__fn_of(t->ctx, r);
+    tc__visit v;
+    for (const tc__entry *e = f ? f->entry : NULL; e; e = e->next)
+        tc__put_entry_guards(t, e);
+    for (size_t i = 0; i < o->mark.count; i++) {
+        if (!o->mark.at[i]->program) continue;
+        if (!tc__path_open(t->ctx, &v, r, o->mark.at[i])) return 0;
+        tc__put_path_guards(t, &v);
+        tc__path_close(t->ctx, &v);
+    }
+    return !t->failed;
+}
+
+static int tc__count_region(tc_ctx *c, tc__region *r, tc_explanation *e) {
+    tc__overview o;
+    tc__text guards;
+    tc__text_init(&guards, c);
+    int ok = tc__overview_open(&o, c, r) && tc__guards_of_region(&guards, r, &o);
+    e->graphs += (int)o.paths, e->breaks += (int)o.breaks;
+    e->programs += (int)o.programs, e->kernels += (int)o.kernels, e->ops += (int)o.ops;
+    e->guards += (int)tc__count_lines(&guards);
+    tc__text_free(&guards);
+    tc__overview_close(&o);
+    return ok;
+}
+
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
+    tc_explanation e, none;
+    memset(&none, 0, sizeof none);
+    e = none;
+    for (tc__region *r = c ? tc__recorder_of(c)->region : NULL; r; r = r->next)
+        if ((!name || !strcmp(r->name, name)) && !tc__count_region(c, r, &e)) return none;
+    return e;
 }
 
 // ---- one region ----

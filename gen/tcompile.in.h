@@ -139,6 +139,7 @@
 #include "exec/state.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
+#include "exec/guards.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"

@@ -220,7 +220,7 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
     tc__quick_launch(p, e->draws);
-    c->stats.calls++, c->stats.skips++, c->stats.program_hits++;
+    c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
     return 1;

@@ -40,6 +40,7 @@ typedef struct tc__address {
 
 typedef struct tc__program {
     tc_ctx *ctx;
+    uint32_t number; // in its region, in the order of making
     tc__arena arena;
     tc__ixpool ix;
     tc__graph graph;

@@ -119,6 +119,7 @@ typedef struct tc__region {
     int fullgraph, keeps;     // keeps: some path has a KEEP step
     int dynamic;              // tc_dynamic
     uint32_t programs, limit; // programs made; how many of them are compiled
+    uint32_t made;            // programs that have a number
     int function; // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
