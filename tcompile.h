@@ -1492,6 +1492,32 @@ TCDEF const char *tc_miss_text(tc_fn *f);
 // Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
 // keeps results, or records something else the second time cannot be skipped.
 TCDEF const char *tc_fn_demoted(const tc_fn *f);
+// ---- gen/api/profile.h --------------------------------------------------
+// The profiler: where the time goes, kernel by kernel.
+
+// Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
+// a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
+// 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
+// TC_E_NULL, TC_E_NOMEM.
+TCDEF tc_status tc_profile_begin(tc_ctx *c);
+
+// Ends it; what it saw stays until the next one. TC_E_STATE: there is none.
+TCDEF tc_status tc_profile_end(tc_ctx *c);
+
+// The kernels as a table, most time first: calls, time, bytes read and written as planned (each
+// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
+// numbered as in tc_explain. Of the context, until the next call.
+TCDEF const char *tc_profile_text(tc_ctx *c);
+
+// Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
+// compiler, loading, programs, kernels, the parts of each worker. TC_E_IO (path and reason in the
+// text), TC_E_STATE without a profile, TC_E_NULL.
+TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
+
+// So many events are kept; the text says how many came after them. Kernels are counted in the table
+// all the same.
+#define TC_PROFILE_EVENTS 65536
 
 #endif  // TCOMPILE_H
 
@@ -1500,7 +1526,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb72d700d9d314677u
+#define TC__BUILD_ID 0x345d654379875027u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2970,6 +2996,21 @@ TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) { (void)p, (void)b
 #endif
 
 #if TC__POSIX
+// Copies whole 64-byte lines past the caches, where there is a way: what a kernel with streamed stores
+// can reach.
+#    if TC__GNUC && TC__X86
+static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
+    long long *d = (long long *)to;
+    const long long *s = (const long long *)from;
+    for (size_t i = 0; i < bytes / 8; i++) __builtin_ia32_movnti64(d + i, s[i]);
+    __builtin_ia32_sfence();
+}
+#    else
+static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
+#    endif
+
 // CPUs this process may use, at least 1.
 TC__UNUSED static int tc__cpu_count(void) {
     long n;
@@ -3449,6 +3490,83 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
 }
 
 #endif // TC__JIT
+// ---- gen/base/export.c --------------------------------------------------
+// Text that leaves the process: escaped for JSON and HTML, and saved as a file.
+// Names are the user's and may hold anything: what no reader could take becomes U+FFFD.
+
+// Bytes of the character at s, 1 to 4; 0 = it is no UTF-8: cut short, overlong, a surrogate, or
+// beyond U+10FFFF.
+static int tc__utf8_size(const char *text) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *s = (const unsigned char *)text;
+    int n = s[0] < 0x80             ? 1
+            : (s[0] & 0xe0) == 0xc0 ? 2
+            : (s[0] & 0xf0) == 0xe0 ? 3
+            : (s[0] & 0xf8) == 0xf0 ? 4
+                                    : 0;
+    uint32_t v = n > 1 ? s[0] & (0x7fu >> n) : s[0];
+    for (int i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0; // the NUL too
+        v = v << 6 | (s[i] & 0x3fu);
+    }
+    return n && v >= least[n] && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff) ? n : 0;
+}
+
+// A JSON string with its quotes.
+static void tc__put_json(tc__text *t, const char *s) {
+    tc__put(t, "\"");
+    while (*s) {
+        int n = tc__utf8_size(s);
+        if (!n)
+            tc__put(t, "\\ufffd");
+        else if (*s == '"' || *s == '\\')
+            tc__put(t, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            tc__put(t, "\\u00%x%x", (unsigned)*s >> 4, (unsigned)*s & 15u);
+        else
+            tc__put_raw(t, s, (size_t)n);
+        s += n ? n : 1;
+    }
+    tc__put(t, "\"");
+}
+
+// Text of an HTML page, in an element or in a quoted attribute.
+static void tc__put_html(tc__text *t, const char *s) {
+    static const struct {
+        char c;
+        const char *as;
+    } special[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    while (*s) {
+        size_t n = (size_t)tc__utf8_size(s), i = 0;
+        int control = ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7f;
+        while (i < TC__COUNT(special) && special[i].c != *s) i++;
+        if (!n || control)
+            tc__put(t, "&#xfffd;");
+        else if (i < TC__COUNT(special))
+            tc__put(t, "%s", special[i].as);
+        else
+            tc__put_raw(t, s, n);
+        s += n ? n : 1;
+    }
+}
+
+// The text as a file; what was there is overwritten.
+static tc_status tc__text_save(const tc__text *t, const char *who, const char *path) {
+    if (!path) {
+        tc__fail(t->ctx, TC_E_NULL, "%s: path is NULL", who);
+        return TC_E_NULL;
+    }
+    if (t->failed) return TC_E_NOMEM;
+    errno = 0;
+    FILE *f = fopen(path, "wb");
+    int ok = f && fwrite(t->at, 1, t->size, f) == t->size;
+    if (f && fclose(f)) ok = 0;
+    if (ok) return TC_OK;
+    tc__fail(t->ctx, TC_E_IO, "%s: cannot write \"%s\": %s", who, path,
+             errno ? strerror(errno) : "unknown reason");
+    return TC_E_IO;
+}
 
 // ---- gen/value/dtype.c --------------------------------------------------
 // Element types: facts from tables/dtypes.def, promotion, and single values in and out of memory.
@@ -15399,6 +15517,10 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
 
 enum { TC__NAMED_OPS = 6, TC__MOST_OPS = 32 };
 
+static int tc__is_named(const tc__node *n) {
+    return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
+}
+
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
 // each once.
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
@@ -15408,13 +15530,14 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
     for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
         const tc__node *node = k->body.node.at[i];
         size_t known = 0;
-        if (node->op != TC_OP_ACC && !tc__is_alu(node)) continue;
+        if (!tc__is_named(node)) continue;
         ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[0])
                                        : tc__op_name((tc__op)node->op);
         while (strcmp(ops[known], ops[n])) known++;
         n += known == n;
     }
     tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
+    if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
@@ -38125,6 +38248,7 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 
 typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
+typedef struct tc__profile tc__profile;
 
 struct tc_ctx {
     tc__recorder recorder; // must be first
@@ -38143,8 +38267,10 @@ struct tc_ctx {
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report;      // of tc_explain
-    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
+    tc__text report;        // of tc_explain
+    tc__profile *profile;   // the last one, owned; NULL = there was none
+    tc__profile *profiling; //   and if it goes on, else NULL
+    uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -38169,6 +38295,103 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
     c->stats.kernel_runs += kernels;
     c->stats.run_ns += ns;
 }
+// ---- gen/exec/events.c --------------------------------------------------
+// What happened when: the events of the profiler. Everything above a launch notes its spans here;
+// kernels are exec/profile.c's. Without a profile a note is one branch.
+
+typedef enum tc__span_kind {
+    TC__SPAN_RECORD, // a visit, from begin to end: all below happens inside
+    TC__SPAN_PASSES,
+    TC__SPAN_TEXT,
+    TC__SPAN_COMPILER,
+    TC__SPAN_LOAD,
+    TC__SPAN_RUN,    // a program, its kernels inside
+    TC__SPAN_KERNEL, // `of` is a row
+    TC__SPAN_PART,   // what one worker did of it
+    TC__SPAN_KINDS
+} tc__span_kind;
+
+typedef struct tc__event {
+    uint64_t start, ns;
+    uint32_t of; // index of a name or, of kernels, of a row; UINT32_MAX = none
+    uint8_t kind, compiled;
+    uint16_t thread; // 0 = the caller
+    int64_t bytes, items;
+} tc__event;
+
+// All runs of one kernel of one program.
+typedef struct tc__profile_row {
+    uint32_t where; // name of region or function
+    uint32_t program;
+    const char *kernel; // arena of the profile
+    uint64_t calls, compiled, ns, bytes;
+} tc__profile_row;
+
+// One job of the pool as its workers saw it.
+typedef struct tc__watched {
+    tc__pool_fn fn;
+    void *arg;
+    uint64_t start[TC__POOL_MAX], end[TC__POOL_MAX]; // by worker; start 0 = took no part
+} tc__watched;
+
+struct tc__profile {
+    tc_ctx *ctx;
+    uint32_t number; // of this profile: launches remember their row by it
+    int threads;     // of the pool
+    uint64_t thread; // whose events are noted
+    uint64_t begun, ended;
+    uint64_t dropped; // events that there was no room for
+    uint64_t peak;    // bytes read and written per second by a copy; 0 = unknown
+    tc__arena arena;
+    TC__VEC(const char *) name;
+    tc__map names; // hash -> index
+    TC__VEC(tc__event) event;
+    TC__VEC(tc__profile_row) row;
+    tc__watched watched;
+    tc__text text;
+};
+
+// Index of a name, copied; UINT32_MAX = out of memory, not reported.
+static uint32_t tc__profile_name(tc__profile *p, const char *s) {
+    tc__error_mark held = tc__error_now(p->ctx);
+    size_t size = strlen(s) + 1;
+    uint64_t h = tc__hash64(s, size, 0), at;
+    for (; tc__map_get(&p->names, h, &at); h = tc__hash_mix(h, 1))
+        if (!strcmp(p->name.at[at], s)) return (uint32_t)at;
+    char *copy = (char *)tc__arena_alloc(&p->arena, size);
+    if (copy) memcpy(copy, s, size);
+    if (copy && TC__PUSH(p->ctx, p->name, copy) &&
+        tc__map_set(&p->names, h, p->name.count - 1))
+        return (uint32_t)p->name.count - 1;
+    tc__error_restore(p->ctx, held);
+    return UINT32_MAX;
+}
+
+// Keeps an event, or counts it as dropped. Running goes on without memory for it.
+static void tc__profile_event(tc__profile *p, const tc__event *e) {
+    tc__error_mark held = tc__error_now(p->ctx);
+    if (p->event.count < TC_PROFILE_EVENTS && TC__PUSH(p->ctx, p->event, *e)) return;
+    p->dropped++;
+    tc__error_restore(p->ctx, held);
+}
+
+// Something that began at `start`, or with the profile if that began later, ends now.
+static void tc__profile_span(tc__profile *p, tc__span_kind kind, uint64_t start,
+                             const tc__region *r) {
+    tc__event e;
+    if (p->thread != tc__thread_self()) return;
+    memset(&e, 0, sizeof e);
+    e.kind = (uint8_t)kind, e.of = r ? tc__profile_name(p, r->name) : UINT32_MAX;
+    e.start = start > p->begun ? start : p->begun;
+    e.ns = tc__now_ns() - e.start;
+    tc__profile_event(p, &e);
+}
+
+// A stage that began at `start` ends now; r NULL = of no region, or not known.
+TC__INLINE void tc__note_span(tc_ctx *c, tc__span_kind kind, uint64_t start,
+                              const tc__region *r) {
+    if (TC__UNLIKELY(c->profiling != NULL)) tc__profile_span(c->profiling, kind, start, r);
+}
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
@@ -38182,7 +38405,8 @@ typedef struct tc__launch {
     tc__kernel_fn run;  // NULL = interpret
     void **buf;         // base pointers by buffer; arena of the program
     tc__kargs args;
-    int64_t items, grain; // work items, and how many of them are worth a thread
+    int64_t items, grain;  // work items, and how many of them are worth a thread
+    uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
 } tc__launch;
 
 typedef struct tc__output {
@@ -38243,6 +38467,7 @@ typedef struct tc__program {
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
     uint64_t runs, run_ns;
+    uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -38705,6 +38930,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__ix_open(&p->ix, c);
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_PASSES, start, v->region);
     *too_large = p->ix.failed;
     if (ok) {
         p->after = c->stats;
@@ -38833,6 +39059,7 @@ static int tc__kernels_ready(tc_ctx *c) {
     k->cc = tc__cc_open(c, &o, k->cache);
     int ok = k->cc && tc__cc_identity(k->cc);
     c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
     return ok;
 }
 
@@ -38913,6 +39140,7 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
     tc__kernel_fn run = tc__kernel_of(m, o->symbol);
     c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
     tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
     c->stats.disk_hits += run != NULL;
     c->stats.disk_misses += run == NULL;
@@ -38964,6 +39192,7 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
         tc__cc_distrust(k->cc);
     }
     c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
 }
 
 static int tc__order_lanes(const tc__kernel_order *o) {
@@ -39009,8 +39238,10 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     from[units] = i;
     uint64_t start = tc__now_ns();
     c->stats.emit_ns += start - printing;
+    tc__note_span(c, TC__SPAN_TEXT, printing, NULL);
     int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
     c->stats.cc_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_COMPILER, start, NULL);
     c->stats.compiles += units;
     if (!ok) tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
     for (size_t u = 0; u < units; u++) {
@@ -39038,6 +39269,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
         if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
     }
     c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
+    tc__note_span(c, TC__SPAN_TEXT, start, NULL);
     tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
             (unsigned)missing);
     // Equal kernels of one program are compiled once.
@@ -39297,6 +39529,104 @@ static void tc__log_path_guards(tc_ctx *c, const tc__visit *v, const tc__program
     tc__text_free(&who);
     tc__text_free(&lines);
 }
+// ---- gen/exec/profile.c -------------------------------------------------
+// Kernels under the profiler: each launch is timed, as a row of the table and as an event, and so is
+// the part of each worker. Input: a program that is about to run. Nothing of this is on the way of a
+// context without a profile.
+
+enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share the last one
+
+// Bytes of the buffers that a launch reads and writes, each once, for the sizes of this run.
+static int64_t tc__launch_bytes(const tc__program *p, const tc__launch *l) {
+    int64_t bytes = 0;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        const tc__kbuf *b = &l->group->buffer.at[i];
+        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        bytes += tc__ix_times(tc__ix_eval(l->group->body.ix, b->numel, &env),
+                              (int64_t)tc__dtype(b->dtype)->bytes);
+    }
+    return bytes;
+}
+
+// The name of kernel `i` of a program, in the arena of the profile; NULL = out of memory.
+static const char *tc__profile_kernel_name(tc__profile *f, const tc__group *k, uint32_t i) {
+    tc__text t;
+    tc__text_init(&t, f->ctx);
+    tc__put_kernel_name(&t, k, i);
+    char *copy = t.failed ? NULL : (char *)tc__arena_alloc(&f->arena, t.size + 1);
+    if (copy) memcpy(copy, t.at, t.size + 1);
+    tc__text_free(&t);
+    return copy;
+}
+
+static int tc__profile_row_new(tc__profile *f, const tc__program *p, uint32_t i,
+                               const tc__region *r) {
+    tc__profile_row row;
+    memset(&row, 0, sizeof row);
+    int last = f->row.count + 1 == TC__PROFILE_ROWS;
+    row.where = tc__profile_name(f, last ? "others" : r ? r->name : "eager");
+    row.program = p->number;
+    row.kernel =
+        last ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);
+    return row.where != UINT32_MAX && row.kernel && TC__PUSH(f->ctx, f->row, row);
+}
+
+// Whether kernel `i` of the program has a row, which is made if need be; 0 = no memory for it.
+static int tc__profile_row_is_known(tc__profile *f, tc__program *p, uint32_t i,
+                                    const tc__region *r) {
+    tc__launch *l = &p->launch.at[i];
+    if (l->profile == f->number) return 1;
+    if (f->row.count < TC__PROFILE_ROWS) {
+        tc__error_mark held = tc__error_now(f->ctx);
+        if (!tc__profile_row_new(f, p, i, r)) {
+            tc__error_restore(f->ctx, held);
+            return 0;
+        }
+    }
+    l->profile = f->number, l->row = (uint32_t)f->row.count - 1;
+    return 1;
+}
+
+static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    tc__watched *w = (tc__watched *)arg;
+    w->start[worker] = tc__now_ns();
+    w->fn(w->arg, lo, hi, worker);
+    w->end[worker] = tc__now_ns();
+}
+
+// Runs kernel `i` of the program by `fn` and notes it.
+static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
+                               const tc__region *r, tc__pool_fn fn) {
+    tc__watched *w = &f->watched;
+    tc__launch *l = &p->launch.at[i];
+    int known = tc__profile_row_is_known(f, p, i, r);
+    tc__event e;
+    memset(&e, 0, sizeof e);
+    memset(w->start, 0, (size_t)f->threads * sizeof *w->start);
+    w->fn = fn, w->arg = l;
+    e.kind = TC__SPAN_KERNEL, e.compiled = l->run != NULL;
+    e.bytes = tc__launch_bytes(p, l), e.items = l->items;
+    e.start = tc__now_ns();
+    tc__pool_run(tc__pool_of(p->ctx), tc__watched_part, w, l->items, l->grain);
+    e.ns = tc__now_ns() - e.start;
+    if (!known) {
+        f->dropped++;
+        return;
+    }
+    tc__profile_row *row = &f->row.at[e.of = l->row];
+    row->calls++, row->compiled += e.compiled, row->ns += e.ns;
+    row->bytes += (uint64_t)e.bytes;
+    tc__profile_event(f, &e);
+    for (int k = 1; k < f->threads; k++) {
+        if (!w->start[k]) continue;
+        e.kind = TC__SPAN_PART, e.thread = (uint16_t)k, e.bytes = e.items = 0;
+        e.start = w->start[k], e.ns = w->end[k] - w->start[k];
+        tc__profile_event(f, &e);
+    }
+}
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -39457,22 +39787,33 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
+// The kernels, one after the other; `region` NULL = eager.
+static void tc__program_launch_all(tc__program *p, const tc__region *region,
+                                   uint64_t draw) {
+    tc__profile *profile = p->ctx->profiling;
+    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.seed = seed, l->args.draw = draw;
+        if (l->items <= 0) continue;
+        if (TC__UNLIKELY(profile != NULL))
+            tc__profile_launch(profile, p, (uint32_t)i, region, tc__launch_part);
+        else
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    }
+}
+
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    }
+    tc__program_launch_all(p, v->region, v->draw);
     uint64_t took = tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!tc__program_flagged(p)) return 0;
@@ -39942,6 +40283,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
             if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
+    tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;
 }
 
@@ -41155,14 +41497,32 @@ TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
 
 enum { TC__TIMED_RUNS = 64 }; // so many runs of a program are timed, then one in as many
 
+// A run that is timed; under the profiler all are.
+TC__NOINLINE static void tc__quick_timed(tc__program *p, const tc__region *region,
+                                         uint64_t run) {
+    uint64_t apart = run < TC__TIMED_RUNS || p->ctx->profiling ? 1 : TC__TIMED_RUNS;
+    uint64_t start = tc__now_ns();
+    tc__program_launch_all(p, region, tc__recorder_of(p->ctx)->draw);
+    uint64_t took = (tc__now_ns() - start) * apart;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, region);
+    p->timed_next = run + apart;
+    p->run_ns += took;
+    p->ctx->stats.run_ns += took;
+}
+
 // The kernels. The clock costs more than a small one, so later runs are timed by sample.
-TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
+TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, const tc__region *region,
+                                        uint32_t draws) {
     tc__recorder *r = tc__recorder_of(p->ctx);
-    uint64_t run = p->runs++, start = 0;
-    int timed = run < TC__TIMED_RUNS || run % TC__TIMED_RUNS == 0;
-    if (timed) start = tc__now_ns();
+    uint64_t run = p->runs++;
     tc__launch *l = p->launch.at;
-    for (size_t n = p->launch.count; n--; l++) {
+    size_t n = p->launch.count;
+    p->ctx->stats.kernel_runs += n;
+    if (TC__UNLIKELY(run >= p->timed_next)) {
+        tc__quick_timed(p, region, run);
+        n = 0;
+    }
+    for (; n--; l++) {
         l->args.seed = r->seed, l->args.draw = r->draw;
         if (l->items > l->grain)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
@@ -41170,11 +41530,6 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
             tc__launch_part(l, 0, l->items, 0);
     }
     r->draw += draws;
-    p->ctx->stats.kernel_runs += p->launch.count;
-    if (!timed) return;
-    uint64_t took = (tc__now_ns() - start) * (run < TC__TIMED_RUNS ? 1 : TC__TIMED_RUNS);
-    p->run_ns += took;
-    p->ctx->stats.run_ns += took;
 }
 
 TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
@@ -41208,7 +41563,7 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    tc__quick_launch(p, e->draws);
+    tc__quick_launch(p, f->region, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
@@ -41444,6 +41799,322 @@ static int tc__show(tc__text *out, const void *data, const tc__layout *l, int64_
     tc__put(out, ")\n");
     return !out->failed;
 }
+
+// ---- gen/base/once_begin.c ----------------------------------------------
+// include-many: from here to base/once_end.c stands code that runs once per program, or never.
+// gcc takes 2 s of -O2 for it, and all that gives is 4 % of the time to make a program.
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#    define TC__ONCE_CODE
+#    pragma GCC push_options
+#    pragma GCC optimize("Og")
+#endif
+// ---- gen/exec/profile_report.c ------------------------------------------
+// The profiler's public face: begin and end, the table, the trace file.
+
+// ---- the yardstick: a copy of memory by all threads ----
+
+enum {
+    TC__COPY_CHUNK = 1 << 20, // bytes, a work item
+    TC__COPY_CHUNKS = 64,
+    TC__COPY_ROUNDS = 3 // of each kind
+};
+
+typedef struct tc__copier {
+    uint8_t *from, *to;
+    int streamed; // past the caches
+} tc__copier;
+
+static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
+    (void)worker;
+    if (k->streamed)
+        tc__copy_streamed(k->to + at, k->from + at, bytes);
+    else
+        memcpy(k->to + at, k->from + at, bytes);
+}
+
+static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
+    (void)worker;
+    memset(k->from + at, 1, bytes);
+    memset(k->to + at, 2, bytes);
+}
+
+// Nanoseconds of the fastest copy of all chunks.
+static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
+    uint64_t best = UINT64_MAX;
+    tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
+    for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
+        k->streamed = round & 1;
+        uint64_t start = tc__now_ns();
+        tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
+        uint64_t took = tc__now_ns() - start;
+        if (took && took < best) best = took;
+    }
+    return best;
+}
+
+// Bytes per second, read and written together; 0 = no memory to find out.
+static uint64_t tc__copy_speed(tc_ctx *c) {
+    const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
+    tc__error_mark held = tc__error_now(c);
+    uint64_t speed = 0;
+    tc__copier k;
+    k.streamed = 0;
+    k.from = (uint8_t *)tc__storage_memory(c, bytes);
+    k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
+    if (k.to) {
+        uint64_t ns = tc__copy_time(c, &k);
+        speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
+        tc__free_aligned(c, k.to, bytes);
+    }
+    if (k.from) tc__free_aligned(c, k.from, bytes);
+    tc__error_restore(c, held);
+    return speed;
+}
+
+// ---- begin and end ----
+
+static void tc__profile_clear(tc__profile *p) {
+    TC__VEC_FREE(p->ctx, p->name);
+    TC__VEC_FREE(p->ctx, p->event);
+    TC__VEC_FREE(p->ctx, p->row);
+    tc__map_free(&p->names);
+    tc__arena_free(&p->arena);
+    p->dropped = 0;
+}
+
+static void tc__profile_free(tc_ctx *c) {
+    tc__profile *p = c->profile;
+    if (!p) return;
+    tc__profile_clear(p);
+    tc__text_free(&p->text);
+    tc__free(c, p, sizeof *p);
+    c->profile = c->profiling = NULL;
+}
+
+static tc__profile *tc__profile_of(tc_ctx *c) {
+    tc__profile *p = c->profile;
+    if (p) return p;
+    p = c->profile = TC__NEW(c, tc__profile);
+    if (!p) return NULL;
+    p->ctx = c;
+    tc__arena_init(&p->arena, c);
+    tc__map_init(&p->names, c);
+    tc__text_init(&p->text, c);
+    p->peak = tc__copy_speed(c);
+    return p;
+}
+
+// The short cut of calls looks for a profile at its timed runs only: the next run is one.
+static void tc__profile_calls(tc_ctx *c) {
+    for (tc_fn *f = c->fn; f; f = f->next)
+        for (tc__entry *e = f->entry; e; e = e->next)
+            if (e->leaf->program) ((tc__program *)e->leaf->program)->timed_next = 0;
+}
+
+TCDEF tc_status tc_profile_begin(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__profile *p = tc__pool_of(c) ? tc__profile_of(c) : NULL;
+    if (!p) return TC_E_NOMEM;
+    tc__profile_clear(p);
+    tc__profile_calls(c);
+    p->number++, p->thread = tc__thread_self(), p->threads = c->pool->threads;
+    p->begun = tc__now_ns(), p->ended = 0;
+    c->profiling = p;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_profile_end(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    if (!c->profiling) {
+        tc__fail(c, TC_E_STATE, "tc_profile_end: no profile was begun; tc_profile_begin");
+        return TC_E_STATE;
+    }
+    c->profiling->ended = tc__now_ns();
+    c->profiling = NULL;
+    return TC_OK;
+}
+
+// ---- the table ----
+
+static void tc__put_right(tc__text *t, int width, uint64_t v, int digits) {
+    tc__text word;
+    tc__text_init(&word, t->ctx);
+    tc__put_fixed(&word, v, digits);
+    tc__put(t, "%*s", width, word.at);
+    tc__text_free(&word);
+}
+
+// A name on one line.
+static void tc__put_word(tc__text *t, const char *s) {
+    for (; *s; s++) tc__put(t, "%c", (unsigned char)*s < ' ' ? '?' : *s);
+}
+
+static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
+    double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
+    tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
+    if (p->peak)
+        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)p->peak * 100 + 0.5), 0);
+    else
+        tc__put(t, "%6s", "?");
+    tc__put(t, " %%");
+}
+
+static void tc__put_profile_row(tc__text *t, const tc__profile *p,
+                                const tc__profile_row *r) {
+    const char *tier = r->compiled == r->calls ? "compiled"
+                       : r->compiled           ? "both"
+                                               : "interpreted";
+    tc__put_right(t, 8, r->calls, 0);
+    tc__put_right(t, 12, r->ns / 100, 1);
+    tc__put_right(t, 11, r->ns / r->calls / 100, 1);
+    tc__put_right(t, 13, r->bytes / r->calls, 0);
+    tc__put_rate(t, p, r);
+    tc__put(t, "  %-12s %s of ", tier, r->kernel);
+    tc__put_word(t, p->name.at[r->where]);
+    tc__put(t, ", program %u\n", (unsigned)r->program);
+}
+
+static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
+    uint64_t calls = 0, ns = 0, end = p->ended ? p->ended : tc__now_ns();
+    for (size_t i = 0; i < p->row.count; i++)
+        calls += p->row.at[i].calls, ns += p->row.at[i].ns;
+    tc__put(t, "profile of ");
+    tc__put_fixed(t, (end - p->begun) / 1000, 3);
+    tc__put(t, " ms%s: %llu runs of %zu kernels took ", p->ended ? "" : ", which goes on",
+            (unsigned long long)calls, p->row.count);
+    tc__put_fixed(t, ns / 1000, 3);
+    tc__put(t, " ms; %zu events kept, %llu dropped\n", p->event.count,
+            (unsigned long long)p->dropped);
+    tc__put(t, "peak: ");
+    tc__put_fixed(t, p->peak / 10000000, 2);
+    tc__put(t,
+            " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n"
+            "bytes are those of each buffer that a kernel reads or writes, once a call\n\n",
+            TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
+            "bytes/call", "GB/s", "peak", "runs", "kernel");
+}
+
+// Rows by time, the slowest first; equal ones in the order they came.
+static void tc__profile_order(const tc__profile *p, uint32_t *at) {
+    for (uint32_t i = 0; i < p->row.count; i++) {
+        uint32_t k = i;
+        for (; k && p->row.at[at[k - 1]].ns < p->row.at[i].ns; k--) at[k] = at[k - 1];
+        at[k] = i;
+    }
+}
+
+TCDEF const char *tc_profile_text(tc_ctx *c) {
+    tc__profile *p = c ? c->profile : NULL;
+    if (!p || !p->number) return "nothing was profiled: see tc_profile_begin\n";
+    tc__text *t = &p->text;
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, p->row.count);
+    if (!at) return "";
+    tc__text_clear(t);
+    tc__profile_order(p, at);
+    tc__put_profile_head(t, p);
+    for (size_t i = 0; i < p->row.count; i++) tc__put_profile_row(t, p, &p->row.at[at[i]]);
+    tc__free(c, at, (p->row.count ? p->row.count : 1) * sizeof *at);
+    return t->at;
+}
+
+// ---- the trace file ----
+
+static const char *const tc__span_names[TC__SPAN_KINDS] = {
+    "record", "passes", "text", "compiler", "load", "run", "kernel", "part"};
+
+static void tc__put_event_args(tc__text *t, const tc__profile *p, const tc__event *e) {
+    if (e->kind != TC__SPAN_KERNEL && e->kind != TC__SPAN_PART) {
+        if (e->of != UINT32_MAX) {
+            tc__put(t, "\"region\":");
+            tc__put_json(t, p->name.at[e->of]);
+        }
+        return;
+    }
+    const tc__profile_row *r = &p->row.at[e->of];
+    tc__put(t, "\"region\":");
+    tc__put_json(t, p->name.at[r->where]);
+    tc__put(t, ",\"program\":%u,\"compiled\":%s", (unsigned)r->program,
+            e->compiled ? "true" : "false");
+    if (e->kind == TC__SPAN_KERNEL)
+        tc__put(t, ",\"bytes\":%lld,\"items\":%lld", (long long)e->bytes,
+                (long long)e->items);
+}
+
+static void tc__put_event(tc__text *t, const tc__profile *p, const tc__event *e) {
+    const char *kind = tc__span_names[e->kind];
+    int kernel = e->kind == TC__SPAN_KERNEL || e->kind == TC__SPAN_PART;
+    tc__put(t, ",\n{\"name\":");
+    if (kernel) {
+        tc__put_json(t, p->row.at[e->of].kernel);
+    } else if (e->of != UINT32_MAX) {
+        tc__text name;
+        tc__text_init(&name, t->ctx);
+        tc__put(&name, "%s %s", kind, p->name.at[e->of]);
+        tc__put_json(t, name.at);
+        tc__text_free(&name);
+    } else {
+        tc__put_json(t, kind);
+    }
+    tc__put(t, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":", kind);
+    tc__put_fixed(t, e->start - p->begun, 3);
+    tc__put(t, ",\"dur\":");
+    tc__put_fixed(t, e->ns, 3);
+    tc__put(t, ",\"pid\":1,\"tid\":%u,\"args\":{", (unsigned)e->thread);
+    tc__put_event_args(t, p, e);
+    tc__put(t, "}}");
+}
+
+static void tc__put_thread_name(tc__text *t, int thread) {
+    tc__put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":",
+            thread);
+    if (thread)
+        tc__put(t, "{\"name\":\"worker %d\"}}", thread);
+    else
+        tc__put(t, "{\"name\":\"caller\"}}");
+}
+
+static void tc__put_trace(tc__text *t, const tc__profile *p) {
+    tc__put(t,
+            "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tcompile\":\"%s\","
+            "\"events\":%zu,\"dropped\":%llu,\"peak_copy_bytes_per_second\":%llu},\n"
+            "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
+            "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
+            TC_VERSION, p->event.count, (unsigned long long)p->dropped,
+            (unsigned long long)p->peak);
+    for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
+    for (size_t i = 0; i < p->event.count; i++) tc__put_event(t, p, &p->event.at[i]);
+    tc__put(t, "\n]}\n");
+}
+
+TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file,
+                                    int line) {
+    tc__site site;
+    tc__text t;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    if (!c->profile || !c->profile->number) {
+        tc__fail(c, TC_E_STATE, "tc_profile_trace: nothing was profiled; tc_profile_begin");
+        return TC_E_STATE;
+    }
+    tc__text_init(&t, c);
+    tc__put_trace(&t, c->profile);
+    tc_status status = tc__text_save(&t, "tc_profile_trace", path);
+    tc__text_free(&t);
+    return status;
+}
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+
 // ---- gen/exec/context.c -------------------------------------------------
 // Contexts and the public calls that are no ops: regions, reading, errors, statistics.
 
@@ -41559,6 +42230,7 @@ TCDEF void tc_close(tc_ctx *c) {
     TC__VEC_FREE(c, r->kept_ids);
     tc__map_free(&r->kept);
     tc__map_free(&r->visits);
+    tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
     tc__values_close(c);

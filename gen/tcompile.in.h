@@ -62,6 +62,7 @@
 
 #include "api/compile.h"
 #include "api/function.h"
+#include "api/profile.h"
 
 #endif  // TCOMPILE_H
 
@@ -76,6 +77,7 @@
 #include "base/text.c"
 #include "base/hash.c"
 #include "base/os.c"
+#include "base/export.c"
 
 #include "value/dtype.c"
 #include "value/ix.c"
@@ -137,9 +139,11 @@
 #include "exec/cache.c"
 #include "exec/cc.c"
 #include "exec/state.c"
+#include "exec/events.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
 #include "exec/guards.c"
+#include "exec/profile.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"
@@ -147,6 +151,11 @@
 #include "exec/function.c"
 #include "exec/call.c"
 #include "io/show.c"
+
+#include "base/once_begin.c"
+#include "exec/profile_report.c"
+#include "base/once_end.c"
+
 #include "exec/context.c"
 
 #include "base/once_begin.c"

@@ -112,6 +112,7 @@ TCDEF void tc_close(tc_ctx *c) {
     TC__VEC_FREE(c, r->kept_ids);
     tc__map_free(&r->kept);
     tc__map_free(&r->visits);
+    tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
     tc__values_close(c);

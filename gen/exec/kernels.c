@@ -100,6 +100,7 @@ static int tc__kernels_ready(tc_ctx *c) {
     k->cc = tc__cc_open(c, &o, k->cache);
     int ok = k->cc && tc__cc_identity(k->cc);
     c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
     return ok;
 }
 
@@ -180,6 +181,7 @@ static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
     tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
     tc__kernel_fn run = tc__kernel_of(m, o->symbol);
     c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
     tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
     c->stats.disk_hits += run != NULL;
     c->stats.disk_misses += run == NULL;
@@ -231,6 +233,7 @@ static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
         tc__cc_distrust(k->cc);
     }
     c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
 }
 
 static int tc__order_lanes(const tc__kernel_order *o) {
@@ -276,8 +279,10 @@ static void tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
     from[units] = i;
     uint64_t start = tc__now_ns();
     c->stats.emit_ns += start - printing;
+    tc__note_span(c, TC__SPAN_TEXT, printing, NULL);
     int ok = tc__cc_build_all(k->cc, source, size, (int)units, so);
     c->stats.cc_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_COMPILER, start, NULL);
     c->stats.compiles += units;
     if (!ok) tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
     for (size_t u = 0; u < units; u++) {
@@ -305,6 +310,7 @@ static void tc__program_compile(tc__program *p, const char *name) {
         if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
     }
     c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
+    tc__note_span(c, TC__SPAN_TEXT, start, NULL);
     tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
             (unsigned)missing);
     // Equal kernels of one program are compiled once.

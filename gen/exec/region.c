@@ -459,6 +459,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
             if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
+    tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;
 }
 

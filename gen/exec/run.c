@@ -150,22 +150,33 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
+// The kernels, one after the other; `region` NULL = eager.
+static void tc__program_launch_all(tc__program *p, const tc__region *region,
+                                   uint64_t draw) {
+    tc__profile *profile = p->ctx->profiling;
+    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.seed = seed, l->args.draw = draw;
+        if (l->items <= 0) continue;
+        if (TC__UNLIKELY(profile != NULL))
+            tc__profile_launch(profile, p, (uint32_t)i, region, tc__launch_part);
+        else
+            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    }
+}
+
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    }
+    tc__program_launch_all(p, v->region, v->draw);
     uint64_t took = tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!tc__program_flagged(p)) return 0;
