@@ -1405,6 +1405,12 @@ typedef struct tc_explanation {
 // is none.
 TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
 
+// Writes what tc_explain says as one HTML page, with graphs and memory plans drawn and the emitted C:
+// nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
+// the text; TC_E_NULL.
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
+
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
 
@@ -1526,7 +1532,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x345d654379875027u
+#define TC__BUILD_ID 0x9c1edd3428ca31b1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -42920,6 +42926,846 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
 TCDEF int tc_region_kernels(tc_ctx *c, const char *name) {
     const tc__region *r = tc__region_named(c, name);
     return r ? (int)tc__last_program(r)->launch.count : 0;
+}
+// ---- gen/io/svg.c -------------------------------------------------------
+// Drawings for the report: a graph in layers, and the memory plan of a program, as inline SVG.
+//
+// The layout is the usual one (Sugiyama): a node stands one layer below the lowest of its operands, a
+// source right above its first use; an edge over several layers passes each in a place of its own;
+// places are put in order by the mean of their neighbours', down and up a few times. Operands come
+// before their users in every graph of ours, so one walk finds the layers.
+
+enum {
+    TC__DRAWN_NODES = 300,   // more are not drawn
+    TC__DRAWN_PLACES = 6000, //   nor graphs that need more places in their layers
+    TC__DRAWN_SWEEPS = 4,
+    TC__BOX_WIDTH = 184,
+    TC__BOX_HEIGHT = 34,
+    TC__BOX_TEXT = 26,    // characters that fit a box
+    TC__PASS_WIDTH = 14,  // of an edge on its way through a layer
+    TC__LAYER_PITCH = 58, // from one layer to the next
+    TC__DRAWN_MARGIN = 8,
+    TC__COLORS = 8 // classes c0 ... of the style sheet
+};
+
+typedef struct tc__box {
+    const char *label, *detail; // two lines of text, of the drawing's arena
+    int color;                  // -1 = none
+    int is_source;
+    uint32_t layer;
+} tc__box;
+
+// A pair of boxes, then of places in neighbouring layers.
+typedef struct tc__edge {
+    uint32_t from, to;
+} tc__edge;
+
+typedef struct tc__place_of {
+    uint32_t box; // UINT32_MAX = an edge passes
+    uint32_t layer;
+    double key; // where it would like to be
+    uint32_t order;
+    int x; // of its middle
+} tc__place_of;
+
+typedef struct tc__drawing {
+    tc_ctx *ctx;
+    tc__arena arena;
+    TC__VEC(tc__box) box;
+    TC__VEC(tc__edge) edge;
+    TC__VEC(tc__place_of) place; // one for each box first
+    TC__VEC(tc__edge) link;      // between places
+    uint32_t layers;
+    int width, failed;
+} tc__drawing;
+
+static void tc__drawing_open(tc__drawing *d, tc_ctx *c) {
+    memset(d, 0, sizeof *d);
+    d->ctx = c;
+    tc__arena_init(&d->arena, c);
+}
+
+static void tc__drawing_close(tc__drawing *d) {
+    TC__VEC_FREE(d->ctx, d->box);
+    TC__VEC_FREE(d->ctx, d->edge);
+    TC__VEC_FREE(d->ctx, d->place);
+    TC__VEC_FREE(d->ctx, d->link);
+    tc__arena_free(&d->arena);
+}
+
+// ---- what is drawn ----
+
+static const char *tc__drawing_text(tc__drawing *d, const tc__text *t) {
+    char *copy = t->failed ? NULL : (char *)tc__arena_alloc(&d->arena, t->size + 1);
+    if (copy) memcpy(copy, t->at, t->size + 1);
+    return copy ? copy : "";
+}
+
+// A box with two lines, which are emptied; its number.
+static uint32_t tc__draw_box(tc__drawing *d, tc__text *label, tc__text *detail, int color,
+                             int is_source) {
+    tc__box b;
+    b.label = tc__drawing_text(d, label), b.detail = tc__drawing_text(d, detail);
+    b.color = color, b.is_source = is_source, b.layer = 0;
+    tc__text_clear(label);
+    tc__text_clear(detail);
+    d->failed |= !TC__PUSH(d->ctx, d->box, b);
+    return (uint32_t)d->box.count - 1;
+}
+
+static void tc__draw_edge(tc__drawing *d, uint32_t from, uint32_t to) {
+    tc__edge e;
+    e.from = from, e.to = to;
+    d->failed |= !TC__PUSH(d->ctx, d->edge, e);
+}
+
+// ---- layers ----
+
+static void tc__drawing_layers(tc__drawing *d) {
+    tc__box *b = d->box.at;
+    for (size_t i = 0; i < d->edge.count; i++) { // edges stand in the order of their ends
+        const tc__edge *e = &d->edge.at[i];
+        if (b[e->to].layer <= b[e->from].layer) b[e->to].layer = b[e->from].layer + 1;
+    }
+    for (size_t i = 0; i < d->box.count; i++)
+        if (b[i].layer >= d->layers) d->layers = b[i].layer + 1;
+    for (uint32_t i = 0; i < d->box.count; i++) {
+        uint32_t first = UINT32_MAX;
+        for (size_t k = 0; k < d->edge.count && b[i].is_source; k++)
+            if (d->edge.at[k].from == i && b[d->edge.at[k].to].layer < first)
+                first = b[d->edge.at[k].to].layer;
+        if (first != UINT32_MAX) b[i].layer = first - 1;
+    }
+}
+
+static uint32_t tc__place_new(tc__drawing *d, uint32_t box, uint32_t layer) {
+    tc__place_of p;
+    memset(&p, 0, sizeof p);
+    p.box = box, p.layer = layer;
+    d->failed |= !TC__PUSH(d->ctx, d->place, p);
+    return (uint32_t)d->place.count - 1;
+}
+
+static void tc__link_new(tc__drawing *d, uint32_t from, uint32_t to) {
+    tc__edge e;
+    e.from = from, e.to = to;
+    d->failed |= !TC__PUSH(d->ctx, d->link, e);
+}
+
+// The edges of one box share their way down: a trunk through the layers, left where a user stands.
+static void tc__drawing_trunk(tc__drawing *d, uint32_t box) {
+    uint32_t last = 0, at = box;
+    for (size_t i = 0; i < d->edge.count; i++)
+        if (d->edge.at[i].from == box && d->box.at[d->edge.at[i].to].layer > last)
+            last = d->box.at[d->edge.at[i].to].layer;
+    for (uint32_t layer = d->box.at[box].layer + 1; layer <= last && !d->failed; layer++) {
+        for (size_t i = 0; i < d->edge.count; i++) {
+            const tc__edge *e = &d->edge.at[i];
+            if (e->from == box && d->box.at[e->to].layer == layer)
+                tc__link_new(d, at, e->to);
+        }
+        if (layer == last) break;
+        uint32_t pass = tc__place_new(d, UINT32_MAX, layer);
+        tc__link_new(d, at, pass);
+        at = pass;
+    }
+}
+
+static void tc__drawing_places(tc__drawing *d) {
+    for (uint32_t i = 0; i < d->box.count; i++) tc__place_new(d, i, d->box.at[i].layer);
+    for (uint32_t i = 0; i < d->box.count && d->place.count < TC__DRAWN_PLACES; i++)
+        tc__drawing_trunk(d, i);
+}
+
+// ---- order ----
+
+// The places of one layer, in their order, into `at`; how many.
+static uint32_t tc__layer_places(const tc__drawing *d, uint32_t layer, uint32_t *at) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->place.count; i++) {
+        if (d->place.at[i].layer != layer) continue;
+        uint32_t k = n++;
+        for (; k && d->place.at[at[k - 1]].key > d->place.at[i].key; k--) at[k] = at[k - 1];
+        at[k] = i;
+    }
+    return n;
+}
+
+static void tc__layer_order(tc__drawing *d, uint32_t layer, uint32_t *at) {
+    uint32_t n = tc__layer_places(d, layer, at);
+    for (uint32_t i = 0; i < n; i++)
+        d->place.at[at[i]].order = i, d->place.at[at[i]].key = i;
+}
+
+// Each place of the layer wants to the middle of its neighbours above, or below.
+static void tc__layer_pull(tc__drawing *d, uint32_t layer, int up, double *sum,
+                           uint32_t *count) {
+    memset(sum, 0, d->place.count * sizeof *sum);
+    memset(count, 0, d->place.count * sizeof *count);
+    for (size_t i = 0; i < d->link.count; i++) {
+        uint32_t here = up ? d->link.at[i].from : d->link.at[i].to;
+        uint32_t there = up ? d->link.at[i].to : d->link.at[i].from;
+        if (d->place.at[here].layer != layer) continue;
+        sum[here] += d->place.at[there].order, count[here]++;
+    }
+    for (size_t i = 0; i < d->place.count; i++)
+        if (count[i]) d->place.at[i].key = sum[i] / count[i];
+}
+
+static void tc__drawing_sweep(tc__drawing *d, uint32_t *at, double *sum, uint32_t *count) {
+    for (uint32_t i = 0; i < d->place.count; i++) d->place.at[i].key = i;
+    for (uint32_t l = 0; l < d->layers; l++) tc__layer_order(d, l, at);
+    for (int sweep = 0; sweep < TC__DRAWN_SWEEPS; sweep++) {
+        int up = sweep & 1;
+        for (uint32_t i = 1; i < d->layers; i++) {
+            uint32_t l = up ? d->layers - 1 - i : i;
+            tc__layer_pull(d, l, up, sum, count);
+            tc__layer_order(d, l, at);
+        }
+    }
+}
+
+// ---- coordinates ----
+
+static int tc__place_width(const tc__place_of *p) {
+    return p->box == UINT32_MAX ? TC__PASS_WIDTH : TC__BOX_WIDTH + TC__PASS_WIDTH;
+}
+
+static void tc__drawing_columns(tc__drawing *d, uint32_t *at) {
+    for (int pass = 0; pass < 2; pass++) // first the widest layer, then each in its middle
+        for (uint32_t l = 0; l < d->layers; l++) {
+            uint32_t n = tc__layer_places(d, l, at);
+            int width = 0;
+            for (uint32_t i = 0; i < n; i++) width += tc__place_width(&d->place.at[at[i]]);
+            if (width > d->width) d->width = width;
+            int x = (d->width - width) / 2;
+            for (uint32_t i = 0; i < n; i++) {
+                tc__place_of *p = &d->place.at[at[i]];
+                p->x = x + tc__place_width(p) / 2;
+                x += tc__place_width(p);
+            }
+        }
+}
+
+static int tc__drawing_lay_out(tc__drawing *d) {
+    if (d->failed || !d->box.count || d->box.count > TC__DRAWN_NODES) return 0;
+    tc__drawing_layers(d);
+    tc__drawing_places(d);
+    if (d->failed || d->place.count >= TC__DRAWN_PLACES) return 0;
+    uint32_t *at = TC__ANEW_ARRAY(&d->arena, uint32_t, d->place.count);
+    uint32_t *count = TC__ANEW_ARRAY(&d->arena, uint32_t, d->place.count);
+    double *sum = TC__ANEW_ARRAY(&d->arena, double, d->place.count);
+    if (!at || !count || !sum) return 0;
+    tc__drawing_sweep(d, at, sum, count);
+    tc__drawing_columns(d, at);
+    return 1;
+}
+
+// ---- SVG of a graph ----
+
+static int tc__layer_top(uint32_t layer) {
+    return TC__DRAWN_MARGIN + (int)layer * TC__LAYER_PITCH;
+}
+
+static void tc__svg_link(tc__text *t, const tc__drawing *d, const tc__edge *e) {
+    const tc__place_of *a = &d->place.at[e->from], *b = &d->place.at[e->to];
+    int top = tc__layer_top(a->layer) + TC__BOX_HEIGHT, end = tc__layer_top(b->layer);
+    int middle = (top + end) / 2;
+    tc__put(t, "<path d=\"M%d %dC%d %d %d %d %d %d", a->x, top, a->x, middle, b->x, middle,
+            b->x, end);
+    if (b->box == UINT32_MAX) tc__put(t, "V%d", end + TC__BOX_HEIGHT);
+    tc__put(t, "\" />\n");
+}
+
+// One line of a box, cut to fit.
+static void tc__svg_line(tc__text *t, const tc__place_of *p, int down, const char *kind,
+                         const char *s) {
+    char line[TC__BOX_TEXT + 1];
+    int n = snprintf(line, sizeof line, "%s", s);
+    if (n > TC__BOX_TEXT) memcpy(line + TC__BOX_TEXT - 3, "...", 4);
+    tc__put(t, "<text class=\"%s\" x=\"%d\" y=\"%d\">", kind, p->x,
+            tc__layer_top(p->layer) + down);
+    tc__put_html(t, line);
+    tc__put(t, "</text>\n");
+}
+
+static void tc__svg_box(tc__text *t, const tc__place_of *p, const tc__box *b) {
+    tc__put(t, "<g><title>");
+    tc__put_html(t, b->label);
+    tc__put(t, "  ");
+    tc__put_html(t, b->detail);
+    if (b->color >= 0) tc__put(t, "  kernel %d", b->color);
+    tc__put(t, "</title>\n<rect class=\"");
+    if (b->color >= 0)
+        tc__put(t, "c%d", b->color % TC__COLORS);
+    else
+        tc__put(t, "%s", b->is_source ? "source" : "plain");
+    tc__put(t, "\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" />\n",
+            p->x - TC__BOX_WIDTH / 2, tc__layer_top(p->layer), (int)TC__BOX_WIDTH,
+            (int)TC__BOX_HEIGHT);
+    tc__svg_line(t, p, 14, "label", b->label);
+    tc__svg_line(t, p, 28, "detail", b->detail);
+    tc__put(t, "</g>\n");
+}
+
+// The drawing; 0 = it is too large, and nothing is put.
+static int tc__svg_drawing(tc__text *t, tc__drawing *d, const char *title) {
+    if (!tc__drawing_lay_out(d)) return 0;
+    int height = tc__layer_top(d->layers - 1) + TC__BOX_HEIGHT + TC__DRAWN_MARGIN;
+    tc__put(t,
+            "<div class=\"scroll\"><svg class=\"graph\" role=\"img\" aria-label=\"%s\" "
+            "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+            title, d->width, height, d->width, height);
+    for (size_t i = 0; i < d->link.count; i++) tc__svg_link(t, d, &d->link.at[i]);
+    for (size_t i = 0; i < d->box.count; i++)
+        tc__svg_box(t, &d->place.at[i], &d->box.at[i]);
+    tc__put(t, "</svg></div>\n");
+    return 1;
+}
+
+// ---- a recorded path ----
+
+static void tc__draw_externals(tc__drawing *d, const tc__step *s, tc__text *label,
+                               tc__text *detail) {
+    for (uint32_t i = 0; i < s->n_bind; i++) {
+        tc__put(label, "x%u", (unsigned)(s->first_external + i));
+        if (s->bind[i].shape)
+            tc__put_shape(detail, s->bind[i].shape);
+        else
+            tc__put_layout(detail, s->bind[i].layout);
+        tc__draw_box(d, label, detail, -1, 1);
+    }
+}
+
+// Boxes: the externals, then the steps. An edge ends at a step, so edges are in its order.
+static void tc__draw_path(tc__drawing *d, const tc__visit *v) {
+    const tc__ixpool *p = &tc__recorder_of(d->ctx)->ix;
+    tc__text label, detail;
+    tc__text_init(&label, d->ctx);
+    tc__text_init(&detail, d->ctx);
+    for (size_t i = 0; i < v->path.count; i++)
+        tc__draw_externals(d, v->path.at[i], &label, &detail);
+    uint32_t externals = (uint32_t)d->box.count;
+    for (uint32_t i = 0; i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op == TC_OP_FINISH && !s->n_in) break; // the end of a region: the last step
+        tc__put(&label, "%u ", (unsigned)i);
+        tc__dump_step(&label, p, s);
+        if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+            tc__put(&detail, "%s", tc__dtype(s->meta.dtype)->name);
+            tc__dump_dims(&detail, p, s->meta.rank, s->meta.dims);
+        }
+        tc__draw_box(d, &label, &detail, -1, 0);
+        for (uint32_t k = 0; k < s->n_in; k++) {
+            uint32_t from = s->in[k] & ~TC__EXTERNAL;
+            tc__draw_edge(d, s->in[k] & TC__EXTERNAL ? from : externals + from,
+                          externals + i);
+        }
+    }
+    tc__text_free(&label);
+    tc__text_free(&detail);
+}
+
+// ---- a graph after all passes ----
+
+// The kernel that computes a node, -1 = none by itself: it is a part of those that use it.
+static int tc__kernel_of_node(const tc__program *p, uint32_t node) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__group *k = p->launch.at[i].group;
+        for (size_t n = 0; n < k->covers.count; n++)
+            if (k->covers.at[n] == node) return (int)i;
+    }
+    return -1;
+}
+
+static void tc__draw_graph(tc__drawing *d, const tc__program *p) {
+    const tc__graph *g = &p->graph;
+    tc__dump type;
+    tc__text label, detail;
+    tc__text_init(&label, d->ctx);
+    tc__text_init(&detail, d->ctx);
+    type.t = &detail, type.g = g, type.indent = 0;
+    for (uint32_t i = 0; i < g->node.count; i++) {
+        const tc__node *n = g->node.at[i];
+        tc__put(&label, "%%%u %s", (unsigned)i, tc__op_name((tc__op)n->op));
+        tc__dump_attrs(&label, g->ix, n->op, n->dtype, n->attr, n->n_attr);
+        tc__dump_type(&type, n);
+        tc__draw_box(d, &label, &detail, tc__kernel_of_node(p, i), !n->n_in);
+        for (uint32_t k = 0; k < n->n_in; k++) tc__draw_edge(d, n->in[k], i);
+    }
+    tc__text_free(&label);
+    tc__text_free(&detail);
+}
+
+// ---- the memory plan ----
+
+enum {
+    TC__PLAN_WIDTH = 640,
+    TC__PLAN_HEIGHT = 200,
+    TC__PLAN_LEFT = 90,
+    TC__PLAN_TICKS = 32
+};
+
+static int tc__plan_x(size_t kernel, size_t kernels) {
+    return TC__PLAN_LEFT + (int)(kernel * TC__PLAN_WIDTH / kernels);
+}
+
+static int tc__plan_y(size_t offset, size_t bytes) {
+    double part = (double)offset / (double)bytes;
+    return TC__DRAWN_MARGIN + TC__PLAN_HEIGHT - (int)(part * TC__PLAN_HEIGHT);
+}
+
+static void tc__svg_slab(tc__text *t, const tc__program *p, const tc__slab *s) {
+    size_t n = p->launch.count;
+    int x = tc__plan_x(s->first, n), width = tc__plan_x(s->last + 1u, n) - x;
+    int y = tc__plan_y(s->offset + s->bytes, p->plan.bytes);
+    int height = tc__plan_y(s->offset, p->plan.bytes) - y;
+    tc__put(t,
+            "<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
+            "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
+            (unsigned)s->node, s->bytes, s->offset, (unsigned)s->first, (unsigned)s->last,
+            (unsigned)s->first % TC__COLORS, x, y, width, height > 1 ? height : 1);
+    if (width >= 40 && height >= 14)
+        tc__put(t, "<text class=\"label\" x=\"%d\" y=\"%d\">%%%u</text>\n", x + width / 2,
+                y + height / 2 + 4, (unsigned)s->node);
+    tc__put(t, "</g>\n");
+}
+
+static void tc__svg_ticks(tc__text *t, size_t kernels) {
+    size_t step = (kernels - 1) / TC__PLAN_TICKS + 1;
+    for (size_t i = 0; i < kernels; i += step)
+        tc__put(t, "<text class=\"detail\" x=\"%d\" y=\"%d\">k%zu</text>\n",
+                (tc__plan_x(i, kernels) + tc__plan_x(i + 1, kernels)) / 2,
+                TC__DRAWN_MARGIN + TC__PLAN_HEIGHT + 16, i);
+}
+
+// Intermediates: kernels to the right, offsets in the arena upwards. Only where there are some.
+static void tc__svg_plan(tc__text *t, const tc__program *p) {
+    int width = TC__PLAN_LEFT + TC__PLAN_WIDTH + TC__DRAWN_MARGIN;
+    int height = TC__PLAN_HEIGHT + 3 * TC__DRAWN_MARGIN + 16;
+    tc__put(t,
+            "<div class=\"scroll\"><svg class=\"plan\" role=\"img\" aria-label=\"memory "
+            "plan\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+            width, height, width, height);
+    tc__put(t, "<rect class=\"plain\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
+            (int)TC__PLAN_LEFT, (int)TC__DRAWN_MARGIN, (int)TC__PLAN_WIDTH,
+            (int)TC__PLAN_HEIGHT);
+    tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">%zu</text>\n", TC__PLAN_LEFT - 6,
+            TC__DRAWN_MARGIN + 10, p->plan.bytes);
+    tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">0 bytes</text>\n",
+            TC__PLAN_LEFT - 6, TC__DRAWN_MARGIN + TC__PLAN_HEIGHT);
+    for (size_t i = 0; i < p->plan.slab.count; i++)
+        if (!p->plan.slab.at[i].output) tc__svg_slab(t, p, &p->plan.slab.at[i]);
+    tc__svg_ticks(t, p->launch.count);
+    tc__put(t, "</svg></div>\n");
+}
+// ---- gen/io/html.c ------------------------------------------------------
+// tc_explain_html: the report of tc_explain as one page that needs nothing but a browser, not even
+// scripts. Same order, same words; graphs and memory are drawn (io/svg.c).
+//
+// Everything that a user can name goes through tc__put_html; what differs from run to run (times, and
+// where kernels came from) stands between <!--time--> and <!--/time-->. Tags are balanced and void
+// ones closed, so that the page is read the same by every parser.
+
+static const char tc__html_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
+    "<meta http-equiv=\"Content-Security-Policy\" "
+    "content=\"default-src 'none'; style-src 'unsafe-inline'\" />\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+    "<title>tcompile report</title>\n<style>\n"
+    ":root { --page: #fff; --text: #1b1f24; --soft: #667; --line: #ccd2da; --block: #f4f6f8;\n"
+    "  --bar: #3b78c4; --c0: #cfe3fb; --c1: #fbe0c6; --c2: #d3f0d2; --c3: #f8d3dc;\n"
+    "  --c4: #e2d8f8; --c5: #f6eec0; --c6: #c9eff0; --c7: #e3e0da; color-scheme: light dark; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --page: #14171b; --text: #dfe4ea;\n"
+    "  --soft: #98a2ae; --line: #3a424c; --block: #1d2228; --bar: #6ea3e0; --c0: #1f3c5e;\n"
+    "  --c1: #5a3b1c; --c2: #1f4a28; --c3: #5a2936; --c4: #3c2f63; --c5: #4f4715;\n"
+    "  --c6: #1a4b4d; --c7: #3d3a35; } }\n"
+    "body { background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif;\n"
+    "  max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }\n"
+    "h2 { border-top: 2px solid var(--line); padding-top: 1rem; margin-top: 3rem; }\n"
+    "h2, h3 { overflow-wrap: anywhere; }\n"
+    "article { border: 1px solid var(--line); border-radius: 6px; padding: 0 1rem 1rem;\n"
+    "  margin: 1rem 0; }\n"
+    "pre, code { font: 12px/1.45 ui-monospace, monospace; }\n"
+    "pre { background: var(--block); padding: .6rem .8rem; border-radius: 4px; overflow: auto;\n"
+    "  max-height: 40rem; }\n"
+    "ul.guards { font: 12px/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }\n"
+    "small, .soft { color: var(--soft); }\n"
+    "table { border-collapse: collapse; } th, td { text-align: left; padding: .1rem .8rem .1rem 0;\n"
+    "  vertical-align: top; overflow-wrap: anywhere; }\n"
+    "td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n"
+    "td.bar { width: 24rem; vertical-align: middle; } td.bar i { display: block; height: .7rem;\n"
+    "  background: var(--bar); border-radius: 2px; }\n"
+    ".scroll { overflow: auto; max-height: 48rem; margin: .5rem 0; }\n"
+    "svg { display: block; } svg text { font: 11px ui-monospace, monospace; fill: var(--text);\n"
+    "  text-anchor: middle; } svg text.detail { fill: var(--soft); }\n"
+    "svg text.right { text-anchor: end; fill: var(--soft); }\n"
+    "svg path { fill: none; stroke: var(--soft); } svg rect { stroke: var(--line); }\n"
+    ".plain { --fill: var(--page); } .source { --fill: var(--block); }\n"
+    ".c0 { --fill: var(--c0); } .c1 { --fill: var(--c1); } .c2 { --fill: var(--c2); }\n"
+    ".c3 { --fill: var(--c3); } .c4 { --fill: var(--c4); } .c5 { --fill: var(--c5); }\n"
+    ".c6 { --fill: var(--c6); } .c7 { --fill: var(--c7); }\n"
+    "rect { fill: var(--fill); } span { background: var(--fill); }\n"
+    "a { color: var(--bar); } summary { cursor: pointer; }\n"
+    "</style>\n</head>\n<body>\n";
+
+#define TC__HTML_TIME_BEGIN "<!--time-->"
+#define TC__HTML_TIME_END   "<!--/time-->"
+
+typedef struct tc__html {
+    tc_ctx *ctx;
+    tc__text *t;    // the page
+    tc__text plain; // what is put next, escaped
+} tc__html;
+
+// h->plain, escaped; it is empty then.
+static void tc__html_flush(tc__html *h) {
+    h->t->failed |= h->plain.failed;
+    tc__put_html(h->t, h->plain.at);
+    tc__text_clear(&h->plain);
+}
+
+static void tc__html_text(tc__html *h, const char *s) { tc__put_html(h->t, s); }
+
+static void tc__html_site(tc__html *h, tc__site s) {
+    tc__put(h->t, "<code>");
+    tc__put_site(&h->plain, s);
+    tc__html_flush(h);
+    tc__put(h->t, "</code>");
+}
+
+static void tc__html_pre(tc__html *h) {
+    tc__put(h->t, "<pre>");
+    tc__html_flush(h);
+    tc__put(h->t, "</pre>\n");
+}
+
+// h->plain behind a line that opens it.
+static void tc__html_details(tc__html *h, const char *title) {
+    tc__put(h->t, "<details><summary>%s, %u lines</summary>\n", title,
+            (unsigned)tc__count_lines(&h->plain));
+    tc__html_pre(h);
+    tc__put(h->t, "</details>\n");
+}
+
+// The lines of h->plain as a list.
+static void tc__html_list(tc__html *h) {
+    tc__text line;
+    const char *at = h->plain.at, *end;
+    tc__text_init(&line, h->ctx);
+    tc__put(h->t, "<ul class=\"guards\">\n");
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        tc__text_clear(&line);
+        tc__put_raw(&line, at, (size_t)(end - at));
+        tc__put(h->t, "<li>");
+        tc__put_html(h->t, line.at);
+        tc__put(h->t, "</li>\n");
+    }
+    tc__put(h->t, "</ul>\n");
+    tc__text_free(&line);
+    tc__text_clear(&h->plain);
+}
+
+// ---- bars ----
+
+typedef struct tc__bar {
+    const char *name;
+    uint64_t ns;
+} tc__bar;
+
+static void tc__html_bars(tc__html *h, const tc__bar *bar, size_t n) {
+    uint64_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        if (bar[i].ns > most) most = bar[i].ns;
+    tc__put(h->t, "<table>\n");
+    for (size_t i = 0; i < n; i++) {
+        tc__put(h->t,
+                "<tr><th>%s</th><td class=\"bar\">" TC__HTML_TIME_BEGIN "<i style=\"width:",
+                bar[i].name);
+        tc__put_fixed(h->t, (uint64_t)((double)bar[i].ns / (double)most * 1000), 1);
+        tc__put(h->t, "%%\"></i>" TC__HTML_TIME_END
+                      "</td><td class=\"number\">" TC__HTML_TIME_BEGIN);
+        tc__put_us(h->t, bar[i].ns);
+        tc__put(h->t, " us" TC__HTML_TIME_END "</td></tr>\n");
+    }
+    tc__put(h->t, "</table>\n");
+}
+
+static void tc__html_program_times(tc__html *h, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__bar bar[6];
+    bar[0].name = "made in all", bar[0].ns = tc__made_ns(p);
+    bar[1].name = "passes", bar[1].ns = a->pass_ns - b->pass_ns;
+    bar[2].name = "text", bar[2].ns = a->emit_ns - b->emit_ns;
+    bar[3].name = "compiler", bar[3].ns = a->cc_ns - b->cc_ns;
+    bar[4].name = "load", bar[4].ns = a->load_ns - b->load_ns;
+    bar[5].name = "one run", bar[5].ns = p->runs ? p->run_ns / p->runs : 0;
+    tc__put(h->t, "<h4>Times</h4>\n");
+    tc__html_bars(h, bar, TC__COUNT(bar));
+    tc__put(h->t, "<p>It ran ");
+    tc__put_count(h->t, p->runs, "time");
+    if (p->runs && (p->size.count || p->arg.count)) {
+        tc__put(h->t, "; the last time with<code>");
+        tc__put_run_values(&h->plain, p);
+        tc__html_flush(h);
+        tc__put(h->t, "</code>");
+    }
+    tc__put(h->t, ".</p>\n");
+}
+
+// ---- one program ----
+
+static void tc__html_drawing(tc__html *h, tc__drawing *d, const char *title) {
+    size_t n = d->box.count;
+    if (!tc__svg_drawing(h->t, d, title))
+        tc__put(h->t, "<p class=\"soft\">%zu nodes are too many to draw.</p>\n", n);
+    tc__drawing_close(d);
+}
+
+static void tc__html_graphs(tc__html *h, const tc__visit *v, const tc__program *p) {
+    tc__drawing d;
+    tc__put(h->t, "<h4>Recorded</h4>\n");
+    tc__drawing_open(&d, h->ctx);
+    tc__draw_path(&d, v);
+    tc__html_drawing(h, &d, "recorded graph");
+    tc__dump_trace(&h->plain, v);
+    tc__html_details(h, "the recording as text");
+    tc__put(h->t, "<h4>After all passes</h4>\n<p class=\"soft\">Boxes of one colour are "
+                  "computed by one kernel; white ones inside those that use them.</p>\n");
+    tc__drawing_open(&d, h->ctx);
+    tc__draw_graph(&d, p);
+    tc__html_drawing(h, &d, "canonical graph");
+    tc__explain_graph(&h->plain, p);
+    tc__html_details(h, "the graph as text");
+    tc__put(h->t, "<h4>Outputs</h4>\n");
+    tc__explain_outputs(&h->plain, v, p);
+    tc__html_pre(h);
+}
+
+static void tc__html_kernels(tc__html *h, const tc__program *p) {
+    tc__put(h->t, "<h4>Kernels</h4>\n");
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
+                (unsigned)(i % TC__COLORS));
+        tc__put_kernel_name(h->t, l->group, (uint32_t)i);
+        tc__put(h->t, "</code>, %s</p>\n", l->run ? "compiled" : "interpreted");
+        tc__report_kernel(&h->plain, l->group, (uint32_t)i);
+        tc__html_pre(h);
+    }
+}
+
+static void tc__html_memory(tc__html *h, const tc__program *p) {
+    size_t slabs = 0;
+    for (size_t i = 0; i < p->plan.slab.count; i++) slabs += !p->plan.slab.at[i].output;
+    tc__put(h->t, "<h4>Memory of intermediates</h4>\n<p>");
+    tc__put_count(h->t, slabs, "intermediate");
+    tc__put(h->t, ": %zu bytes in one arena, %zu one by one.</p>\n", p->plan.bytes,
+            p->plan.unplanned);
+    if (slabs) tc__svg_plan(h->t, p);
+}
+
+static void tc__html_source(tc__html *h, tc__program *p) {
+    tc__error_mark held = tc__error_now(h->ctx);
+    if (tc__program_print(p, &h->plain)) {
+        tc__html_details(h, "emitted C");
+        return;
+    }
+    tc__text_clear(&h->plain);
+    tc__error_restore(h->ctx, held);
+    tc__put(h->t, "<p class=\"soft\">There is no C text of it.</p>\n");
+}
+
+static void tc__html_program(tc__html *h, const tc__visit *v, tc__step *s) {
+    tc__program *p = (tc__program *)s->program;
+    tc__put(h->t, "<article>\n<h3>Program %u</h3>\n<p>At step %u: ", (unsigned)p->number,
+            (unsigned)s->position);
+    if (s->op == TC_OP_BREAK)
+        tc__explain_break(&h->plain, v, s);
+    else
+        tc__put(&h->plain, "the end of the %s",
+                v->region->function ? "function" : "region");
+    tc__html_flush(h);
+    tc__put(h->t, ".</p>\n<h4>Guards, beside the ops themselves</h4>\n");
+    tc__put_path_guards(&h->plain, v);
+    tc__html_list(h);
+    tc__html_graphs(h, v, p);
+    tc__html_kernels(h, p);
+    tc__html_source(h, p);
+    tc__html_memory(h, p);
+    tc__html_program_times(h, p);
+    tc__put(h->t, "</article>\n");
+}
+
+// ---- regions and functions ----
+
+static void tc__html_entry(tc__html *h, const tc__entry *e, uint32_t number) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__put(h->t, "<h4>Entry %u</h4>\n<p>", (unsigned)number);
+    tc__put_count(h->t, e->hits, "call");
+    tc__put(h->t, " skipped the body");
+    if (p) tc__put(h->t, " and ran program %u", (unsigned)p->number);
+    tc__put(h->t, e->checked ? "." : "; the next one runs it once more, to compare.");
+    tc__put(h->t, "</p>\n");
+    tc__put_entry_guards(&h->plain, e);
+    tc__html_list(h);
+}
+
+static void tc__html_function(tc__html *h, const tc_fn *f) {
+    uint32_t n = 0;
+    if (f->demoted) {
+        tc__put(h->t, "<p>Its body is not skipped: ");
+        tc__html_text(h, f->demoted);
+        tc__put(h->t, ".</p>\n");
+    }
+    if (f->miss.kind) {
+        tc__put(h->t, "<p>The body ran last because: ");
+        tc__put_miss_reason(&h->plain, &f->miss);
+        tc__put(&h->plain, "; called at %s:%d", f->miss.file ? f->miss.file : "?",
+                f->miss.line);
+        tc__html_flush(h);
+        tc__put(h->t, ".</p>\n");
+    }
+    for (const tc__entry *e = f->entry; e; e = e->next) tc__html_entry(h, e, n++);
+}
+
+static void tc__html_breaks(tc__html *h, tc__region *r, const tc__overview *o) {
+    tc__visit v;
+    tc__put(h->t, "<h3>Graph breaks</h3>\n");
+    for (size_t i = 0; i < o->mark.count; i++) {
+        tc__step *s = o->mark.at[i];
+        if (s->op != TC_OP_BREAK || !tc__path_open(h->ctx, &v, r, s)) continue;
+        tc__explain_break(&h->plain, &v, s);
+        tc__put(&h->plain, "\n");
+        tc__path_close(h->ctx, &v);
+    }
+    tc__html_list(h);
+}
+
+static void tc__html_region(tc__html *h, tc__region *r, uint32_t number) {
+    tc__overview o;
+    tc__visit v;
+    const tc_fn *f = tc__fn_of(h->ctx, r);
+    if (tc__overview_open(&o, h->ctx, r)) {
+        tc__put(h->t, "<section id=\"r%u\">\n<h2>%s ", (unsigned)number,
+                r->function ? "Function" : "Region");
+        tc__html_text(h, r->name);
+        tc__put(h->t, "</h2>\n<p>At ");
+        tc__html_site(h, r->begin);
+        tc__put(h->t, ".</p>\n");
+        if (f) tc__html_function(h, f);
+        if (o.breaks) tc__html_breaks(h, r, &o);
+        for (size_t i = 0; i < o.mark.count; i++) {
+            if (!o.mark.at[i]->program) continue;
+            if (!tc__path_open(h->ctx, &v, r, o.mark.at[i])) continue;
+            tc__html_program(h, &v, o.mark.at[i]);
+            tc__path_close(h->ctx, &v);
+        }
+        tc__put(h->t, "</section>\n");
+    }
+    tc__overview_close(&o);
+}
+
+// One line of the table of contents.
+static void tc__html_entry_of_region(tc__html *h, tc__region *r, uint32_t number) {
+    tc__overview o;
+    if (tc__overview_open(&o, h->ctx, r)) {
+        tc__put(h->t, "<tr><td>%s</td><td><a href=\"#r%u\">",
+                r->function ? "function" : "region", (unsigned)number);
+        tc__html_text(h, *r->name ? r->name : "(no name)");
+        tc__put(h->t, "</a></td><td>");
+        tc__html_site(h, r->begin);
+        const uint32_t count[] = {r->visits,  o.paths,   o.breaks,
+                                  o.programs, o.kernels, o.ops};
+        tc__put(h->t, "</td>");
+        for (size_t i = 0; i < TC__COUNT(count); i++)
+            tc__put(h->t, "<td class=\"number\">%u</td>", (unsigned)count[i]);
+        tc__put(h->t, "</tr>\n");
+    }
+    tc__overview_close(&o);
+}
+
+// ---- the page ----
+
+static void tc__html_totals(tc__html *h) {
+    const tc_stats *s = &h->ctx->stats;
+    const tc__bar bar[] = {{"record", s->record_ns}, {"passes", s->pass_ns},
+                           {"text", s->emit_ns},     {"compiler", s->cc_ns},
+                           {"load", s->load_ns},     {"run", s->run_ns}};
+    tc__put(h->t, "<h2>All together</h2>\n<p>");
+    tc__put_count(h->t, s->visits, "visit");
+    tc__put(h->t, ", ");
+    tc__put_count(h->t, s->calls, "call");
+    tc__put(h->t, " of functions, %llu of them without the body, ",
+            (unsigned long long)s->skips);
+    tc__put_count(h->t, s->eager_ops, "eager op");
+    tc__put(h->t, ", ");
+    tc__put_count(h->t, s->programs, "program");
+    tc__put(h->t, " made, ");
+    tc__put_count(h->t, s->kernel_runs, "run");
+    tc__put(h->t,
+            " of kernels.</p>\n<p>" TC__HTML_TIME_BEGIN
+            "%llu kernels compiled or loaded, %llu of them from disk; %llu found in "
+            "the process; %llu interpreted for want of a compiler." TC__HTML_TIME_END
+            "</p>\n",
+            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
+            (unsigned long long)s->memory_hits, (unsigned long long)s->fallbacks);
+    tc__html_bars(h, bar, TC__COUNT(bar));
+}
+
+static void tc__html_profile(tc__html *h) {
+    const char *table = tc_profile_text(h->ctx);
+    if (!h->ctx->profile) return;
+    tc__put(h->t, "<h2>Profile</h2>\n" TC__HTML_TIME_BEGIN "<pre>");
+    tc__html_text(h, table);
+    tc__put(h->t, "</pre>" TC__HTML_TIME_END "\n");
+}
+
+// All regions, the oldest first, through `put`.
+static void tc__html_each(tc__html *h, void (*put)(tc__html *, tc__region *, uint32_t)) {
+    tc__region *first = tc__recorder_of(h->ctx)->region;
+    uint32_t n = 0;
+    for (const tc__region *r = first; r; r = r->next) n++;
+    for (uint32_t i = 0; i < n; i++) {
+        tc__region *r = first;
+        for (uint32_t k = n - 1; k > i; k--) r = r->next;
+        put(h, r, i);
+    }
+}
+
+static void tc__html_page(tc__html *h) {
+    tc__put(h->t, "%s<h1>tcompile %s</h1>\n", tc__html_head, TC_VERSION);
+    if (!tc__recorder_of(h->ctx)->region)
+        tc__put(h->t, "<p>No region has run.</p>\n");
+    else
+        tc__put(h->t, "<table>\n<tr><th></th><th>name</th><th>at</th><th>visits</th>"
+                      "<th>paths</th><th>breaks</th><th>programs</th><th>kernels</th>"
+                      "<th>ops</th></tr>\n");
+    tc__html_each(h, tc__html_entry_of_region);
+    if (tc__recorder_of(h->ctx)->region) tc__put(h->t, "</table>\n");
+    tc__html_totals(h);
+    tc__html_profile(h);
+    tc__html_each(h, tc__html_region);
+    tc__put(h->t, "<p id=\"end\" class=\"soft\">The end of the report.</p>\n"
+                  "</body>\n</html>\n");
+}
+
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file,
+                                   int line) {
+    tc__html h;
+    tc__text page;
+    tc__site site;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    tc__text_init(&page, c);
+    tc__text_init(&h.plain, c);
+    h.ctx = c, h.t = &page;
+    tc__html_page(&h);
+    tc_status status = tc__text_save(&page, "tc_explain_html", path);
+    tc__text_free(&h.plain);
+    tc__text_free(&page);
+    return status;
 }
 // ---- gen/io/npy.c -------------------------------------------------------
 // NumPy's .npy files: a magic string, a version, the text of a Python dict, then the

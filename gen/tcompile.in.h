@@ -160,6 +160,8 @@
 
 #include "base/once_begin.c"
 #include "exec/explain.c"
+#include "io/svg.c"
+#include "io/html.c"
 #include "io/npy.c"
 #include "base/once_end.c"
 

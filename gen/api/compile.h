@@ -176,6 +176,12 @@ typedef struct tc_explanation {
 // is none.
 TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
 
+// Writes what tc_explain says as one HTML page, with graphs and memory plans drawn and the emitted C:
+// nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
+// the text; TC_E_NULL.
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
+
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
 
