@@ -37,10 +37,19 @@
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf,
+//                          guards
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_DISABLE=1         regions run eagerly
 //     TC_BACKEND           cpu (default) or interp
+//
+// SEEING WHAT HAPPENS
+//     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
+//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
+//     tc_profile_begin, tc_profile_end, tc_profile_text
+//                          times of kernels, bytes, share of what the memory can do
+//     tc_profile_trace     the events as a file for ui.perfetto.dev
+//     tc_stats_get         counters and times of the context
 //
 // STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
 
@@ -1512,7 +1521,8 @@ TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
 // buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
-// numbered as in tc_explain. Of the context, until the next call.
+// numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel lives in the
+// caches. Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
@@ -1532,7 +1542,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x9c1edd3428ca31b1u
+#define TC__BUILD_ID 0xf3f93584dbd94f88u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39540,7 +39550,7 @@ static void tc__log_path_guards(tc_ctx *c, const tc__visit *v, const tc__program
 // the part of each worker. Input: a program that is about to run. Nothing of this is on the way of a
 // context without a profile.
 
-enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share the last one
+enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share one
 
 // Bytes of the buffers that a launch reads and writes, each once, for the sizes of this run.
 static int64_t tc__launch_bytes(const tc__program *p, const tc__launch *l) {
@@ -39568,31 +39578,44 @@ static const char *tc__profile_kernel_name(tc__profile *f, const tc__group *k, u
     return copy;
 }
 
-static int tc__profile_row_new(tc__profile *f, const tc__program *p, uint32_t i,
-                               const tc__region *r) {
-    tc__profile_row row;
-    memset(&row, 0, sizeof row);
-    int last = f->row.count + 1 == TC__PROFILE_ROWS;
-    row.where = tc__profile_name(f, last ? "others" : r ? r->name : "eager");
-    row.program = p->number;
-    row.kernel =
-        last ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);
-    return row.where != UINT32_MAX && row.kernel && TC__PUSH(f->ctx, f->row, row);
+// The row of these names, made if there is none; UINT32_MAX = no memory for it. A program that is
+// made again goes on in its row.
+static uint32_t tc__profile_row_named(tc__profile *f, const tc__profile_row *named) {
+    uint32_t n = (uint32_t)f->row.count;
+    for (uint32_t i = 0; i < n; i++) {
+        const tc__profile_row *r = &f->row.at[i];
+        if (r->where == named->where && r->program == named->program &&
+            !strcmp(r->kernel, named->kernel))
+            return i;
+    }
+    return TC__PUSH(f->ctx, f->row, *named) ? n : UINT32_MAX;
 }
 
-// Whether kernel `i` of the program has a row, which is made if need be; 0 = no memory for it.
+static uint32_t tc__profile_row_of(tc__profile *f, const tc__program *p, uint32_t i,
+                                   const tc__region *r) {
+    tc__profile_row row;
+    memset(&row, 0, sizeof row);
+    int full = f->row.count + 1 >= TC__PROFILE_ROWS;
+    row.where = tc__profile_name(f, full ? "others" : r ? r->name : "eager");
+    row.program = full ? 0 : p->number;
+    row.kernel =
+        full ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);
+    if (row.where == UINT32_MAX || !row.kernel) return UINT32_MAX;
+    return tc__profile_row_named(f, &row);
+}
+
+// Whether kernel `i` of the program has a row, which is found if need be; 0 = no memory for it.
 static int tc__profile_row_is_known(tc__profile *f, tc__program *p, uint32_t i,
                                     const tc__region *r) {
     tc__launch *l = &p->launch.at[i];
     if (l->profile == f->number) return 1;
-    if (f->row.count < TC__PROFILE_ROWS) {
-        tc__error_mark held = tc__error_now(f->ctx);
-        if (!tc__profile_row_new(f, p, i, r)) {
-            tc__error_restore(f->ctx, held);
-            return 0;
-        }
+    tc__error_mark held = tc__error_now(f->ctx);
+    uint32_t row = tc__profile_row_of(f, p, i, r);
+    if (row == UINT32_MAX) {
+        tc__error_restore(f->ctx, held);
+        return 0;
     }
-    l->profile = f->number, l->row = (uint32_t)f->row.count - 1;
+    l->profile = f->number, l->row = row;
     return 1;
 }
 
@@ -43311,8 +43334,9 @@ static int tc__plan_x(size_t kernel, size_t kernels) {
 }
 
 static int tc__plan_y(size_t offset, size_t bytes) {
+    const int height = TC__PLAN_HEIGHT;
     double part = (double)offset / (double)bytes;
-    return TC__DRAWN_MARGIN + TC__PLAN_HEIGHT - (int)(part * TC__PLAN_HEIGHT);
+    return TC__DRAWN_MARGIN + height - (int)(part * height);
 }
 
 static void tc__svg_slab(tc__text *t, const tc__program *p, const tc__slab *s) {

@@ -36,10 +36,19 @@
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf,
+//                          guards
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_DISABLE=1         regions run eagerly
 //     TC_BACKEND           cpu (default) or interp
+//
+// SEEING WHAT HAPPENS
+//     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
+//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
+//     tc_profile_begin, tc_profile_end, tc_profile_text
+//                          times of kernels, bytes, share of what the memory can do
+//     tc_profile_trace     the events as a file for ui.perfetto.dev
+//     tc_stats_get         counters and times of the context
 //
 // STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
 

@@ -11,7 +11,8 @@ TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
 // buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
-// numbered as in tc_explain. Of the context, until the next call.
+// numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel lives in the
+// caches. Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,

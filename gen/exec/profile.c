@@ -2,7 +2,7 @@
 // the part of each worker. Input: a program that is about to run. Nothing of this is on the way of a
 // context without a profile.
 
-enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share the last one
+enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share one
 
 // Bytes of the buffers that a launch reads and writes, each once, for the sizes of this run.
 static int64_t tc__launch_bytes(const tc__program *p, const tc__launch *l) {
@@ -30,31 +30,44 @@ static const char *tc__profile_kernel_name(tc__profile *f, const tc__group *k, u
     return copy;
 }
 
-static int tc__profile_row_new(tc__profile *f, const tc__program *p, uint32_t i,
-                               const tc__region *r) {
-    tc__profile_row row;
-    memset(&row, 0, sizeof row);
-    int last = f->row.count + 1 == TC__PROFILE_ROWS;
-    row.where = tc__profile_name(f, last ? "others" : r ? r->name : "eager");
-    row.program = p->number;
-    row.kernel =
-        last ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);
-    return row.where != UINT32_MAX && row.kernel && TC__PUSH(f->ctx, f->row, row);
+// The row of these names, made if there is none; UINT32_MAX = no memory for it. A program that is
+// made again goes on in its row.
+static uint32_t tc__profile_row_named(tc__profile *f, const tc__profile_row *named) {
+    uint32_t n = (uint32_t)f->row.count;
+    for (uint32_t i = 0; i < n; i++) {
+        const tc__profile_row *r = &f->row.at[i];
+        if (r->where == named->where && r->program == named->program &&
+            !strcmp(r->kernel, named->kernel))
+            return i;
+    }
+    return TC__PUSH(f->ctx, f->row, *named) ? n : UINT32_MAX;
 }
 
-// Whether kernel `i` of the program has a row, which is made if need be; 0 = no memory for it.
+static uint32_t tc__profile_row_of(tc__profile *f, const tc__program *p, uint32_t i,
+                                   const tc__region *r) {
+    tc__profile_row row;
+    memset(&row, 0, sizeof row);
+    int full = f->row.count + 1 >= TC__PROFILE_ROWS;
+    row.where = tc__profile_name(f, full ? "others" : r ? r->name : "eager");
+    row.program = full ? 0 : p->number;
+    row.kernel =
+        full ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);
+    if (row.where == UINT32_MAX || !row.kernel) return UINT32_MAX;
+    return tc__profile_row_named(f, &row);
+}
+
+// Whether kernel `i` of the program has a row, which is found if need be; 0 = no memory for it.
 static int tc__profile_row_is_known(tc__profile *f, tc__program *p, uint32_t i,
                                     const tc__region *r) {
     tc__launch *l = &p->launch.at[i];
     if (l->profile == f->number) return 1;
-    if (f->row.count < TC__PROFILE_ROWS) {
-        tc__error_mark held = tc__error_now(f->ctx);
-        if (!tc__profile_row_new(f, p, i, r)) {
-            tc__error_restore(f->ctx, held);
-            return 0;
-        }
+    tc__error_mark held = tc__error_now(f->ctx);
+    uint32_t row = tc__profile_row_of(f, p, i, r);
+    if (row == UINT32_MAX) {
+        tc__error_restore(f->ctx, held);
+        return 0;
     }
-    l->profile = f->number, l->row = (uint32_t)f->row.count - 1;
+    l->profile = f->number, l->row = row;
     return 1;
 }
 

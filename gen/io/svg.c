@@ -381,8 +381,9 @@ static int tc__plan_x(size_t kernel, size_t kernels) {
 }
 
 static int tc__plan_y(size_t offset, size_t bytes) {
+    const int height = TC__PLAN_HEIGHT;
     double part = (double)offset / (double)bytes;
-    return TC__DRAWN_MARGIN + TC__PLAN_HEIGHT - (int)(part * TC__PLAN_HEIGHT);
+    return TC__DRAWN_MARGIN + height - (int)(part * height);
 }
 
 static void tc__svg_slab(tc__text *t, const tc__program *p, const tc__slab *s) {
