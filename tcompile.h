@@ -1542,7 +1542,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf3f93584dbd94f88u
+#define TC__BUILD_ID 0xf27b2f75dfd6ea4bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3567,7 +3567,7 @@ static void tc__put_html(tc__text *t, const char *s) {
     }
 }
 
-// The text as a file; what was there is overwritten.
+// The text as a file; what was there is overwritten. TC_OK, or reported.
 static tc_status tc__text_save(const tc__text *t, const char *who, const char *path) {
     if (!path) {
         tc__fail(t->ctx, TC_E_NULL, "%s: path is NULL", who);
@@ -42132,8 +42132,11 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
         return TC_E_STATE;
     }
     tc__text_init(&t, c);
+    tc_status outer = tc__unit_begin(c);
     tc__put_trace(&t, c->profile);
-    tc_status status = tc__text_save(&t, "tc_profile_trace", path);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&t, "tc_profile_trace", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
     tc__text_free(&t);
     return status;
 }
@@ -43444,7 +43447,6 @@ typedef struct tc__html {
 
 // h->plain, escaped; it is empty then.
 static void tc__html_flush(tc__html *h) {
-    h->t->failed |= h->plain.failed;
     tc__put_html(h->t, h->plain.at);
     tc__text_clear(&h->plain);
 }
@@ -43596,7 +43598,7 @@ static void tc__html_source(tc__html *h, tc__program *p) {
         return;
     }
     tc__text_clear(&h->plain);
-    tc__error_restore(h->ctx, held);
+    if (tc__core_of(h->ctx)->unit_item != TC_E_NOMEM) tc__error_restore(h->ctx, held);
     tc__put(h->t, "<p class=\"soft\">There is no C text of it.</p>\n");
 }
 
@@ -43785,8 +43787,11 @@ TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file
     tc__text_init(&page, c);
     tc__text_init(&h.plain, c);
     h.ctx = c, h.t = &page;
+    tc_status outer = tc__unit_begin(c);
     tc__html_page(&h);
-    tc_status status = tc__text_save(&page, "tc_explain_html", path);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&page, "tc_explain_html", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
     tc__text_free(&h.plain);
     tc__text_free(&page);
     return status;

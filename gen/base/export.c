@@ -58,7 +58,7 @@ static void tc__put_html(tc__text *t, const char *s) {
     }
 }
 
-// The text as a file; what was there is overwritten.
+// The text as a file; what was there is overwritten. TC_OK, or reported.
 static tc_status tc__text_save(const tc__text *t, const char *who, const char *path) {
     if (!path) {
         tc__fail(t->ctx, TC_E_NULL, "%s: path is NULL", who);

@@ -292,8 +292,11 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
         return TC_E_STATE;
     }
     tc__text_init(&t, c);
+    tc_status outer = tc__unit_begin(c);
     tc__put_trace(&t, c->profile);
-    tc_status status = tc__text_save(&t, "tc_profile_trace", path);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&t, "tc_profile_trace", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
     tc__text_free(&t);
     return status;
 }

@@ -58,7 +58,6 @@ typedef struct tc__html {
 
 // h->plain, escaped; it is empty then.
 static void tc__html_flush(tc__html *h) {
-    h->t->failed |= h->plain.failed;
     tc__put_html(h->t, h->plain.at);
     tc__text_clear(&h->plain);
 }
@@ -210,7 +209,7 @@ static void tc__html_source(tc__html *h, tc__program *p) {
         return;
     }
     tc__text_clear(&h->plain);
-    tc__error_restore(h->ctx, held);
+    if (tc__core_of(h->ctx)->unit_item != TC_E_NOMEM) tc__error_restore(h->ctx, held);
     tc__put(h->t, "<p class=\"soft\">There is no C text of it.</p>\n");
 }
 
@@ -399,8 +398,11 @@ TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file
     tc__text_init(&page, c);
     tc__text_init(&h.plain, c);
     h.ctx = c, h.t = &page;
+    tc_status outer = tc__unit_begin(c);
     tc__html_page(&h);
-    tc_status status = tc__text_save(&page, "tc_explain_html", path);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&page, "tc_explain_html", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
     tc__text_free(&h.plain);
     tc__text_free(&page);
     return status;
