@@ -123,6 +123,7 @@ typedef struct tc__foreign {
     uint32_t *out_index;   // by output: the program's output
     tc_buffer *in, *out;   // of a run
     double *arg;
+    const tc__visit *visit; // that runs
     uint8_t **dense; // by input: row-major copy of what is strided, owned; NULL = none
     size_t *dense_bytes;
     int failed; // its errors are suppressed: the interpreter goes on

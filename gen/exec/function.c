@@ -40,6 +40,7 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
+    uint64_t hits;               // calls that skipped the body
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
@@ -420,6 +421,59 @@ static void tc__log_miss(tc_fn *f) {
     tc__text_free(&t);
 }
 
+// ---- what an entry assumes, in words ----
+
+// "arg 0": inputs, then destinations, then the tensors used beside them.
+static void tc__put_given_name(tc__text *t, const tc__entry *e, uint32_t i) {
+    uint32_t n = e->n_in + e->n_to;
+    if (i < e->n_in)
+        tc__put(t, "arg %u", (unsigned)i);
+    else if (i < n)
+        tc__put(t, "to %u", (unsigned)(i - e->n_in));
+    else
+        tc__put(t, "captured %u", (unsigned)(i - n));
+}
+
+static void tc__put_given(tc__text *t, const tc__entry *e, uint32_t i) {
+    const tc__given *g = &e->given.at[i];
+    tc__put_given_name(t, e, i);
+    tc__put(t, " ");
+    if (!g->layout)
+        tc__put(t, "null");
+    else
+        tc__put_layout(t, g->layout);
+    if (g->constant) tc__put(t, ", this tc_const");
+    tc__put(t, "\n");
+    if (g->same == i && g->alias == i) return;
+    tc__put_given_name(t, e, i);
+    tc__put(t, g->same != i ? " is " : " shares memory with ");
+    tc__put_given_name(t, e, g->same != i ? g->same : g->alias);
+    tc__put(t, "\n");
+}
+
+// One line each for what a call must be like for the entry to hold.
+static void tc__put_entry_guards(tc__text *t, const tc__entry *e) {
+    for (uint32_t i = 0; i < e->given.count; i++) tc__put_given(t, e, i);
+    for (size_t i = 0; i < e->range.count; i++)
+        if (e->range.at[i].bytes)
+            tc__put(t, "%s %zu bytes\n", i ? "tc_guard_bytes" : "*user",
+                    e->range.at[i].bytes);
+}
+
+static void tc__log_entry_guards(const tc__fcall *k, const tc__entry *e) {
+    tc_ctx *c = k->f->ctx;
+    tc__text who, lines;
+    if (!tc__log_on(c, TC__LOG_GUARDS)) return;
+    tc__text_init(&who, c);
+    tc__text_init(&lines, c);
+    tc__put(&who, "function \"%s\", call at ", k->f->region->name);
+    tc__put_site(&who, k->site);
+    tc__put_entry_guards(&lines, e);
+    if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
+    tc__text_free(&who);
+    tc__text_free(&lines);
+}
+
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
@@ -504,6 +558,7 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
         if (!e) return;
         e->next = f->entry, f->entry = e;
         tc__entries_trim(f);
+        tc__log_entry_guards(k, e);
     } else if (tc__entry_confirms(k, found, v)) {
         found->checked = 1;
     } else {
@@ -580,7 +635,7 @@ static int tc__fn_path(tc_fn *f, tc__step *leaf) {
 }
 
 // Runs the program of an entry that holds.
-static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
+static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     tc_fn *f = k->f;
     tc__visit *v = &f->visit;
     tc__program *p = (tc__program *)e->leaf->program;
@@ -590,7 +645,7 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
-    f->ctx->stats.skips++, f->ctx->stats.program_hits++;
+    f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
         if (!tc__fn_result(k, e, p, i)) return 0;

@@ -175,21 +175,27 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-static int tc__launch_run(tc__program *p, tc__launch *l) {
+// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
+static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+    tc__launch *l = &p->launch.at[i];
+    tc__profile *profile = p->ctx->profiling;
     if (l->items <= 0) return 1;
     if (l->custom) tc__custom_bind(l->custom, l->buf);
-    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    if (TC__UNLIKELY(profile != NULL))
+        tc__profile_launch(profile, p, i, r, tc__launch_part);
+    else
+        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
     return !l->custom || tc__custom_end(p->ctx, l->custom);
 }
 
-// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
-static int tc__program_launch_all(tc__program *p, uint64_t draw) {
+// All kernels in order, on what is looked up; the random stream is at v->draw.
+static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
     int ok = 1;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        l->args.seed = seed, l->args.draw = draw;
-        ok = tc__launch_run(p, l);
+        l->args.seed = seed, l->args.draw = v->draw;
+        ok = tc__launch_run(p, v->region, (uint32_t)i);
     }
     return ok;
 }
@@ -265,27 +271,27 @@ static void tc__program_drop_code(tc__program *p) {
     }
 }
 
-static int tc__program_interpret(tc__program *p, uint64_t draw) {
+static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     tc__program_drop_code(p);
-    int ok = tc__program_launch_all(p, draw);
+    int ok = tc__program_launch_all(p, v);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
     return ok;
 }
 
 // Runs both; the results are the interpreter's where they differ, and then that program stays with it.
 // 0 = a custom op failed, reported.
-static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     int ok;
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, draw);
+        ok = tc__program_launch_all(p, v);
     } else {
-        ok = tc__program_interpret(p, draw);
+        ok = tc__program_interpret(p, v);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        ok = ok && tc__program_launch_all(p, draw);
+        ok = ok && tc__program_launch_all(p, v);
         size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
         if (wrong) {
             tc__program_drop_code(p);
@@ -340,18 +346,19 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     }
     run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
     run.out = f->out, run.n_out = f->graph.n_output;
+    f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
     tc_status s = own->run(own->user, f->state, &run);
     if (!s) return 1;
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    return tc__program_launch_all(p, v->draw);
+    return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
+    if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
@@ -405,10 +412,11 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
-        ok = tc__program_verify(p, v, v->draw);
+        ok = tc__program_verify(p, v);
     else
-        ok = tc__program_launch_all(p, v->draw);
+        ok = tc__program_launch_all(p, v);
     uint64_t took = tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;

@@ -118,6 +118,7 @@ typedef struct tc__region {
     tc_options options;  // what the caller asked for, nothing left open
     const void *backend; // that runs its programs; of exec/
     uint32_t programs;   // made; options.recompile_limit of them are compiled
+    uint32_t made;       // programs that have a number
     int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;

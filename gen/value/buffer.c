@@ -76,12 +76,12 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
-    volatile uint32_t children; // contexts that read this one's tensors
-    tc__family *family;         // of the children; owned, NULL = there were none
-    tc_ctx *parent;             // whose tensors this one reads; NULL = none
-    tc__map import;             //   id there -> tc__tensor here, owned
-    tc__held *held;             //   what of the parent is held for that
-    volatile uint64_t here;     // child: thread that has a region or body open; 0 = none
+    volatile uint32_t children;  // contexts that read this one's tensors
+    tc__family *family;          // of the children; owned, NULL = there were none
+    tc_ctx *parent;              // whose tensors this one reads; NULL = none
+    tc__map import;              //   id there -> tc__tensor here, owned
+    tc__held *held;              //   what of the parent is held for that
+    volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
