@@ -85,8 +85,6 @@ BOTH(a_steady_call_allocates_nothing) {
 
 // ---- guards: each kind, hit and miss ----
 
-#define MISS(f, k) CHECK_EQ(tc_last_miss(f).kind, k)
-
 // Calls with x and y until that is skipped, and once more.
 static void settle(tc_fn *f, tc_tensor x, tc_tensor y, int line_number) {
     tc_tensor in[2], z;
