@@ -20,6 +20,11 @@
 //         tc_print(h);
 //         tc_close(tc);
 //
+// YOUR OWN CODE IN A GRAPH
+//     tc_register_op makes a C function over whole buffers, or its text, an op like the others:
+//     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
+//     tc_host_call runs host code with the values of tensors at its place inside a region.
+//
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
 //     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
@@ -85,7 +90,8 @@ typedef struct tc_tensor {
 } tc_tensor;
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
-// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's.
+// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
+// threads where something is compiled in the background or contexts are shared; so is a logger.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;
@@ -1226,6 +1232,136 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 #  define tc_bitwise_not(a) tc_bitwise_not_at(a, NULL, 0)
 #endif
 
+// ---- gen/api/spec.h -----------------------------------------------------
+// dtype and sizes of a tensor.
+typedef struct tc_spec {
+    tc_dtype dtype;
+    int rank;
+    int64_t dims[TC_MAX_RANK];  // unused = 0
+} tc_spec;
+
+// All elements of a tensor, row-major without gaps. data is aligned to the element, and
+// NULL where there are no elements; bools are 0 or 1. Borrowed for the length of the call.
+typedef struct tc_buffer {
+    void *data;
+    tc_spec spec;
+} tc_buffer;
+// ---- gen/api/options.h --------------------------------------------------
+// Options of regions and functions, backends, and the table of all settings.
+
+// Which sizes and scalars programs get at every run, instead of being compiled for them.
+typedef enum tc_dynamic {
+    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
+    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
+    TC_DYNAMIC_OFF    // none: a program for each
+} tc_dynamic;
+
+// A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
+// else its default.
+typedef struct tc_options {
+    int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
+    int disable;             // 1 = the region runs eagerly
+    tc_dynamic dynamic;
+    int recompile_limit;     // programs of one region or function that are compiled; those after it
+                             // are interpreted, with the same results. 0 = 16
+    const char *backend;     // NULL = the context's
+    const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
+                             // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
+                             // like the first, and the fourth like the third
+    int threads;             // that one kernel may use; 0 = the context's
+    int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
+                             // interpreter's; where it differs that program stays interpreted
+    int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
+                             // warning; 0 = TC_E_COMPILER
+    int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
+} tc_options;
+
+TCDEF tc_options tc_options_default(void);
+
+// Sets fields by a list, "fullgraph=1, mode=max-autotune". TC_E_ARG: an unknown name or value; the error
+// says which, and what there is. Fields before it are set.
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list);
+
+// One setting: a field of tc_options (of_region) or of tc_config.
+typedef struct tc_option_info {
+    const char *name;    // of the field
+    const char *env;     // environment variable
+    const char *values;  // "0,1", "number", "text", or all its values
+    const char *fallback;// without field and variable
+    const char *doc;
+    int of_region;
+} tc_option_info;
+
+// All settings: sets *rows to a table that lives as long as the program, gives its length.
+TCDEF int tc_list_options(const tc_option_info **rows);
+
+// ---- backends ----
+//
+// A backend runs the programs of regions and functions. There are
+//     eager      every op by itself, interpreted: no passes, no fusion
+//     aot_eager  the whole graph after all passes, fused, interpreted
+//     cpu        the same, compiled by the system's C compiler (the default)
+// and those you register. All give the same bits, apart from yours.
+
+// One node of a program's graph.
+typedef struct tc_graph_node {
+    const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
+    tc_spec spec;            // dtype and sizes of its value
+    int n_in;
+    const int *in;           // operands: numbers of nodes before this one
+    int n_attr;
+    const int64_t *attr;     // as in tc_graph_text
+} tc_graph_node;
+
+// What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
+// the backend makes of it.
+typedef struct tc_graph {
+    const char *name;        // of the region or function
+    const tc_graph_node *node;
+    int n_node;
+    const int *input;        // nodes that inputs 0.. are
+    int n_input;
+    const int *output;       // nodes that outputs 0.. hold
+    int n_output;
+    void *program;           // not yours
+} tc_graph;
+
+// One run. Inputs and outputs are row-major; outputs are to be written.
+typedef struct tc_graph_run {
+    const tc_buffer *in, *out;
+    int n_in, n_out;
+    const double *arg;       // values of "arg" nodes, by their attr[0]
+    uint64_t seed, draw;     // of random nodes: the stream, and its position
+    void *program;           // not yours
+} tc_graph_run;
+
+typedef struct tc_backend {
+    const char *name;        // copied
+    const char *doc;         // one line, copied; NULL = none
+    void *user;
+    // Makes a graph ready, once for each. *state is what run and forget get. TC_OK, or an error of
+    // yours, with *why set to a text that outlives the call. NULL = nothing to do.
+    tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
+    // Runs it, on the thread that uses the context. Needed.
+    tc_status (*run)(void *user, void *state, const tc_graph_run *run);
+    // Frees *state, with the program. NULL = nothing to do.
+    void (*forget)(void *user, void *state);
+} tc_backend;
+
+// Adds a backend to the context; regions name it in their options. TC_E_NULL: no name or no run;
+// TC_E_ARG: the name is taken; TC_E_STATE: inside a region.
+TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend);
+
+// Names of all backends, the first `room` of them into names. Gives how many there are.
+TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room);
+
+// For a backend: computes the outputs of a run as "aot_eager" does.
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run);
+
+// For a backend: the graph as text, and its kernels as C ("c") or CUDA ("cuda") text; NULL = no memory,
+// or no such language. The text belongs to the graph.
+TCDEF const char *tc_graph_text(const tc_graph *graph);
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language);
 // ---- gen/api/compile.h --------------------------------------------------
 // Contexts, regions, reading results, errors, statistics.
 
@@ -1236,8 +1372,11 @@ typedef struct tc_config {
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
     int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
@@ -1252,24 +1391,16 @@ TCDEF tc_ctx *tc_open(const tc_config *config);
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing.
 TCDEF void tc_close(tc_ctx *c);
 
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
 // ---- regions ----
-
-// Which sizes and scalars programs get at every run, instead of being compiled for them.
-typedef enum tc_dynamic {
-    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
-    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
-    TC_DYNAMIC_OFF    // none: a program for each
-} tc_dynamic;
-
-typedef struct tc_options {
-    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
-    int disable;         // 1 = the region runs eagerly
-    tc_dynamic dynamic;
-    int recompile_limit; // programs of one region or function that are compiled; those after it are
-                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
-} tc_options;
-
-TCDEF tc_options tc_options_default(void);
 
 // Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
 // known by its name and place: the next visit follows the recording, and a visit that does something
@@ -1309,11 +1440,16 @@ typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
     TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
 } tc_stance;
 
 // Sets the stance of the context, outside regions, and gives the one before.
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Waits until all that is being compiled in the background is there.
+TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
 // that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
@@ -1398,6 +1534,95 @@ TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
 
 // Version of the implementation, TC_VERSION of the file it was compiled from.
 TCDEF const char *tc_version(void);
+// ---- gen/api/extend.h ---------------------------------------------------
+// Your own code in a graph: ops that are opaque to the compiler, and host calls.
+
+// ---- custom ops ----
+//
+// An op of your own is a C function over whole buffers. It takes part in everything as
+// other ops do: eager calls, regions, functions (tc_call skips a body that has it), the
+// disk cache. The ops around it are fused as ever; it is a kernel by itself, with its
+// inputs in memory.
+//
+// It must be pure: the same inputs give the same bits every time, and nothing else changes,
+// least of all the inputs. For a call whose result nobody needs is left out, equal calls
+// are one, and a call may be made again where a result is needed later. It is called on the
+// thread that uses the context, once for a launch; it may have threads of its own, but must
+// not use the context. It is not called where its result has no elements.
+
+// Gives dtype and sizes of the result, *out, which is a copy of in[0] at first. It depends
+// on nothing but its arguments, and is called any number of times. TC_OK, or the TC_E_...
+// that the call of the op gets.
+typedef tc_status (*tc_custom_shape)(void *user, const tc_spec *in, int n_in, tc_spec *out);
+
+// Computes all elements of *out. TC_OK, or a TC_E_... that the region, the call or the
+// eager op fails with: nothing was written in place then.
+typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
+                                   const tc_buffer *out);
+
+// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none.
+// For a later version: nothing calls it yet.
+typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
+                                        int n_in, tc_tensor out, tc_tensor grad_out,
+                                        tc_tensor *grad_in);
+
+// A name and one of run and c_source are needed; zero is right for the rest. One op has one
+// result.
+typedef struct tc_custom_op {
+    const char *name;  // a C identifier of at most 63 characters, unique in its context
+    int n_in;          // inputs, at most 64; 0 = 1
+    void *user;        // handed to all functions; outlives the context
+    tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
+                                  // as for other ops; else each set has a program
+    tc_custom_run run;            // NULL = only c_source
+    const char *c_source;         // NULL = only run; see below
+    const char *cuda_source;      // kept for devices that come later; unused now
+    tc_custom_gradient gradient;  // NULL = none; unused now
+} tc_custom_op;
+
+// c_source is C99 text that defines the function `tc_status NAME(void *user, const
+// tc_buffer *in, int n_in, const tc_buffer *out)`, where NAME is the op's name: a
+// tc_custom_run, so one function can be both. It is compiled as our own kernels are (a*b +
+// c is never contracted), in a unit of its own; its text is part of its key in the cache.
+// In front of it stand tc_status with TC_OK and TC_E_..., tc_dtype with TC_F32..., tc_spec,
+// tc_buffer, TC_MAX_RANK, int8_t...uint64_t, size_t and NULL. It includes nothing and calls
+// nothing but itself.
+//
+// Where nothing is compiled, run is called instead. An op without run is compiled in any
+// case, also outside regions and past a recompile_limit; where that cannot be, it is
+// TC_E_COMPILER.
+
+// Registers an op, for as long as the context lives; all but *user is copied. Gives its
+// number for tc_custom, 0 on error: TC_E_NULL (no name, neither run nor c_source), TC_E_ARG
+// (n_in; a name that is no identifier, or taken; a c_source without that function, or with
+// an #include), TC_E_STATE (inside a region).
+TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
+#define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
+
+// The number of the op of this name, 0 = there is none.
+TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
+
+// Calls op number `op` of this context; views are handed to it row-major. TC_E_ARG: no such
+// op, n_in; TC_E_NULL; and what its shape gives.
+TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
+                             const char *file, int line);
+#define tc_custom(tc, op, in, n_in) tc_custom_at(tc, op, in, n_in, TC__SITE)
+
+// ---- host calls ----
+
+// Host code that gets the values of tensors. It may do anything, use the context too, but
+// not write to the buffers. What it returns is the status of the tc_host_call.
+typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
+
+// Calls fn now. Inside a region that is one graph break, as tc_read is: what the inputs
+// need runs before. So effects are in the order of the calls, at every visit; what in-place
+// ops wrote is seen in the inputs given, not in memory of your own. The body of a function
+// that does this is not skipped. n_in may be 0. TC_E_NULL; TC_E_ARG (more than 64 inputs);
+// TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
+TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
+                                int n_in, const char *file, int line);
+#define tc_host_call(tc, fn, user, in, n_in)                                               \
+    tc_host_call_at(tc, fn, user, in, n_in, TC__SITE)
 // ---- gen/api/function.h -------------------------------------------------
 // Functions: a body compiled once and skipped while its guards hold.
 
@@ -1419,6 +1644,11 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
                            const tc_options *options, const char *name, const char *file,
                            int line);
 TCDEF void tc_fn_free(tc_fn *f);
+
+// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
+// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
+// (TC_E_FOREIGN: tc was opened from another context).
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
@@ -1486,7 +1716,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x180399f76316f59cu
+#define TC__BUILD_ID 0xcf601a7af5c98592u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1727,6 +1957,13 @@ typedef struct tc__core {
 } tc__core;
 
 TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
+
+// A core that takes hooks and log channels from another one, and counts its own memory.
+TC__UNUSED static void tc__core_like(tc__core *core, tc_ctx *c) {
+    const tc__core *from = tc__core_of(c);
+    core->hook = from->hook, core->logger = from->logger;
+    core->log_mask = from->log_mask, core->cpu = from->cpu;
+}
 
 // ---- errors
 
@@ -2492,6 +2729,26 @@ TC__UNUSED static void tc__put_double(tc__text *t, double v) {
         tc__put(t, "%s%.*s", digits, exponent + 1 - n, "0000000000000000");
     else
         tc__put(t, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
+}
+
+// ---- strings of their own
+
+// What C names are made of.
+static int tc__is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
+}
+
+// A copy that tc__string_free gives back; NULL for NULL, or with no memory, reported.
+static const char *tc__string_copy(tc_ctx *c, const char *s) {
+    if (!s) return NULL;
+    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
+    if (copy) memcpy(copy, s, strlen(s) + 1);
+    return copy;
+}
+
+static void tc__string_free(tc_ctx *c, const char *s) {
+    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 // ---- gen/base/hash.c ----------------------------------------------------
 // Digests and the hash table.
@@ -4452,10 +4709,17 @@ typedef struct tc__layout {
     int64_t low, high; // smallest and largest element offset reached; high < low if empty
 } tc__layout;
 
-typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
+typedef enum tc__owner {
+    TC__OWNED,
+    TC__WRAPPED,
+    TC__SHARED // the parent context's: read only
+} tc__owner;
+
+typedef struct tc__family tc__family; // value/family.c
+typedef struct tc__held tc__held;
 
 typedef struct tc__storage {
-    void *data; // OWNED: by this struct; WRAPPED: by the user
+    void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
     size_t bytes;
     const void *constant; // data of a tc_const, which never changes; else NULL
     uint32_t refs;
@@ -4510,6 +4774,13 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
+    volatile uint32_t children; // contexts that read this one's tensors
+    tc__family *family;         // of the children; owned, NULL = there were none
+    tc_ctx *parent;             // whose tensors this one reads; NULL = none
+    tc__map import;             //   id there -> tc__tensor here, owned
+    tc__held *held;             //   what of the parent is held for that
+    volatile uint64_t here;     // child: thread that has a region or body open; 0 = none
+    struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -4742,6 +5013,7 @@ static int tc__values_open(tc_ctx *c) {
     tc__layout none;
     memset(&none, 0, sizeof none);
     tc__map_init(&v->layout_ids, c);
+    tc__map_init(&v->import, c);
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -4757,6 +5029,208 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
     tc__map_free(&v->layout_ids);
+}
+// ---- gen/value/family.c -------------------------------------------------
+// Families: a context whose tensors other threads read, each through a context of its own.
+// A child sees the parent's tensors that were alive when it was opened, under their own handles: it
+// keeps a table of them with storage that only points at the parent's memory, which is held until the
+// child is closed. So nothing of the parent is looked at, let alone locked, while children run.
+//
+// A handle of the parent leads to the parent, also in code that runs for a child (a body with weights
+// in *user). What a thread has open decides: tc__ctx_here finds the child that runs on this thread.
+
+// Storage of the parent that a child holds; given back when the child is closed.
+struct tc__held {
+    struct tc__held *next;
+    size_t count;
+    tc__storage *at[1]; // count of them
+};
+
+struct tc__family {
+    tc__mutex lock;
+    tc_ctx *parent;
+    int closing; // the parent was closed, and waits for its children
+    tc_ctx *child[TC__CTX_SLOTS];
+    tc__held *returned; // of closed children; the parent lets go of it
+};
+
+static size_t tc__held_size(size_t count) {
+    return sizeof(tc__held) + count * sizeof(tc__storage *);
+}
+
+// The parent's family, made if need be; NULL = reported.
+static tc__family *tc__family_of(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    const tc_allocator *hook = &tc__core_of(parent)->hook;
+    if (v->family) return v->family;
+    tc__family *f = (tc__family *)tc__hook_realloc(hook, NULL, 0, sizeof(tc__family));
+    if (!f) return tc__fail(parent, TC_E_NOMEM, "tc_open_shared"), (tc__family *)NULL;
+    memset(f, 0, sizeof *f);
+    f->parent = parent;
+    tc__mutex_init(&f->lock);
+    v->family = f;
+    return f;
+}
+
+static void tc__family_free(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    tc_allocator hook = tc__core_of(parent)->hook;
+    if (!v->family) return;
+    tc__mutex_free(&v->family->lock);
+    tc__hook_realloc(&hook, v->family, sizeof *v->family, 0);
+    v->family = NULL;
+}
+
+// On the parent's side: lets go of what closed children held.
+static void tc__family_settle(tc_ctx *parent) {
+    tc__family *f = tc__values_of(parent)->family;
+    if (!f) return;
+    tc__mutex_lock(&f->lock);
+    tc__held *h = f->returned, *next;
+    f->returned = NULL;
+    tc__mutex_unlock(&f->lock);
+    for (; h; h = next) {
+        next = h->next;
+        for (size_t i = 0; i < h->count; i++) tc__storage_unref(parent, h->at[i]);
+        tc__hook_realloc(&tc__core_of(parent)->hook, h, tc__held_size(h->count), 0);
+    }
+}
+
+// ---- the child's table ----
+
+// Storage of the child that points at the parent's; 0 = out of memory.
+static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
+                                       tc__storage *from) {
+    uint64_t known;
+    if (tc__map_get(seen, (uint64_t)(uintptr_t)from, &known))
+        return (tc__storage *)(uintptr_t)known;
+    tc__storage *s = tc__storage_wrap(c, from->data, from->bytes);
+    if (!s || !tc__map_set(seen, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)s))
+        return tc__free(c, s, sizeof *s), (tc__storage *)NULL;
+    s->owner = TC__SHARED, s->constant = from->constant, s->refs = 0;
+    from->refs++;
+    held->at[held->count++] = from;
+    return s;
+}
+
+static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
+                      const tc__tensor *from) {
+    const tc__layout *l = tc__layout_at(parent, from->layout);
+    uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
+    tc__storage *s = layout ? tc__import_storage(c, held, seen, from->storage) : NULL;
+    tc__tensor *t = s ? TC__NEW(c, tc__tensor) : NULL;
+    if (!t) return 0;
+    t->epoch = from->epoch, t->layout = layout, t->storage = s, t->offset = from->offset;
+    t->file = from->file, t->line = from->line;
+    s->refs++;
+    if (tc__map_set(&tc__values_of(c)->import, id, (uint64_t)(uintptr_t)t)) return 1;
+    tc__free(c, t, sizeof *t);
+    return 0;
+}
+
+// The parent's tensor `h` as the child has it, NULL if it has none of this handle.
+static tc__tensor *tc__import_find(tc_ctx *c, tc_tensor h) {
+    uint64_t found;
+    if (!tc__map_get(&tc__values_of(c)->import, h.id, &found)) return NULL;
+    return (tc__tensor *)(uintptr_t)found;
+}
+
+static void tc__imports_free(tc_ctx *c) {
+    tc__map *m = &tc__values_of(c)->import;
+    for (size_t i = 0; i < m->capacity; i++) {
+        tc__tensor *t = m->at[i].key ? (tc__tensor *)(uintptr_t)m->at[i].value : NULL;
+        if (!t) continue;
+        tc__storage_unref(c, t->storage);
+        tc__free(c, t, sizeof *t);
+    }
+    tc__map_free(m);
+}
+
+// ---- membership ----
+
+// Child c sees the live tensors of the parent: eager ones, and the n kept ones. 0 = reported.
+static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
+                           tc__tensor *const *kept, size_t n) {
+    tc__values *v = tc__values_of(c), *from = tc__values_of(parent);
+    tc__family *f = from->family;
+    size_t room = from->slot.count + n;
+    tc__held *held = (tc__held *)tc__hook_realloc(&tc__core_of(parent)->hook, NULL, 0,
+                                                  tc__held_size(room));
+    tc__map seen;
+    int ok = held != NULL;
+    if (!ok) return tc__fail(parent, TC_E_NOMEM, "tc_open_shared");
+    held->count = 0, held->next = NULL;
+    tc__map_init(&seen, c);
+    for (uint32_t i = 0; ok && i < from->slot.count; i++) {
+        const tc__tensor *t = from->slot.at[i];
+        if (t->epoch)
+            ok = tc__import(c, parent, held, &seen, tc__handle(from, t->epoch, i).id, t);
+    }
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tc__import(c, parent, held, &seen, kept_id[i], kept[i]);
+    tc__map_free(&seen);
+    // The block is given back at its full size.
+    for (size_t i = held->count; i < room; i++) held->at[i] = NULL;
+    held->count = room;
+    v->held = held, v->parent = parent;
+    tc__mutex_lock(&f->lock);
+    f->child[v->slot_of_ctx] = c;
+    tc__mutex_unlock(&f->lock);
+    (void)tc__atomic_add32(&from->children, 1);
+    return ok;
+}
+
+// The child is closed. Gives the parent if it was waiting for this one to be closed too.
+static tc_ctx *tc__family_leave(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    tc_ctx *parent = v->parent;
+    if (!parent) return NULL;
+    tc__family *f = tc__values_of(parent)->family;
+    tc__mutex_lock(&f->lock);
+    f->child[v->slot_of_ctx] = NULL;
+    v->held->next = f->returned, f->returned = v->held;
+    int last = tc__atomic_add32(&tc__values_of(parent)->children, (uint32_t)-1) == 1;
+    last = last && f->closing;
+    tc__mutex_unlock(&f->lock);
+    return last ? parent : NULL;
+}
+
+// Whether the parent has to wait for its children; the last of them closes it then.
+static int tc__family_waits(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    if (!v->family) return 0;
+    tc__mutex_lock(&v->family->lock);
+    int waits = tc__atomic_load32(&v->children) != 0;
+    v->family->closing = waits;
+    tc__mutex_unlock(&v->family->lock);
+    return waits;
+}
+
+// The context in which code about a tensor of `c` runs on this thread: c, or a child of it.
+static tc_ctx *tc__ctx_here(tc_ctx *c) {
+    tc__family *f = tc__values_of(c)->family;
+    uint64_t me = tc__thread_self();
+    tc_ctx *found = c;
+    tc__mutex_lock(&f->lock);
+    for (int i = 1; i < TC__CTX_SLOTS && found == c; i++)
+        if (f->child[i] && tc__atomic_load64(&tc__values_of(f->child[i])->here) == me)
+            found = f->child[i];
+    tc__mutex_unlock(&f->lock);
+    return found;
+}
+
+// This thread runs code for child c, until *c->here gets back what was there.
+static uint64_t tc__here_enter(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    if (!v->parent) return 0;
+    uint64_t before = tc__atomic_load64(&v->here);
+    tc__atomic_store64(&v->here, tc__thread_self());
+    return before;
+}
+
+static void tc__here_leave(tc_ctx *c, uint64_t before) {
+    tc__values *v = tc__values_of(c);
+    if (v->parent) tc__atomic_store64(&v->here, before);
 }
 
 // ---- gen/graph/node.c ---------------------------------------------------
@@ -4857,6 +5331,7 @@ typedef enum tc__op {
     TC_OP_ARGMAX,
     TC_OP_ARGMIN,
     TC_OP_MATMUL,
+    TC_OP_CUSTOM,
     TC_OP_LOAD,
     TC_OP_STORE,
     TC_OP_INDEX,
@@ -4868,6 +5343,7 @@ typedef enum tc__op {
     TC_OP_NEW,
     TC_OP_COMBINE,
     TC_OP_CONTRACT,
+    TC_OP_CALL,
     TC_OP_COPY_,
     TC_OP_KEEP,
     TC_OP_BREAK,
@@ -4971,6 +5447,110 @@ static tc__ix tc__node_numel(const tc__graph *g, const tc__node *n) {
     for (int i = 0; i < n->rank; i++) e = tc__ix_mul(g->ix, e, n->dims[i]);
     return e;
 }
+// ---- gen/graph/custom.c -------------------------------------------------
+// Ops of the user's: what a context has registered. A CUSTOM step or node names one by its number,
+// from 0 in the order of registration; to the user it has the context's slot in front, so that an
+// op of another context is found out. They stay until the context closes, so a number never means
+// anything else.
+
+typedef struct tc__custom {
+    tc_custom_op op; // its strings are owned
+    uint32_t number;
+} tc__custom;
+
+struct tc__customs {
+    TC__VEC(tc__custom *) at; // owned, by number
+};
+
+enum {
+    TC__CUSTOM_INPUTS = 64,
+    TC__CUSTOM_NAME = 63, // characters
+    TC__CUSTOM_BITS = 16  // of an id: the number + 1
+};
+
+static int tc__custom_count(const tc_ctx *c) {
+    const tc__values *v = (const tc__values *)(const void *)c;
+    return v->customs ? (int)v->customs->at.count : 0;
+}
+
+// Op `number` of a graph of this context, NULL = there is none.
+static const tc__custom *tc__custom_at(tc_ctx *c, int64_t number) {
+    if (number < 0 || number >= tc__custom_count(c)) return NULL;
+    return tc__values_of(c)->customs->at.at[number];
+}
+
+static const char *tc__custom_name(tc_ctx *c, int64_t number) {
+    const tc__custom *o = tc__custom_at(c, number);
+    return o ? o->op.name : "?";
+}
+
+// The op of the name that the `size` characters at `name` are.
+static const tc__custom *tc__custom_named(const tc_ctx *c, const char *name, size_t size) {
+    const tc__values *v = (const tc__values *)(const void *)c;
+    for (int i = 0; i < tc__custom_count(c); i++) {
+        const tc__custom *o = v->customs->at.at[i];
+        if (strlen(o->op.name) == size && !memcmp(o->op.name, name, size)) return o;
+    }
+    return NULL;
+}
+
+static int tc__custom_id(const tc_ctx *c, const tc__custom *o) {
+    const tc__values *v = (const tc__values *)(const void *)c;
+    return (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
+}
+
+// ---- keeping them ----
+
+static void tc__custom_free(tc_ctx *c, tc__custom *o) {
+    tc__string_free(c, o->op.name);
+    tc__string_free(c, o->op.c_source);
+    tc__string_free(c, o->op.cuda_source);
+    tc__free(c, o, sizeof *o);
+}
+
+static void tc__customs_close(tc_ctx *c) {
+    struct tc__customs *all = tc__values_of(c)->customs;
+    if (!all) return;
+    for (size_t i = 0; i < all->at.count; i++) tc__custom_free(c, all->at.at[i]);
+    TC__VEC_FREE(c, all->at);
+    tc__free(c, all, sizeof *all);
+    tc__values_of(c)->customs = NULL;
+}
+
+// A copy of the op, as the newest; NULL = reported.
+static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
+    tc__values *v = tc__values_of(c);
+    if (!v->customs) v->customs = TC__NEW(c, struct tc__customs);
+    tc__custom *o = v->customs ? TC__NEW(c, tc__custom) : NULL;
+    if (!o) return NULL;
+    o->op = *op;
+    if (!o->op.n_in) o->op.n_in = 1;
+    o->number = (uint32_t)v->customs->at.count;
+    o->op.name = tc__string_copy(c, op->name);
+    o->op.c_source = tc__string_copy(c, op->c_source);
+    o->op.cuda_source = tc__string_copy(c, op->cuda_source);
+    int whole = o->op.name && !op->c_source == !o->op.c_source &&
+                !op->cuda_source == !o->op.cuda_source;
+    if (whole && TC__PUSH(c, v->customs->at, o)) return o;
+    tc__custom_free(c, o);
+    return NULL;
+}
+
+// ---- what the user's functions return ----
+
+// The error of a status that is not TC_OK: itself, or TC_E_ARG for what is no status.
+static tc_status tc__user_status(tc_status s) {
+    return s < 0 && s >= -TC__ERRORS ? s : TC_E_ARG;
+}
+
+// "returned TC_E_SHAPE" or "returned 7, which is no status" into out.
+static const char *tc__user_status_text(tc_status s, char out[64]) {
+    if (s < 0 && s >= -TC__ERRORS)
+        snprintf(out, 64, "returned %s", tc__error_name(s));
+    else
+        snprintf(out, 64, "returned %d, which is no status", s);
+    return out;
+}
 // ---- gen/graph/infer.c --------------------------------------------------
 // Shape and dtype rules, named by the DTYPE and SHAPE columns of ops.def.
 // Input: the operands' metas and the call's attribute words; output: the meta of the result.
@@ -5031,6 +5611,7 @@ typedef enum tc__kind {
     TC__KIND_GATHER,
     TC__KIND_REDUCE,
     TC__KIND_CONTRACT,
+    TC__KIND_CUSTOM,
     TC__KIND_KERNEL,
     TC__KIND_EFFECT
 } tc__kind;
@@ -5503,6 +6084,67 @@ static int tc__shape_matmul(tc__infer *q) {
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
+}
+
+// ---- the user's ops ----
+
+// Sizes of an operand as numbers. Run-time sizes are those of this run from now on: a function of the
+// user's knows no symbols. 0 = they cannot be told.
+static int tc__spec_of(tc__infer *q, const tc__meta *m, tc_spec *s) {
+    tc__ixenv env;
+    memset(s, 0, sizeof *s);
+    memset(&env, 0, sizeof env);
+    env.sym = q->size;
+    s->dtype = (tc_dtype)m->dtype, s->rank = m->rank;
+    for (int i = 0; i < m->rank; i++) {
+        tc__ix e = m->dims[i];
+        if (!tc__ix_is_const(e) && !q->size) return 0;
+        s->dims[i] = tc__ix_is_const(e) ? tc__ix_value(e) : tc__ix_eval(q->ix, e, &env);
+        if (!tc__know(q, TC__EQUAL, e, tc__ix_const(s->dims[i]))) return 0;
+    }
+    return 1;
+}
+
+// What shape() said, if it can be.
+static int tc__spec_take(tc__infer *q, const char *name, const tc_spec *s) {
+    char who[TC__CUSTOM_NAME + 32];
+    snprintf(who, sizeof who, "custom op \"%s\": its shape", name);
+    if (!tc__dtype_valid((int)s->dtype))
+        return tc__fail(q->ctx, TC_E_DTYPE, "%s: %d is no dtype", who, (int)s->dtype);
+    if (!tc__dims_check(q->ctx, who, s->rank, s->dims)) return 0;
+    q->out.dtype = (uint8_t)s->dtype, q->out.rank = (uint8_t)s->rank;
+    for (int i = 0; i < s->rank; i++) q->out.dims[i] = tc__ix_const(s->dims[i]);
+    return 1;
+}
+
+static int tc__shape_fail(tc__infer *q, const tc__custom *o, tc_status status) {
+    char text[64], dims[160];
+    return tc__fail(q->ctx, tc__user_status(status),
+                    "custom op \"%s\": its shape function %s for input 0 of %s%s",
+                    o->op.name, tc__user_status_text(status, text),
+                    tc__dtype(q->in[0]->dtype)->name, tc__dims_text(q->in[0], dims));
+}
+
+static int tc__dtype_custom(tc__infer *q) { // the shape rule tells it
+    q->out.dtype = q->in[0]->dtype;
+    return 1;
+}
+
+static int tc__shape_custom(tc__infer *q) {
+    const tc__custom *o = tc__custom_at(q->ctx, q->attr[0]);
+    tc_spec in[TC__CUSTOM_INPUTS], out;
+    if (!o || q->n_in != (uint32_t)o->op.n_in)
+        return tc__fail(q->ctx, TC_E_ARG, "custom: no op has number %lld and %u inputs",
+                        (long long)q->attr[0], (unsigned)q->n_in);
+    if (!o->op.shape) return tc__shape_same(q);
+    for (uint32_t i = 0; i < q->n_in; i++)
+        if (!tc__spec_of(q, q->in[i], &in[i]))
+            return tc__fail(q->ctx, TC_E_UNSUPPORTED,
+                            "custom op \"%s\": input %u has sizes that are not known yet",
+                            o->op.name, (unsigned)i);
+    out = in[0];
+    tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
+    return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 
 // ---- gen/out/op_info.inc ------------------------------------------------
@@ -6042,6 +6684,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "", "",
      "",
      "[..., M, K] x [..., K, N]; k in order, one fma per step."},
+    {"custom", TC__KIND_CUSTOM, -1, 0,
+     tc__dtype_custom, tc__shape_custom,
+     0, TC_OP_COUNT,
+     "t op", "",
+     "",
+     "A registered op; attr is its number."},
     {"load", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
@@ -6108,6 +6756,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "t tile", "",
      "",
      "The product's value at (r, c), summed over k in order."},
+    {"call", TC__KIND_KERNEL, -1, 0,
+     tc__dtype_attr, tc__shape_none,
+     0, TC_OP_COUNT,
+     "t op, t buffers", "",
+     "",
+     "The function of a registered op over whole buffers: its result's, then its operands', -1 = empty."},
     {"copy_", TC__KIND_EFFECT, -1, 1,
      tc__dtype_same, tc__shape_assign,
      0, TC_OP_COUNT,
@@ -6335,10 +6989,11 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;     // keeps: some path has a KEEP step
-    int dynamic;              // tc_dynamic
-    uint32_t programs, limit; // programs made; how many of them are compiled
-    int function; // a body: the operands of its FINISH are the outputs, no others
+    int keeps;           // some path has a KEEP step
+    tc_options options;  // what the caller asked for, nothing left open
+    const void *backend; // that runs its programs; of exec/
+    uint32_t programs;   // made; options.recompile_limit of them are compiled
+    int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -6404,9 +7059,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN,
-                        "%s: the tensor belongs to context %u, this is context %u", who,
-                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(
+            c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
+            who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
+            v->parent ? ", which sees what lived when tc_open_shared was called" : "");
     if (tc__is_visit(t))
         return tc__fail(c, TC_E_DEAD,
                         "%s: result %u of a region's visit that is two or more visits "
@@ -6430,6 +7086,8 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     uint64_t kept;
+    if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
+        return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
     tc__visit *v = tc__visit_find(c, t);
     uint32_t p = tc__position(t);
@@ -6665,11 +7323,16 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     return ok;
 }
 
+// A step that only marks a place: it has no result, and no rules.
+static int tc__is_mark(tc__op op, uint32_t n_in) {
+    return op == TC_OP_FINISH || (op == TC_OP_BREAK && !n_in);
+}
+
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
 static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
     tc__meta m[TC__MAX_OPERANDS];
     memset(q, 0, sizeof *q);
-    if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
+    if (tc__is_mark(k->op, k->n_in)) return 1;
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
@@ -7114,8 +7777,24 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     return t;
 }
 
-// The context a tensor belongs to, NULL for a null tensor or a closed context.
-static tc_ctx *tc__ctx_of(tc_tensor t) { return tc__ctx_at((unsigned)(t.id >> 56)); }
+// The context that works on a tensor: the one it belongs to, or a child of that which runs on this
+// thread. NULL for a null tensor or a closed context.
+TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
+    tc_ctx *c = tc__ctx_at((unsigned)(t.id >> 56));
+    if (c && TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
+        return tc__ctx_here(c);
+    return c;
+}
+
+// The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
+static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
+    tc_ctx *c = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        tc_ctx *of = tc__ctx_of(in[i]);
+        if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
+    }
+    return c;
+}
 
 // ---- entries by arity, for the generated functions ----
 
@@ -7123,8 +7802,7 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
                              const int64_t *attr, uint32_t n_attr, const char *file,
                              int line) {
     tc__call k;
-    tc_ctx *c = NULL;
-    for (uint32_t i = 0; i < n && !c; i++) c = tc__ctx_of(in[i]);
+    tc_ctx *c = tc__ctx_of_all(in, n);
     if (!c) return tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;
@@ -7313,6 +7991,7 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
     tc__recorder_of(c)->depth = 0;
+    tc__here_leave(c, 0);
 }
 
 // Opens the next visit of `r`; the visit before the last one dies when this one ends.
@@ -7719,6 +8398,7 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc__family_settle(f.c);
     if (tc__is_visit(t)) {
         tc__kept_free(f.c, t.id);
         return;
@@ -8296,8 +8976,7 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    tc_ctx *c = NULL;
-    for (int i = 0; list && i < n && !c; i++) c = tc__ctx_of(list[i]);
+    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 
@@ -8973,6 +9652,144 @@ TC__IN_PLACE_UNARY(relu)
 TC__IN_PLACE_UNARY(gelu)
 TC__IN_PLACE_UNARY(silu)
 #undef TC__IN_PLACE_UNARY
+// ---- gen/graph/extend.c -------------------------------------------------
+// The public calls about ops of the user's: registering them, and calling them. Input: descriptors
+// and tensors. Output: entries of graph/custom.c, CUSTOM steps. What runs them is exec/custom.c.
+
+// ---- registering ----
+
+static int tc__is_identifier(const char *s) {
+    size_t n = 0;
+    while (n <= TC__CUSTOM_NAME && tc__is_word(s[n])) n++;
+    return n && n <= TC__CUSTOM_NAME && !s[n] && !(*s >= '0' && *s <= '9');
+}
+
+// Whether the text has `name` as a word in front of a bracket.
+static int tc__source_has(const char *text, const char *name) {
+    size_t n = strlen(name);
+    for (const char *s = strstr(text, name); s; s = strstr(s + 1, name)) {
+        const char *next = s + n;
+        if (s > text && tc__is_word(s[-1])) continue;
+        while (*next == ' ' || *next == '\t' || *next == '\n' || *next == '\r') next++;
+        if (*next == '(') return 1;
+    }
+    return 0;
+}
+
+// What a header says would be no part of the key.
+static int tc__source_includes(const char *text) {
+    for (const char *s = strchr(text, '#'); s; s = strchr(s + 1, '#')) {
+        const char *word = s + 1;
+        while (*word == ' ' || *word == '\t') word++;
+        if (!strncmp(word, "include", 7)) return 1;
+    }
+    return 0;
+}
+
+static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
+    if (!op->c_source) return 1;
+    if (!tc__source_has(op->c_source, op->name))
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: the c_source of \"%s\" has no function of that "
+                        "name",
+                        op->name);
+    if (!tc__source_includes(op->c_source)) return 1;
+    return tc__fail(c, TC_E_ARG,
+                    "tc_register_op: the c_source of \"%s\" has an #include; what a header "
+                    "says is not in its key. Declare what it needs, or give run",
+                    op->name);
+}
+
+static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
+    const tc__recorder *r = tc__recorder_of(c);
+    if (r->visit || r->skipped)
+        return tc__fail(c, TC_E_STATE, "tc_register_op: a region is open; call it outside");
+    if (!op || !op->name)
+        return tc__fail(c, TC_E_NULL, "tc_register_op: %s is null",
+                        op ? "the name" : "the op");
+    if (!tc__is_identifier(op->name))
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: the name \"%.80s\" is no C identifier of at most "
+                        "%d characters",
+                        op->name, TC__CUSTOM_NAME);
+    if (tc__custom_named(c, op->name, strlen(op->name)))
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: \"%s\" is registered already; tc_op_named gives "
+                        "its number",
+                        op->name);
+    if (op->n_in < 0 || op->n_in > TC__CUSTOM_INPUTS)
+        return tc__fail(c, TC_E_ARG,
+                        "tc_register_op: \"%s\" has %d inputs; 1..%d are possible",
+                        op->name, op->n_in, TC__CUSTOM_INPUTS);
+    if (!op->run && !op->c_source)
+        return tc__fail(c, TC_E_NULL, "tc_register_op: \"%s\" has neither run nor c_source",
+                        op->name);
+    return tc__source_check(c, op);
+}
+
+TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file,
+                            int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_register_op", file, line)) return 0;
+    if (!tc__visit_is_ours(tc, f.who) || !tc__custom_check(tc, op)) return 0;
+    if (tc__custom_count(tc) >= (1 << TC__CUSTOM_BITS) - 1)
+        return tc__fail(tc, TC_E_TOO_BIG, "tc_register_op: more than %d ops",
+                        (1 << TC__CUSTOM_BITS) - 1);
+    const tc__custom *o = tc__custom_add(tc, op);
+    return o ? tc__custom_id(tc, o) : 0;
+}
+
+TCDEF int tc_op_named(const tc_ctx *tc, const char *name) {
+    const tc__custom *o = tc && name ? tc__custom_named(tc, name, strlen(name)) : NULL;
+    return o ? tc__custom_id(tc, o) : 0;
+}
+
+// ---- calling ----
+
+// The op of a number that the user has; NULL = reported.
+static const tc__custom *tc__custom_of(tc_ctx *c, int id) {
+    int slot = id >> TC__CUSTOM_BITS, number = (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1;
+    int ours = slot == (int)tc__values_of(c)->slot_of_ctx;
+    const tc__custom *o = ours ? tc__custom_at(c, number) : NULL;
+    if (!o)
+        tc__fail(c, TC_E_ARG,
+                 "tc_custom: %d is no op of this context; tc_register_op gives its number",
+                 id);
+    return o;
+}
+
+static int tc__custom_inputs(tc_ctx *c, const tc__custom *o, const tc_tensor *in,
+                             int n_in) {
+    if (n_in != o->op.n_in)
+        return tc__fail(c, TC_E_ARG, "custom op \"%s\": %d inputs are given, it has %d",
+                        o->op.name, n_in, o->op.n_in);
+    if (!in)
+        return tc__fail(c, TC_E_NULL, "custom op \"%s\": a null array of tensors",
+                        o->op.name);
+    for (int i = 0; i < n_in; i++)
+        if (!in[i].id)
+            return tc__fail(c, TC_E_NULL,
+                            "custom op \"%s\": input %d is a null tensor (an earlier call "
+                            "failed?)",
+                            o->op.name, i);
+    return 1;
+}
+
+TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
+                             const char *file, int line) {
+    tc__api f;
+    tc__call k;
+    if (!tc__api_open(&f, tc, "tc_custom", file, line)) return tc__null();
+    const tc__custom *o = tc__custom_of(tc, op);
+    if (!o || !tc__custom_inputs(tc, o, in, n_in)) return tc__null();
+    int64_t number = o->number;
+    if (tc__ctx_of(in[0]) == tc)
+        return tc__op_fast(TC_OP_CUSTOM, in, (uint32_t)n_in, &number, 1, file, line);
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_CUSTOM, k.n_in = (uint32_t)n_in, k.n_attr = 1, k.in = in, k.attr = &number;
+    k.site.file = file, k.site.line = line;
+    return tc__record(tc, &k); // reports the foreign tensor
+}
 
 // ---- gen/base/once_begin.c ----------------------------------------------
 // include-many: from here to base/once_end.c stands code that runs once per program, or never.
@@ -9238,7 +10055,7 @@ static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
     if (m && m->fixed >> dim & 1) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
-    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+    return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
 
 // The symbol of a size of this visit, 0 = none has it.
@@ -9418,7 +10235,7 @@ static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
     int64_t words[TC__MAX_OPERANDS];
     tc__call k;
     memset(q, 0, sizeof *q);
-    if (s->op == TC_OP_FINISH) return 1;
+    if (tc__is_mark((tc__op)s->op, s->n_in)) return 1;
     memset(&k, 0, sizeof k);
     for (uint32_t i = 0; i < s->n_in; i++) tc__code_meta(p->ctx, v, s->in[i], &m[i]);
     for (uint32_t i = 0; i < s->n_attr; i++)
@@ -9611,7 +10428,7 @@ static int tc__sizes_wanted(const tc__promoter *p) {
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
         v->fresh = UINT32_MAX;
         return;
     }
@@ -11022,6 +11839,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_CAST:
         return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
     case TC__KIND_CONTRACT:
+    case TC__KIND_CUSTOM:
     case TC__KIND_MOVE:
     case TC__KIND_JOIN:
     case TC__KIND_GATHER:
@@ -11361,8 +12179,8 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list =
-        tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
+    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") ||
+               tc__attr_is(a, "predicates") || tc__attr_is(a, "buffers");
     return list ? left : left ? 1 : 0;
 }
 
@@ -11383,6 +12201,11 @@ static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
     a.rest = tc__ops[op].attr;
     while (tc__attr_next(&a)) {
         uint32_t n = tc__attr_words(&a, n_attr - at);
+        if (tc__attr_is(&a, "op")) { // of the user's: its name tells more than its number
+            tc__put(t, " op=%s", tc__custom_name(t->ctx, n ? attr[at] : -1));
+            at += n;
+            continue;
+        }
         if (tc__attr_is(&a, "external"))
             tc__put(t, " x");
         else if (tc__attr_is(&a, "bits"))
@@ -11554,6 +12377,15 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "end");
 }
 
+static void tc__dump_call(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "call %s", tc__custom_name(d->t->ctx, n->attr[0]));
+    for (uint32_t i = 2; i < n->n_attr; i++) {
+        if (n->attr[i] < 0) tc__put(d->t, " empty");
+        if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
+    }
+    tc__put(d->t, " -> b%lld", (long long)n->attr[1]);
+}
+
 typedef struct tc__dump_row {
     tc__op op;
     int typed; // its dtype ends the line
@@ -11570,6 +12402,7 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
     {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {
@@ -12017,12 +12850,28 @@ static int tc__read_word(tc__reader *r, tc__read_node *n, char kind) {
     return tc__skip_value(r, &n->value);
 }
 
+// The name of an op that the context has registered, as its number.
+static int tc__read_custom(tc__reader *r, tc__read_node *n) {
+    size_t size = 0;
+    if (!tc__read_expect(r, "op") || !tc__read_expect(r, "=")) return 0;
+    while (tc__is_name(r->at[size])) size++;
+    const tc__custom *o = tc__custom_named(r->ctx, r->at, size);
+    if (!o) return tc__read_fail(r, "no op of this name is registered; tc_register_op it");
+    r->at += size;
+    n->attr[n->n_attr++] = o->number;
+    return 1;
+}
+
 static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
     tc__attr_name a;
     a.rest = tc__ops[n->op].attr;
     while (tc__attr_next(&a)) {
         int list = tc__attr_words(&a, 2) == 2, external = tc__attr_is(&a, "external");
         if (tc__attr_implied(&a)) continue;
+        if (tc__attr_is(&a, "op")) {
+            if (!tc__read_custom(r, n)) return 0;
+            continue;
+        }
         if (external && !tc__read_expect(r, "x")) return 0;
         if (!external && !tc__attr_is(&a, "bits") &&
             (!tc__read_expect(r, a.name) || !tc__read_expect(r, "=")))
@@ -12178,6 +13027,7 @@ static const struct {
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
+    {TC__KIND_CUSTOM, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
 };
@@ -12201,6 +13051,7 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, 3, 2 + TC__CUSTOM_INPUTS},
 };
 
 typedef struct tc__verifier {
@@ -12252,7 +13103,8 @@ static int tc__verify_legal(const tc__verifier *v) {
 
 static int tc__has_value(const tc__node *n) {
     return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
-           n->op != TC_OP_NEW && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {
@@ -13285,7 +14137,8 @@ typedef struct tc__kbuf {
 typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,
-    TC__CONTRACTION
+    TC__CONTRACTION,
+    TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
 } tc__group_kind;
 
 typedef struct tc__group {
@@ -13355,6 +14208,10 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
+    if (k->kind == TC__OPAQUE) {
+        tc__put(t, "the function of a custom op over whole buffers, 1 result");
+        return;
+    }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
     if (k->kind == TC__REDUCTION) {
         tc__put(t, ", ");
@@ -13882,6 +14739,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
     case TC__KIND_CONTRACT:
         return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
+    case TC__KIND_CUSTOM: // a root that is loaded
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
@@ -14360,7 +15218,8 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 // loads. Everything that is no root is recomputed inside the kernels that use it.
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
-//     in memory first: operands of contractions, tables of gathers, images of stencils
+//     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
+//     results of custom ops
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -14444,6 +15303,28 @@ static void tc__force_source(tc__schedule *s, uint32_t id) {
     if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
 }
 
+// The node in whose memory an operand of a custom op is: a reshape keeps the order of elements.
+static const tc__node *tc__custom_operand(const tc__graph *g, const tc__node *n,
+                                          uint32_t i) {
+    const tc__node *a = tc__operand(g, n, i);
+    while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
+    return a;
+}
+
+static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
+    if (n->op != TC_OP_INPUT) return 0;
+    const tc__shape *l = s->inputs ? s->inputs[n->attr[0]] : NULL;
+    return !l || l->contiguous;
+}
+
+static void tc__force_custom(tc__schedule *s, const tc__node *n) {
+    s->forced[n->id] = 1;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const tc__node *a = tc__custom_operand(s->g, n, i);
+        if (!tc__is_dense_input(s, a)) s->forced[a->id] = 1;
+    }
+}
+
 static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
@@ -14453,6 +15334,7 @@ static void tc__force_sources(tc__schedule *s) {
             tc__force_source(s, n->in[1]);
         }
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+        if (tc__is_kind(n, TC__KIND_CUSTOM)) tc__force_custom(s, n);
     }
 }
 
@@ -14671,11 +15553,29 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     return best;
 }
 
+// A custom op is a cluster that stays alone: it loads whole buffers.
+static int tc__analyse_custom(tc__schedule *s, uint32_t r, const tc__node *n) {
+    tc__cluster c;
+    tc__use u;
+    memset(&c, 0, sizeof c);
+    tc__space_of(s, n, &c.space);
+    c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
+    u.reader = r, u.index = 0, u.guarded = 1;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        int32_t root = s->root_of[tc__custom_operand(s->g, n, i)->id];
+        if (root == TC__NONE) continue; // an input, or without elements
+        u.root = (uint32_t)root;
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return TC__PUSH(s->ctx, s->cluster, c);
+}
+
 // Lowers root r alone. *stencil != 0: a node to force first.
 static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__weave w;
     tc__cluster c;
     const tc__node *n = s->g->node.at[s->root.at[r].node];
+    if (tc__is_kind(n, TC__KIND_CUSTOM)) return tc__analyse_custom(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
     c.alive = 1;
@@ -14936,6 +15836,8 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
                                  tc__space *joint) {
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (!s->fuse) return "fusion is off";
+    if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
+        return "a custom op is a kernel by itself";
     if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
@@ -15080,9 +15982,52 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     return !w->failed && !w->ix->failed;
 }
 
+// The buffer of an operand of a custom op, -1 = it has no elements.
+static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
+    tc__ix numel = tc__node_numel(w->g, a);
+    if (tc__has_no_elements(a)) return -1;
+    if (s->root_of[a->id] == TC__NONE)
+        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[0], a->dtype, numel);
+    return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
+}
+
+// CALL of a custom op over its buffers, one work item. There are no loops to bind.
+static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
+    tc__weave w;
+    tc__node call;
+    int64_t attr[2 + TC__CUSTOM_INPUTS];
+    uint32_t none = 0;
+    int r = s->root_of[n->id];
+    if (!tc__weave_open(&w, s, s->root.at[r].group,
+                        &s->cluster.at[s->root.at[r].group].space))
+        return tc__weave_close(&w, s, 1);
+    tc__group *k = w.k;
+    k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
+    k->rows = k->items = tc__ix_const(1), k->cols = tc__node_numel(s->g, n);
+    memset(&call, 0, sizeof call);
+    call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
+    call.attr = attr, call.n_attr = 2 + n->n_in;
+    attr[0] = n->attr[0];
+    attr[1] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, k->cols);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        attr[2 + i] = tc__custom_buffer(&w, s, tc__custom_operand(s->g, n, i));
+    if (!w.failed) k->buffer.at[attr[1]].written = 1;
+    int ok = !w.failed && tc__node_append(&k->body, &call) &&
+             TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
+    return tc__weave_close(&w, s, !ok);
+}
+
+// The custom op that a cluster is.
+static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
+    size_t i = 0;
+    while (s->root.at[i].group != group) i++;
+    return s->g->node.at[s->root.at[i].node];
+}
+
 static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
+    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
@@ -15393,7 +16338,8 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction",
+                                        "custom op"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
     tc__dump_ix(t, k->body.ix, k->rows);
     tc__put(t, " x columns ");
@@ -15667,6 +16613,96 @@ static const char *tc__ranged_form(const tc__group *g, const tc__node *n) {
     if (n->op == TC_OP_EXP) return r.high <= 0 ? "exp_neg" : NULL;
     return r.low >= 4e-38 ? "log_pos" : NULL; // 2^-126 and what the sums above may lose
 }
+// ---- gen/kernel/print_custom.c ------------------------------------------
+// The unit of a custom op's c_source: what the text may use, the text, and the kernel around it.
+// Such a unit stands by itself. Nothing in it can get in the way of other kernels, and its key is
+// all of its text.
+
+// In front of the text, behind the names of statuses and dtypes. The layouts are those of
+// api/extend.h, and of exec/custom.c.
+static const char tc__text_custom[] =
+    "enum { TC_MAX_RANK = 8 };\n"
+    "typedef __INT8_TYPE__ int8_t;\n"
+    "typedef __INT16_TYPE__ int16_t;\n"
+    "typedef __INT32_TYPE__ int32_t;\n"
+    "typedef __INT64_TYPE__ int64_t;\n"
+    "typedef __UINT8_TYPE__ uint8_t;\n"
+    "typedef __UINT16_TYPE__ uint16_t;\n"
+    "typedef __UINT32_TYPE__ uint32_t;\n"
+    "typedef __UINT64_TYPE__ uint64_t;\n"
+    "typedef __SIZE_TYPE__ size_t;\n"
+    "#define NULL ((void *)0)\n"
+    "\n"
+    "typedef struct tc_spec {\n"
+    "    tc_dtype dtype;\n"
+    "    int rank;\n"
+    "    int64_t dims[TC_MAX_RANK];\n"
+    "} tc_spec;\n"
+    "\n"
+    "typedef struct tc_buffer {\n"
+    "    void *data;\n"
+    "    tc_spec spec;\n"
+    "} tc_buffer;\n"
+    "\n"
+    "typedef struct tc_call {\n"
+    "    void *user;\n"
+    "    const tc_buffer *in, *out;\n"
+    "    int n_in;\n"
+    "    tc_status status;\n"
+    "} tc_call;\n"
+    "\n"
+    "typedef struct tc_kargs {\n"
+    "    void *const *buf; // of the kernel of a custom op: its tc_call\n"
+    "} tc_kargs;\n"
+    "\n";
+
+TC__STATIC_ASSERT(custom_rank_is_the_same, TC_MAX_RANK == 8);
+
+static void tc__put_names(tc__text *out) {
+    tc__put(out, "typedef int tc_status;\nenum { TC_OK");
+    for (int i = 0; i < TC__ERRORS; i++)
+        tc__put(out, ", %s = %d", tc__errors[i].name, -i - 1);
+    tc__put(out, " };\ntypedef enum tc_dtype { ");
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        tc__put(out, t ? ", TC_" : "TC_");
+        for (const char *s = tc__dtypes[t].name; *s; s++)
+            tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+    }
+    tc__put(out, " } tc_dtype;\n");
+}
+
+// Whether the kernel has text: a function of the host's has none.
+static int tc__has_source(tc_ctx *c, const tc__group *g) {
+    if (g->kind != TC__OPAQUE) return 1;
+    return tc__custom_at(c, g->body.node.at[0]->attr[0])->op.c_source != NULL;
+}
+
+// Appends the unit of an OPAQUE group. The name is declared static first, so that no function of the
+// host program with that name takes its place.
+static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbol) {
+    const tc__custom *o = tc__custom_at(out->ctx, g->body.node.at[0]->attr[0]);
+    const char *source = o->op.c_source;
+    if (!source)
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED,
+                        "custom op \"%s\" has no c_source to print", o->op.name);
+    tc__put(out, "\n// %s: custom op %s\n", symbol, o->op.name);
+    tc__put_names(out);
+    tc__put(out, "%s", tc__text_custom);
+    tc__put(out,
+            "static tc_status %s(void *user, const tc_buffer *in, int n_in, const "
+            "tc_buffer *out);\n\n#line 1 \"custom op %s\"\n",
+            o->op.name, o->op.name);
+    tc__put_raw(out, source, strlen(source));
+    tc__put(
+        out,
+        "\n\n__attribute__((visibility(\"default\"))) void %s(const tc_kargs *a, int64_t "
+        "lo,\n    int64_t hi, int32_t worker) {\n"
+        "    tc_call *call = (tc_call *)a->buf[0];\n"
+        "    (void)lo, (void)hi, (void)worker;\n"
+        "    call->status = %s(call->user, call->in, call->n_in, call->out);\n}\n",
+        symbol, o->op.name);
+    return !out->failed;
+}
 // ---- gen/kernel/print.c -------------------------------------------------
 // Kernels as text: the walker over a LOOP list, and what all dialects share. A dialect is
 // data: a table op -> function for what differs (loads, stores, loops, accumulators) and
@@ -15901,11 +16937,6 @@ static void tc__put_ix(tc__printer *p, tc__ix e) {
 }
 
 // ---- expressions of ops.def ----
-
-static int tc__is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
 
 // "(name)" after TC_F or TC_K: copies the name into out, gives what follows.
 static const char *tc__bracketed(const char *s, char out[40]) {
@@ -16370,6 +17401,10 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
+    if (g->kind == TC__OPAQUE && d->cuda)
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no custom ops yet",
+                        d->name);
+    if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__put_head(&p, symbol);
@@ -26581,6 +27616,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -26592,6 +27628,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -26688,6 +27725,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -26699,6 +27737,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -34298,6 +35337,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -34309,6 +35349,7 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -34405,6 +35446,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // ARGMAX
     TC__COLS_none,  // ARGMIN
     TC__COLS_none,  // MATMUL
+    TC__COLS_none,  // CUSTOM
     TC__COLS_none,  // LOAD
     TC__COLS_none,  // STORE
     TC__COLS_none,  // INDEX
@@ -34416,6 +35458,7 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_none,  // NEW
     TC__COLS_none,  // COMBINE
     TC__COLS_none,  // CONTRACT
+    TC__COLS_none,  // CALL
     TC__COLS_none,  // COPY_
     TC__COLS_none,  // KEEP
     TC__COLS_none,  // BREAK
@@ -38147,6 +39190,8 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+typedef struct tc__workshop tc__workshop; // exec/workshop.c
+
 typedef struct tc__library {
     tc__core core; // must be first: its memory is its own, under the lock
     tc__mutex lock;
@@ -38155,7 +39200,12 @@ typedef struct tc__library {
     const char *compiler, *cache_dir;
     int disk;
     unsigned cpu; // TC__CPU_ bits that texts may use
+    size_t compile_memory;
+    int compile_ms, compile_threads;
+    pid_t pid;          // of the process that may hold the lock
+    tc__workshop *shop; // NULL = nothing was done in the background yet
     // Under the lock.
+    int busy, torn; // it is held; what follows was, in the parent process, when that forked
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
@@ -38164,6 +39214,8 @@ typedef struct tc__library {
 
 typedef struct tc__desk {
     tc_ctx *ctx; // pays for it
+    const volatile uint32_t
+        *cancel; // not 0: its job is not wanted any more. NULL = it always is
     tc__library *library;
     tc__cc *cc; // NULL = not looked for yet
     tc__cache *cache;
@@ -38181,10 +39233,12 @@ typedef struct tc__order {
     char symbol[40];
     uint8_t digest[32];     // of the text before it had its symbol
     const tc__group *group; // what is printed; not for who works on the job
-    int lanes;              // of its vectors
-    int known;              // 1 = the process had it
-    int settled;            // 1 = `run` is the answer
-    tc__dl_function run;    // NULL = interpret
+    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
+    int has_host;        //   and whether it has a function of the host, too
+    int lanes;           // of its vectors; 0 = a custom op
+    int known;           // 1 = the process had it
+    int settled;         // 1 = `run` is the answer
+    tc__dl_function run; // NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
@@ -38205,26 +39259,31 @@ typedef struct tc__job {
     struct tc__job *next;
 } tc__job;
 
-static const char *tc__string_copy(tc_ctx *c, const char *s) {
-    if (!s) return NULL;
-    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
-    if (copy) memcpy(copy, s, strlen(s) + 1);
-    return copy;
-}
-
-static void tc__string_free(tc_ctx *c, const char *s) {
-    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
-}
-
 // ---- life ----
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
 
-// A core that takes hooks and log channels from another one, and counts its own memory.
-static void tc__core_like(tc__core *core, tc_ctx *c) {
-    const tc__core *from = tc__core_of(c);
-    core->hook = from->hook, core->logger = from->logger;
-    core->log_mask = from->log_mask, core->cpu = from->cpu;
+static void tc__library_tables(tc__library *b) {
+    memset(&b->compiled, 0, sizeof b->compiled);
+    tc__modules_init(&b->modules, tc__library_ctx(b));
+    tc__map_init(&b->known, tc__library_ctx(b));
+}
+
+// A fork may have happened while another thread was at the tables: the child begins with new ones.
+static void tc__library_lock(tc__library *b) {
+    pid_t now = getpid();
+    if (b->pid != now) {
+        tc__mutex_init(&b->lock);
+        if (b->busy) tc__library_tables(b), b->torn = 1;
+        b->pid = now;
+    }
+    tc__mutex_lock(&b->lock);
+    b->busy = 1;
+}
+
+static void tc__library_unlock(tc__library *b) {
+    b->busy = 0;
+    tc__mutex_unlock(&b->lock);
 }
 
 static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
@@ -38238,23 +39297,23 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
     b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
     b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
-    tc__modules_init(&b->modules, tc__library_ctx(b));
-    tc__map_init(&b->known, tc__library_ctx(b));
+    b->pid = getpid();
+    b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
+    b->compile_memory = (size_t)config->compile_mb << 20;
+    tc__library_tables(b);
     return b;
 }
 
-// The last context that lets go frees it.
-static void tc__library_release(tc__library *b) {
+static void tc__library_free(tc__library *b) {
     tc_ctx *c = tc__library_ctx(b);
     tc_allocator hook = b->core.hook;
-    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
     TC__VEC_FREE(c, b->compiled);
     tc__string_free(c, b->compiler);
     tc__string_free(c, b->cache_dir);
     tc__mutex_free(&b->lock);
-    TC_ASSERT(b->core.bytes == 0);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
     tc__hook_realloc(&hook, b, sizeof *b, 0);
 }
 
@@ -38274,9 +39333,11 @@ static int tc__desk_find(tc__desk *k) {
     if (k->cc) return 1;
     memset(&o, 0, sizeof o);
     o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
     if (k->library->disk && !k->cache)
         k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
     k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    if (k->cc) k->cc->cancel = k->cancel;
     return k->cc != NULL;
 }
 
@@ -38291,9 +39352,9 @@ static int tc__desk_is_ready(tc__desk *k) {
 }
 
 static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
-    tc__mutex_lock(&k->library->lock);
+    tc__library_lock(k->library);
     int before = k->library->warned++;
-    tc__mutex_unlock(&k->library->lock);
+    tc__library_unlock(k->library);
     if (before) return;
     tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
              why ? why : "?");
@@ -38336,10 +39397,10 @@ static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
 
 // 1 = the process has this kernel, or knows that it is to be interpreted.
 static int tc__order_known(tc__library *b, tc__order *o) {
-    tc__mutex_lock(&b->lock);
+    tc__library_lock(b);
     const tc__compiled *e = tc__library_find(b, o->digest);
     if (e) o->run = e->run, o->settled = o->known = 1;
-    tc__mutex_unlock(&b->lock);
+    tc__library_unlock(b);
     return o->settled;
 }
 
@@ -38380,11 +39441,11 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
     if (!k->cache) return 0;
     uint64_t start = tc__now_ns();
     if (tc__order_key(k, o, &text, &key)) {
-        tc__mutex_lock(&b->lock);
+        tc__library_lock(b);
         tc__dl_function run =
             tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
         if (run) tc__order_settle(b, o, run);
-        tc__mutex_unlock(&b->lock);
+        tc__library_unlock(b);
         j->disk_hits += run != NULL, j->disk_misses += run == NULL;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
                 run ? "from disk" : "not on disk");
@@ -38408,11 +39469,19 @@ static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
 
 // ---- compiler ----
 
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
+    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
-    tc__mutex_lock(&b->lock);
+    tc__library_lock(b);
     tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
     int whole = m != NULL;
     for (uint32_t i = 0; i < u->count; i++) {
@@ -38421,11 +39490,16 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
         whole &= run != NULL;
         tc__order_settle(b, o, run);
     }
-    tc__mutex_unlock(&b->lock);
+    tc__library_unlock(b);
     if (whole) tc__unit_publish(k, j, u, m, so);
-    if (so->size && !whole) {
-        tc__library_warn(k, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
+    const tc__order *first = &j->order.at[u->order[0]];
+    if (first->custom && !whole) {
+        tc__custom_warn(k, first, so->size != 0);
+    } else if (!whole) {
+        tc__library_warn(
+            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
+            so->size ? NULL : k->cc->why.at);
+        if (so->size) tc__cc_distrust(k->cc);
     }
     j->load_ns += tc__now_ns() - start;
 }
@@ -38437,12 +39511,12 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
-    int ok = tc__cc_build_all(k->cc, source, size, (int)n, so);
+    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
     j->cc_ns += tc__now_ns() - start;
     j->compiles += n;
-    if (!ok) tc__library_warn(k, "the compiler failed", k->cc->why.at);
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
     for (size_t i = 0; i < n; i++) {
-        tc__unit_load(k, j, &u[i], &so[i]);
+        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);
     }
 }
@@ -38475,6 +39549,249 @@ static void tc__job_free(tc__job *j) {
 }
 
 #endif // TC__JIT
+// ---- gen/exec/workshop.c ------------------------------------------------
+// The background: threads that do the jobs of a library while programs run interpreted.
+// Input: a job whose texts are printed. Output: its orders are settled when its state says DONE;
+// whoever gave it looks at that between two runs, so code is never changed under a running kernel.
+// A thread has a desk and memory of its own. Threads start when jobs come and end with the library;
+// a child made by fork() has none, and does its jobs itself.
+
+#if TC__JIT
+
+enum { TC__WORKSHOP_MOST = 4 }; // threads; each runs up to TC__CC_WIDTH_MAX units at once
+
+typedef enum tc__job_state {
+    TC__JOB_NEW,
+    TC__JOB_QUEUED,
+    TC__JOB_TAKEN,
+    TC__JOB_DONE
+} tc__job_state;
+
+#    if TC__THREADS
+
+typedef struct tc__craftsman {
+    tc__core core; // must be first: pays for its desk
+    tc__desk desk;
+    tc__library *library;
+    tc__job *job;             // in work; NULL = none
+    volatile uint32_t cancel; // nobody wants that job any more
+    pthread_t thread;
+} tc__craftsman;
+
+struct tc__workshop {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done; // a job came, or closing; a job was done
+    tc__job *first, *last;     // queued
+    tc__craftsman *man[TC__WORKSHOP_MOST];
+    int count, most, idle, closing;
+    pid_t pid; // that has the threads
+};
+
+// Contexts that share the library make it together.
+static tc__workshop *tc__workshop_of(tc__library *b) {
+    tc__library_lock(b);
+    tc__workshop *w = b->shop;
+    tc__library_unlock(b);
+    return w && w->pid == getpid() ? w : NULL; // forked: nobody works there
+}
+
+static tc__job *tc__workshop_next(tc__workshop *w) {
+    while (!w->first && !w->closing) {
+        w->idle++;
+        (void)pthread_cond_wait(&w->work, &w->lock);
+        w->idle--;
+    }
+    tc__job *j = w->closing ? NULL : w->first;
+    if (!j) return NULL;
+    w->first = j->next;
+    if (!w->first) w->last = NULL;
+    j->next = NULL;
+    tc__atomic_store32(&j->state, TC__JOB_TAKEN);
+    return j;
+}
+
+static void *tc__craftsman_main(void *arg) {
+    tc__craftsman *m = (tc__craftsman *)arg;
+    tc__workshop *w = m->library->shop;
+    (void)pthread_mutex_lock(&w->lock);
+    while ((m->job = tc__workshop_next(w)) != NULL) {
+        tc__atomic_store32(&m->cancel, 0);
+        (void)pthread_mutex_unlock(&w->lock);
+        tc__job_build(&m->desk, m->job);
+        (void)pthread_mutex_lock(&w->lock);
+        tc__atomic_store32(&m->job->state, TC__JOB_DONE);
+        m->job = NULL;
+        (void)pthread_cond_broadcast(&w->done);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+// One more thread; 0 = the system gives none. Signals are for the host's own threads.
+static int tc__craftsman_start(tc__library *b) {
+    tc__workshop *w = b->shop;
+    sigset_t all, host;
+    tc__craftsman *m = (tc__craftsman *)tc__hook_realloc(&b->core.hook, NULL, 0, sizeof *m);
+    if (!m) return 0;
+    memset(m, 0, sizeof *m);
+    tc__core_like(&m->core, tc__library_ctx(b));
+    tc__desk_open(&m->desk, (tc_ctx *)(void *)&m->core, b);
+    m->desk.cancel = &m->cancel, m->library = b;
+    (void)sigfillset(&all);
+    int ok = !pthread_sigmask(SIG_SETMASK, &all, &host);
+    if (ok) {
+        ok = !pthread_create(&m->thread, NULL, tc__craftsman_main, m);
+        (void)pthread_sigmask(SIG_SETMASK, &host, NULL);
+    }
+    if (ok)
+        w->man[w->count++] = m;
+    else
+        tc__hook_realloc(&b->core.hook, m, sizeof *m, 0);
+    return ok;
+}
+
+static int tc__workshop_open(tc__library *b) {
+    tc__workshop *w =
+        (tc__workshop *)tc__hook_realloc(&b->core.hook, NULL, 0, sizeof(tc__workshop));
+    int cpus = tc__cpu_count();
+    if (!w) return 0;
+    memset(w, 0, sizeof *w);
+    (void)pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_cond_init(&w->work, NULL);
+    (void)pthread_cond_init(&w->done, NULL);
+    w->most = b->compile_threads ? b->compile_threads : (cpus + 1) / 2;
+    if (w->most > TC__WORKSHOP_MOST) w->most = TC__WORKSHOP_MOST;
+    w->pid = getpid();
+    b->shop = w;
+    return 1;
+}
+
+// Takes over a job until its state is DONE. 0 = there is no background: do it yourself.
+static int tc__workshop_give(tc__library *b, tc__job *j) {
+    tc__library_lock(b);
+    int ok = b->shop || tc__workshop_open(b);
+    tc__library_unlock(b);
+    tc__workshop *w = ok ? tc__workshop_of(b) : NULL;
+    if (!w) return 0;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!w->idle && w->count < w->most) (void)tc__craftsman_start(b);
+    ok = w->count > 0;
+    if (ok) {
+        tc__atomic_store32(&j->state, TC__JOB_QUEUED);
+        if (w->last)
+            w->last->next = j;
+        else
+            w->first = j;
+        w->last = j;
+        (void)pthread_cond_signal(&w->work);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return ok;
+}
+
+static int tc__workshop_unqueue(tc__workshop *w, tc__job *j) {
+    tc__job **at = &w->first, *before = NULL;
+    while (*at && *at != j) before = *at, at = &(*at)->next;
+    if (!*at) return 0;
+    *at = j->next;
+    if (w->last == j) w->last = before;
+    return 1;
+}
+
+// The job is not wanted any more. It is the caller's again.
+static void tc__workshop_drop(tc__library *b, tc__job *j) {
+    tc__workshop *w = tc__workshop_of(b);
+    if (!w) return;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!tc__workshop_unqueue(w, j)) {
+        for (int i = 0; i < w->count; i++)
+            if (w->man[i]->job == j) tc__atomic_store32(&w->man[i]->cancel, 1);
+        while (tc__atomic_load32(&j->state) == TC__JOB_TAKEN)
+            (void)pthread_cond_wait(&w->done, &w->lock);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
+    for (const tc__job *j = w->first; j; j = j->next)
+        if (j->ctx == c) return 1;
+    for (int i = 0; i < w->count; i++)
+        if (w->man[i]->job && w->man[i]->job->ctx == c) return 1;
+    return 0;
+}
+
+// Waits until all jobs of context c are done.
+static void tc__workshop_wait(tc__library *b, const tc_ctx *c) {
+    tc__workshop *w = tc__workshop_of(b);
+    if (!w) return;
+    (void)pthread_mutex_lock(&w->lock);
+    while (tc__workshop_works_for(w, c)) (void)pthread_cond_wait(&w->done, &w->lock);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+// No job is left: ends the threads.
+static void tc__workshop_close(tc__library *b) {
+    tc__workshop *w = b->shop;
+    if (!w) return;
+    int forked = w->pid != getpid();
+    if (!forked) {
+        (void)pthread_mutex_lock(&w->lock);
+        w->closing = 1;
+        (void)pthread_cond_broadcast(&w->work);
+        (void)pthread_mutex_unlock(&w->lock);
+    }
+    for (int i = 0; i < w->count; i++) {
+        tc__craftsman *m = w->man[i];
+        if (!forked) (void)pthread_join(m->thread, NULL);
+        if (!forked) tc__desk_close(&m->desk);
+        TC_ASSERT(forked || m->core.bytes == 0);
+        tc__hook_realloc(&b->core.hook, m, sizeof *m, 0);
+    }
+    if (!forked) {
+        (void)pthread_mutex_destroy(&w->lock);
+        (void)pthread_cond_destroy(&w->work);
+        (void)pthread_cond_destroy(&w->done);
+    }
+    tc__hook_realloc(&b->core.hook, w, sizeof *w, 0);
+    b->shop = NULL;
+}
+
+#    else // no threads: every job is done by who wants it
+
+static int tc__workshop_give(tc__library *b, tc__job *j) {
+    (void)b, (void)j;
+    return 0;
+}
+
+static void tc__workshop_drop(tc__library *b, tc__job *j) { (void)b, (void)j; }
+
+static void tc__workshop_wait(tc__library *b, const tc_ctx *c) { (void)b, (void)c; }
+
+static void tc__workshop_close(tc__library *b) { (void)b; }
+
+static void *tc__workshop_of(tc__library *b) { return (void)b, (void *)NULL; }
+
+#    endif
+
+// A program that waits for this job is freed.
+static void tc__job_drop(void *job) {
+    tc__job *j = (tc__job *)job;
+    tc__workshop_drop(j->library, j);
+    tc__job_free(j);
+}
+
+// The last context that lets go of a library frees it.
+static void tc__library_release(tc__library *b) {
+    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
+    tc__workshop_close(b);
+    tc__library_free(b);
+}
+
+#else
+
+static void tc__job_drop(void *job) { (void)job; }
+
+#endif // TC__JIT
 // ---- gen/exec/state.c ---------------------------------------------------
 // The context: everything above the recorder that outlives a program.
 
@@ -38486,15 +39803,16 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret; // 1 = never compile
     tc_stance stance;
-    int recompile_limit; // of regions that name none; 0 = the default
+    tc_options defaults; // of regions: from the environment, and tc_config.backend
+    TC__VEC(struct tc__backend *) backends; // registered; owned
+    const char *default_backend;            // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
     tc_fn *fn;             // functions; owned
+    uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
@@ -38504,10 +39822,8 @@ struct tc_ctx {
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__runs_eagerly(const tc_ctx *c) {
-    return c->disabled || c->stance == TC_STANCE_FORCE_EAGER;
+    return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
-static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
-static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
@@ -38524,18 +39840,503 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
     c->stats.kernel_runs += kernels;
     c->stats.run_ns += ns;
 }
+// ---- gen/exec/backend.c -------------------------------------------------
+// The backends of a context: ours, in a table, and those the user registered.
+
+typedef struct tc__backend {
+    const char *name, *doc;    // registered: owned
+    int passes, fuse, compile; // what we do before it runs
+    tc_backend own;            // registered: its functions; run NULL = it is ours
+} tc__backend;
+
+enum { TC__NO, TC__YES };
+
+#define TC__NO_FUNCTIONS                                                                   \
+    { NULL, NULL, NULL, NULL, NULL, NULL }
+
+// name, doc, passes, fuse, compile
+static const tc__backend tc__backends[] = {
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__NO_FUNCTIONS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+     TC__NO_FUNCTIONS},
+    {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
+     TC__YES, TC__NO_FUNCTIONS},
+};
+
+static const tc__backend *const tc__backend_default = &tc__backends[2];
+
+static const tc__backend *tc__backend_at(const tc_ctx *c, size_t i) {
+    if (i < TC__COUNT(tc__backends)) return &tc__backends[i];
+    i -= TC__COUNT(tc__backends);
+    return i < c->backends.count ? c->backends.at[i] : NULL;
+}
+
+static int tc__backend_is_registered(const void *backend) {
+    return backend && ((const tc__backend *)backend)->own.run;
+}
+
+// NULL = there is none of this name.
+static const tc__backend *tc__backend_find(const tc_ctx *c, const char *name, size_t n) {
+    const tc__backend *b;
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++)
+        if (strlen(b->name) == n && !memcmp(b->name, name, n)) return b;
+    return NULL;
+}
+
+// The context's own copy of a name, NULL = there is none like it.
+static const char *tc__backend_name(const tc_ctx *c, const char *name, size_t n) {
+    const tc__backend *b = tc__backend_find(c, name, n);
+    return b ? b->name : NULL;
+}
+
+static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t n) {
+    char known[256] = "";
+    size_t used = 0;
+    const tc__backend *b;
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++) {
+        size_t m = strlen(b->name);
+        if (used + m + 3 > sizeof known) break;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 b->name);
+    }
+    return tc__fail(c, TC_E_ARG, "%s: there is no backend \"%.*s\"; there are %s", who,
+                    (int)(n < 60 ? n : 60), name, known);
+}
+
+static void tc__backend_free(tc_ctx *c, tc__backend *b) {
+    tc__string_free(c, b->name);
+    tc__string_free(c, b->doc);
+    tc__free(c, b, sizeof *b);
+}
+
+static void tc__backends_free(tc_ctx *c) {
+    for (size_t i = 0; i < c->backends.count; i++) tc__backend_free(c, c->backends.at[i]);
+    TC__VEC_FREE(c, c->backends);
+}
+
+static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
+    tc__backend *b = TC__NEW(c, tc__backend);
+    if (!b) return 0;
+    b->name = tc__string_copy(c, from->name), b->doc = tc__string_copy(c, from->doc);
+    b->passes = b->fuse = 1, b->own = *from;
+    b->own.name = b->name, b->own.doc = b->doc;
+    if (b->name && (b->doc || !from->doc) && TC__PUSH(c, c->backends, b)) return 1;
+    tc__backend_free(c, b);
+    return 0;
+}
+
+TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int ok = 0;
+    if (!backend || !backend->name || !*backend->name || !backend->run)
+        tc__fail(c, TC_E_NULL, "tc_register_backend: %s is missing",
+                 !backend       ? "the backend"
+                 : backend->run ? "its name"
+                                : "its run");
+    else if (c->recorder.visit || c->recorder.skipped)
+        tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
+    else if (tc__backend_find(c, backend->name, strlen(backend->name)))
+        tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",
+                 backend->name);
+    else
+        ok = tc__backend_add(c, backend);
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room) {
+    const tc__backend *b;
+    int n = 0;
+    if (!c) return 0;
+    for (; (b = tc__backend_at(c, (size_t)n)) != NULL; n++)
+        if (names && n < room) names[n] = b->name;
+    return n;
+}
+
+// ---- what a registered backend has of a program ----
+
+typedef struct tc__foreign {
+    tc_ctx *ctx;
+    const tc__backend *backend;
+    void *state;     // the backend's
+    tc__arena arena; // of the arrays in graph
+    tc_graph graph;
+    tc__text text, source; // of tc_graph_text and tc_graph_source
+    uint32_t *in_source;   // by input: external, or externals + position
+    uint32_t *out_index;   // by output: the program's output
+    tc_buffer *in, *out;   // of a run
+    double *arg;
+    uint8_t **dense; // by input: row-major copy of what is strided, owned; NULL = none
+    size_t *dense_bytes;
+    int failed; // its errors are suppressed: the interpreter goes on
+} tc__foreign;
+
+static void tc__foreign_free(tc__foreign *f) {
+    if (!f) return;
+    tc_ctx *c = f->ctx;
+    if (f->state && f->backend->own.forget)
+        f->backend->own.forget(f->backend->own.user, f->state);
+    for (int i = 0; f->dense && i < f->graph.n_input; i++)
+        if (f->dense[i]) tc__free_aligned(c, f->dense[i], f->dense_bytes[i]);
+    tc__text_free(&f->text);
+    tc__text_free(&f->source);
+    tc__arena_free(&f->arena);
+    tc__free(c, f, sizeof *f);
+}
+// ---- gen/exec/options.c -------------------------------------------------
+// Settings: one table for the fields of tc_config and tc_options, their environment variables, what
+// values they take, and what the manual says of them.
+
+typedef enum tc__option_kind {
+    TC__OPTION_FLAG,
+    TC__OPTION_NUMBER,
+    TC__OPTION_WORD, // one of `words`, as its index
+    TC__OPTION_TEXT
+} tc__option_kind;
+
+#define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
+
+typedef enum tc__mode { // in the order of TC__MODES
+    TC__MODE_DEFAULT,
+    TC__MODE_REDUCE_OVERHEAD,
+    TC__MODE_MAX_AUTOTUNE,
+    TC__MODE_MAX_AUTOTUNE_NO_GRAPHS
+} tc__mode;
+
+// X(field, env, kind, values, default, "doc")
+#define TC__CONTEXT_OPTIONS(X)                                                             \
+    X(threads, "TC_THREADS", NUMBER, "number", "all cores the process may use",            \
+      "threads that run kernels")                                                          \
+    X(cache_dir, "TC_CACHE_DIR", TEXT, "text", "$XDG_CACHE_HOME or ~/.cache, /tcompile",   \
+      "where compiled kernels are kept")                                                   \
+    X(cc, "CC", TEXT, "text", "cc, gcc or clang", "the compiler")                          \
+    X(logs, "TC_LOGS", TEXT, "text", "", "log channels, such as graph,output_code")        \
+    X(no_disk_cache, "TC_NO_DISK_CACHE", FLAG, "0,1", "0",                                 \
+      "compiled kernels live in memory only")                                              \
+    X(no_fusion, "TC_NO_FUSION", FLAG, "0,1", "0", "one kernel per op")                    \
+    X(passes_off, "TC_PASSES_OFF", TEXT, "text", "", "graph passes to leave out, or all")  \
+    X(baseline, "TC_BASELINE", FLAG, "0,1", "0", "emit for the oldest CPU of this kind")   \
+    X(compile_threads, "TC_COMPILE_THREADS", NUMBER, "number",                             \
+      "half the cores, at most 4", "programs compiled in the background at once")          \
+    X(compile_ms, "TC_COMPILE_MS", NUMBER, "number", "60000",                              \
+      "milliseconds one step of the compiler may take")                                    \
+    X(compile_mb, "TC_COMPILE_MB", NUMBER, "number", "8192",                               \
+      "megabytes one process of the compiler may have")
+
+#define TC__REGION_OPTIONS(X)                                                              \
+    X(fullgraph, "TC_FULLGRAPH", FLAG, "0,1", "0", "a graph break is an error")            \
+    X(disable, "TC_DISABLE", FLAG, "0,1", "0", "regions and functions run eagerly")        \
+    X(dynamic, "TC_DYNAMIC", WORD, "auto,on,off", "auto",                                  \
+      "sizes and scalars that are known at run time only")                                 \
+    X(recompile_limit, "TC_RECOMPILE_LIMIT", NUMBER, "number", "16",                       \
+      "programs of one region that are compiled")                                          \
+    X(backend, "TC_BACKEND", TEXT, "text", "cpu", "who runs programs")                     \
+    X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
+    X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
+      "threads that one kernel may use")                                                   \
+    X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
+      "first runs of compiled code are compared with the interpreter's")                   \
+    X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
+      "where a registered backend fails the interpreter goes on")                          \
+    X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
+      "seconds that max-autotune may take for one program")
+
+static const tc_option_info tc__options[] = {
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {#field, env, values, fallback, doc, 0},
+    TC__CONTEXT_OPTIONS(TC__ROW)
+#undef TC__ROW
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {#field, env, values, fallback, doc, 1},
+        TC__REGION_OPTIONS(TC__ROW)
+#undef TC__ROW
+};
+
+// Where a field stands in its struct, and what it is.
+static const struct {
+    tc__option_kind kind;
+    size_t offset;
+} tc__option_fields[] = {
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {TC__OPTION_##kind, offsetof(tc_config, field)},
+    TC__CONTEXT_OPTIONS(TC__ROW)
+#undef TC__ROW
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {TC__OPTION_##kind, offsetof(tc_options, field)},
+        TC__REGION_OPTIONS(TC__ROW)
+#undef TC__ROW
+};
+
+TCDEF int tc_list_options(const tc_option_info **rows) {
+    if (rows) *rows = tc__options;
+    return (int)TC__COUNT(tc__options);
+}
+
+TCDEF tc_options tc_options_default(void) {
+    tc_options o;
+    memset(&o, 0, sizeof o);
+    return o;
+}
+
+// ---- words ----
+
+// Letters to change, add or leave out to make b of a[0..n). What is longer than the table is far.
+static int tc__word_distance(const char *a, size_t n, const char *b) {
+    enum { MOST = 32 };
+    int row[MOST + 1];
+    size_t m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    for (size_t k = 0; k <= m; k++) row[k] = (int)k;
+    for (size_t i = 0; i < n; i++) {
+        int corner = row[0];
+        row[0] = (int)i + 1;
+        for (size_t k = 0; k < m; k++) {
+            int change = corner + (a[i] != b[k]);
+            corner = row[k + 1];
+            int step = (row[k] < corner ? row[k] : corner) + 1;
+            row[k + 1] = change < step ? change : step;
+        }
+    }
+    return row[m];
+}
+
+// The index of a word in a list "a,b,c"; -1 = it is not there.
+static int tc__word_in(const char *list, const char *word, size_t n) {
+    for (int i = 0; *list; i++) {
+        size_t m = strcspn(list, ",");
+        if (m == n && !memcmp(list, word, n)) return i;
+        list += m + (list[m] != 0);
+    }
+    return -1;
+}
+
+static const char *const tc__mode_names[] = {"default", "reduce-overhead", "max-autotune",
+                                             "max-autotune-no-cudagraphs"};
+
+// ---- setting a field ----
+
+static int tc__fail_option(tc_ctx *c, const char *name, const char *value, size_t n,
+                           const char *values) {
+    return tc__fail(c, TC_E_ARG, "option %s: \"%.*s\" is none of its values: %s", name,
+                    (int)(n < 60 ? n : 60), value, values);
+}
+
+// A whole number, 0 or more; -1 = it is none.
+static int64_t tc__option_number(const char *s, size_t n) {
+    int64_t v = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] < '0' || s[i] > '9' || v > 100000000) return -1;
+        v = v * 10 + (s[i] - '0');
+    }
+    return n ? v : -1;
+}
+
+// Sets field i of a tc_config or tc_options; 0 = reported. A text must live as long as the struct does.
+static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t n) {
+    const tc_option_info *o = &tc__options[i];
+    char *field = (char *)at + tc__option_fields[i].offset;
+    tc__option_kind kind = tc__option_fields[i].kind;
+    int64_t v;
+    if (kind == TC__OPTION_TEXT) {
+        int word = strchr(o->values, ',') ? tc__word_in(o->values, value, n) : 0;
+        if (word < 0) return tc__fail_option(c, o->name, value, n, o->values);
+        if (!strcmp(o->name, "mode")) value = tc__mode_names[word];
+        memcpy(field, &value, sizeof value);
+        return 1;
+    }
+    v = kind == TC__OPTION_WORD ? tc__word_in(o->values, value, n)
+                                : tc__option_number(value, n);
+    if (v < 0 || (kind == TC__OPTION_FLAG && v > 1))
+        return tc__fail_option(c, o->name, value, n, o->values);
+    int number = (int)v;
+    memcpy(field, &number, sizeof number);
+    return 1;
+}
+
+TC__STATIC_ASSERT(enums_are_set_as_int, sizeof(tc_dynamic) == sizeof(int));
+
+static int tc__option_is_zero(int i, const void *at) {
+    const char *field = (const char *)at + tc__option_fields[i].offset;
+    const char *text;
+    int number;
+    if (tc__option_fields[i].kind == TC__OPTION_TEXT)
+        return memcpy(&text, field, sizeof text), !text;
+    return memcpy(&number, field, sizeof number), !number;
+}
+
+// Fields that are zero take their environment variables. What those say wrong is warned of.
+static void tc__options_environment(tc_ctx *c, void *at, int of_region) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *o = &tc__options[i];
+        const char *value = o->of_region == of_region ? tc__env(o->env) : NULL;
+        if (!value || !*value || !tc__option_is_zero(i, at)) continue;
+        tc__error_mark before = tc__error_now(c);
+        if (tc__option_set(c, i, at, value, strlen(value))) continue;
+        tc__error_restore(c, before);
+        tc__warn(c, "%s=\"%.60s\" is ignored; its values: %s", o->env, value, o->values);
+    }
+}
+
+// Fields that are zero take those of `from`.
+static void tc__options_inherit(tc_options *o, const tc_options *from) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        size_t at = tc__option_fields[i].offset;
+        size_t n =
+            tc__option_fields[i].kind == TC__OPTION_TEXT ? sizeof(char *) : sizeof(int);
+        if (tc__options[i].of_region && tc__option_is_zero(i, o))
+            memcpy((char *)o + at, (const char *)from + at, n);
+    }
+}
+
+// ---- by name ----
+
+static int tc__fail_option_name(tc_ctx *c, const char *name, size_t n) {
+    const char *nearest = "";
+    int best = INT_MAX;
+    for (size_t i = 0; i < TC__COUNT(tc__options); i++) {
+        int d = tc__options[i].of_region ? tc__word_distance(name, n, tc__options[i].name)
+                                         : INT_MAX;
+        if (d < best) best = d, nearest = tc__options[i].name;
+    }
+    return tc__fail(
+        c, TC_E_ARG,
+        "no option is called \"%.*s\"; is \"%s\" meant? tc_list_options gives all",
+        (int)(n < 60 ? n : 60), name, nearest);
+}
+
+static size_t tc__trim(const char **s, size_t n) {
+    while (n && (**s == ' ' || **s == '\t')) ++*s, n--;
+    while (n && ((*s)[n - 1] == ' ' || (*s)[n - 1] == '\t')) n--;
+    return n;
+}
+
+// One "name=value"; the text of a value is made to last by the backend's table.
+static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, size_t n) {
+    const char *equal = (const char *)memchr(item, '=', n);
+    size_t name_size = equal ? (size_t)(equal - item) : n;
+    const char *name = item, *value = equal ? equal + 1 : "";
+    size_t value_size = equal ? n - name_size - 1 : 0;
+    name_size = tc__trim(&name, name_size), value_size = tc__trim(&value, value_size);
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *row = &tc__options[i];
+        if (!row->of_region || strlen(row->name) != name_size) continue;
+        if (memcmp(row->name, name, name_size)) continue;
+        if (!equal && tc__option_fields[i].kind == TC__OPTION_FLAG)
+            value = "1", value_size = 1;
+        if (!strcmp(row->name, "backend")) {
+            const char *known = tc__backend_name(c, value, value_size);
+            if (!known) return tc__fail_backend(c, "option backend", value, value_size);
+            value = known;
+        }
+        return tc__option_set(c, i, o, value, value_size);
+    }
+    return tc__fail_option_name(c, name, name_size);
+}
+
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
+    if (!c || !options) return TC_E_NULL;
+    while (list && *list) {
+        size_t n = strcspn(list, ",");
+        const char *item = list;
+        size_t size = tc__trim(&item, n);
+        if (size && !tc__options_parse_one(c, options, item, size)) return TC_E_ARG;
+        list += n + (list[n] != 0);
+    }
+    return TC_OK;
+}
+// ---- gen/exec/custom.c --------------------------------------------------
+// Custom ops at run time: what a launch hands to the user's function, which is either host code or
+// was compiled from c_source. Both look like a kernel with one work item, so that nothing else
+// differs: not the pool (one item stays on the caller's thread), not the floating-point state.
+
+typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
+
+// Known to compiled code: kernel/print_custom.c.
+typedef struct tc__custom_call {
+    void *user;
+    const tc_buffer *in, *out;
+    int n_in;
+    tc_status status;
+} tc__custom_call;
+
+typedef struct tc__custom_launch {
+    tc__custom_call call; // must be first: the kernel finds it in its arguments
+    const tc__custom *op;
+    const tc__node *node;  // of the program's TENSOR graph
+    const int64_t *number; // of the buffers: the result's, then the operands'
+    tc_buffer *buffer;     // the same, filled
+    void *argument[1];     // the kernel's `buf`
+    tc__kernel_fn host;    // calls op->run; NULL = there is none
+} tc__custom_launch;
+
+static void tc__custom_host(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    tc__custom_launch *l = (tc__custom_launch *)a->buf[0];
+    tc__custom_call *k = &l->call;
+    (void)lo, (void)hi, (void)worker;
+    k->status = l->op->op.run(k->user, k->in, k->n_in, k->out);
+}
+
+// The launch of the OPAQUE kernel k of graph g; NULL = out of memory.
+static tc__custom_launch *tc__custom_prepare(tc__arena *a, const tc__graph *g,
+                                             const tc__group *k) {
+    tc__custom_launch *l = TC__ANEW(a, tc__custom_launch);
+    const tc__node *call = k->body.node.at[0];
+    if (!l) return NULL;
+    l->op = tc__custom_at(g->ctx, call->attr[0]);
+    l->node = g->node.at[k->covers.at[0]];
+    l->number = call->attr + 1;
+    l->buffer = TC__ANEW_ARRAY(a, tc_buffer, l->node->n_in + 1);
+    if (!l->buffer) return NULL;
+    l->host = l->op->op.run ? tc__custom_host : NULL;
+    l->call.user = l->op->op.user, l->call.n_in = (int)l->node->n_in;
+    l->call.out = l->buffer, l->call.in = l->buffer + 1;
+    l->argument[0] = l;
+    return l;
+}
+
+// The specs of the buffers for the sizes of a run.
+static void tc__custom_lay_out(tc__custom_launch *l, const tc__graph *g,
+                               const tc__ixenv *env) {
+    for (uint32_t i = 0; i <= l->node->n_in; i++) {
+        const tc__node *n = i ? tc__operand(g, l->node, i - 1) : l->node;
+        tc_spec *s = &l->buffer[i].spec;
+        memset(s, 0, sizeof *s);
+        s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+        for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(g->ix, n->dims[d], env);
+    }
+}
+
+// Before a run: the addresses of the buffers, `base` by buffer of the kernel.
+static void tc__custom_bind(tc__custom_launch *l, void *const *base) {
+    for (uint32_t i = 0; i <= l->node->n_in; i++)
+        l->buffer[i].data = l->number[i] < 0 ? NULL : base[l->number[i]];
+    l->call.status = TC_OK;
+}
+
+// After it: kernels take bools as 0 and 1. 0 = the function failed, reported.
+static int tc__custom_end(tc_ctx *c, tc__custom_launch *l) {
+    const tc_buffer *out = l->call.out;
+    tc_status status = l->call.status;
+    char text[64];
+    if (status)
+        return tc__fail(c, tc__user_status(status), "custom op \"%s\": its function %s",
+                        l->op->op.name, tc__user_status_text(status, text));
+    if (out->spec.dtype == TC_BOOL)
+        tc__bool_normalise(out->data, tc__numel(out->spec.rank, out->spec.dims));
+    return 1;
+}
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
 
-typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
-
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
-    void **buf;         // base pointers by buffer; arena of the program
+    tc__kernel_fn held; // while it is interpreted to compare
+    tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
+    void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
     uint32_t order;       // of the program's job, while there is one
@@ -38566,6 +40367,12 @@ typedef struct tc__address {
     uint32_t source; // index
 } tc__address;
 
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     tc__arena arena;
@@ -38591,9 +40398,14 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
-    int compiled;
-    int postponed;   // it was made in a stance that does not compile
+    const tc__backend *backend; // NULL = of an eager op
+    tc__foreign *foreign;       // what a registered backend has of it; owned
+    int threads;                // that a kernel may use; 0 = all
+    int verify;      // 1 = its first compiled run is compared with the interpreter
+    tc__tier tier;   // whether it waits for code
+    void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
+    int customs;     // launches of custom ops
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
@@ -38725,7 +40537,9 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
     return 0;
 }
 
-static int tc__has_checks(const tc__program *p) {
+// Whether a run may fail half-way: by an index, or by a function of the user's.
+static int tc__may_fail(const tc__program *p) {
+    if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
         for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
             if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
@@ -38736,7 +40550,7 @@ static int tc__has_checks(const tc__program *p) {
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
-    if (tc__has_checks(p) || p->overlaps) return;
+    if (tc__may_fail(p) || p->overlaps) return;
     const tc__shape *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
@@ -38766,6 +40580,8 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->job) tc__job_drop(p->job);
+    tc__foreign_free(p->foreign);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
@@ -38842,7 +40658,22 @@ enum {
     TC__PARALLEL_COST = 16384
 }; // element steps below which waking a thread does not pay
 
+// The code of a launch; without any, custom ops have the host's.
+static void tc__launch_take(tc__launch *l, tc__kernel_fn code) {
+    l->run = !code && l->custom ? l->custom->host : code;
+}
+
+static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
+    l->custom = tc__custom_prepare(&p->arena, &p->graph, l->group);
+    if (!l->custom) return 0;
+    l->args.buf = l->custom->argument;
+    p->customs++;
+    tc__launch_take(l, NULL);
+    return 1;
+}
+
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
     l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -38856,13 +40687,17 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
     int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
+    if (p->threads && l->grain < l->items / p->threads + 1)
+        l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+    if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -38980,8 +40815,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok =
-        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -39000,7 +40835,8 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     for (size_t i = 0; i < n; i++) {
         tc__output *o = &p->output.at[i];
@@ -39041,7 +40877,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    for (size_t i = 0; ok && i < p->output.count; i++)
+    int foreign = p->backend && p->backend->own.run;
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
@@ -39055,6 +40892,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->threads = v->region ? v->region->options.threads : 0;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
@@ -39116,6 +40955,17 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return k->library != NULL;
 }
 
+// Context c uses the library of its parent.
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    if (!k) return 0;
+    c->kernels = k, c->target = parent->target;
+    k->library = parent->kernels->library;
+    (void)tc__atomic_add32(&k->library->users, 1);
+    tc__desk_open(&k->desk, c, k->library);
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
@@ -39125,11 +40975,29 @@ static void tc__kernels_close(tc_ctx *c) {
     c->kernels = NULL;
 }
 
+static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
+
 // ---- orders ----
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
+// Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
+static int tc__launch_lanes(const tc__launch *l) {
+    return l->custom ? 0 : tc__group_lanes(l->group);
+}
+
+// What of a program is compiled: all, or only what nothing else can run.
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
+    if (what == TC__COMPILE_NEEDED) return l->custom && !l->run;
+    return tc__has_source(c, l->group);
+}
+
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+    const tc__group *g = l->group;
     memset(o, 0, sizeof *o);
-    o->group = g, o->lanes = tc__group_lanes(g);
+    o->group = g, o->lanes = tc__launch_lanes(l);
+    o->custom = l->custom ? l->custom->op->op.name : NULL;
+    o->has_host = l->custom && l->custom->host;
     tc__text_init(&o->text, c);
     if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
     if (o->text.failed) return 0;
@@ -39141,7 +41009,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
 static int tc__job_order(tc__job *j, tc__launch *l) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l->group)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     l->order = i;
     if (i < j->order.count) return tc__text_free(&o.text), 1;
@@ -39159,14 +41027,17 @@ static size_t tc__job_open_orders(const tc__job *j) {
     return n;
 }
 
-// All kernels of a program; NULL = reported.
-static tc__job *tc__program_order(tc__program *p) {
+// The kernels of a program; NULL = reported.
+static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc_ctx *c = p->ctx;
     tc__job *j = tc__job_new(c, c->kernels->library);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
-    for (size_t i = 0; ok && i < p->launch.count; i++)
-        ok = tc__job_order(j, &p->launch.at[i]);
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        p->launch.at[i].order = UINT32_MAX;
+        if (tc__launch_wants(c, &p->launch.at[i], what))
+            ok = tc__job_order(j, &p->launch.at[i]);
+    }
     c->stats.emit_ns += tc__now_ns() - start;
     if (ok) return j;
     if (j) tc__job_free(j);
@@ -39191,6 +41062,8 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
         texts[i] = &j->order.at[u->order[i]].text;
     }
     tc__text_init(&u->text, j->ctx);
+    if (j->order.at[u->order[0]].custom) // complete, and alone
+        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
                                j->ctx->target);
     for (uint32_t i = 0; ok && i < u->count; i++)
@@ -39207,18 +41080,20 @@ static int tc__unit_close(tc__job *j, tc__unit *u) {
     return ok;
 }
 
-// The open orders as translation units: half a dozen kernels each, with vectors of one size.
+// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
+// op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
-    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2) {
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
+        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
         tc__unit u;
         memset(&u, 0, sizeof u);
         for (uint32_t i = 0; ok && i < j->order.count; i++) {
             const tc__order *o = &j->order.at[i];
             if (o->settled || o->lanes != lanes) continue;
             u.order[u.count++] = i;
-            if (u.count == TC__UNIT_KERNELS) ok = tc__unit_close(j, &u);
+            if (u.count == most) ok = tc__unit_close(j, &u);
         }
         ok = ok && tc__unit_close(j, &u);
     }
@@ -39240,29 +41115,77 @@ static void tc__job_count(const tc__job *j) {
 
 // The launches get what there is; the job is done with.
 static void tc__program_take(tc__program *p, tc__job *j) {
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].run = (tc__kernel_fn)j->order.at[p->launch.at[i].order].run;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->order != UINT32_MAX)
+            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+    }
     tc__job_count(j);
     tc__job_free(j);
-    p->compiled = 1;
 }
 
-// Gives every launch of the program its compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name) {
-    tc_ctx *c = p->ctx;
-    tc__desk *k = &c->kernels->desk;
-    tc__job *j = tc__program_order(p);
-    if (!j) return;
+// What process and disk have of the orders; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
+                              const char *name, int (*ready)(tc__desk *k)) {
     uint64_t start = tc__now_ns();
-    int ready = !tc__job_open_orders(j) || tc__desk_ready(k);
-    c->stats.load_ns += tc__now_ns() - start;
-    if (ready) tc__job_load(j, k);
+    int ok = tc__job_open_orders(j) && ready(k);
+    j->ctx->stats.load_ns += tc__now_ns() - start;
+    if (ok) tc__job_load(j, k);
     size_t missing = tc__job_open_orders(j);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
             (unsigned)p->launch.count, (unsigned)missing);
-    if (missing && (!ready || tc__job_units(j))) tc__job_build(k, j);
+    return missing;
+}
+
+// Gives the launches of the program their compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, what);
+    if (!j) return;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
 }
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
+    if (!j) return 0;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    if (missing && tc__job_units(j)) {
+        if (tc__workshop_give(j->library, j)) {
+            p->job = j;
+            return 1;
+        }
+        tc__job_build(k, j);
+    }
+    tc__program_take(p, j);
+    return 0;
+}
+
+// Why there is no code where there should be: the compiler's words, or where they were logged.
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    const tc__cc *cc = c->kernels->desk.cc;
+    return cc && cc->why.size ? cc->why.at : "see the log";
+}
+
+// Takes the code that was compiled in the background, if it is there.
+static void tc__program_arrive(tc__program *p) {
+    tc__job *j = (tc__job *)p->job;
+    if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
+        p->tier = TC__TIER_FINAL;
+        p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
+        tc__program_take(p, j);
+    } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
+        p->tier = TC__TIER_POSTPONED;
+        tc__job_free(j);
+    }
+    if (p->tier != TC__TIER_BUILDING) p->job = NULL;
+}
+
+static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 
 // The kernels with vectors of `lanes` elements, as one translation unit.
 static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
@@ -39274,11 +41197,11 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     char *names = TC__NEW_ARRAY(c, char, most *NAME);
     int ok = groups && symbols && names;
     for (size_t i = 0; ok && i < most; i++) {
-        if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
+        if (tc__launch_lanes(&p->launch.at[i]) != lanes) continue;
         snprintf(names + i * NAME, NAME, "kernel_%u", (unsigned)i);
         groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
-    if (n && out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    if (n && out->size) tc__put(out, "%s", tc__next_file);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
     most += !most;
     tc__free(c, groups, most * sizeof *groups);
@@ -39287,12 +41210,26 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     return ok;
 }
 
+// The custom ops that have text, each a translation unit.
+static int tc__program_print_customs(tc__program *p, tc__text *out) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        char symbol[32];
+        if (!l->custom || !tc__has_source(p->ctx, l->group)) continue;
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        if (out->size) tc__put(out, "%s", tc__next_file);
+        ok = tc__print_kernel(out, l->group, &tc__dialect_c, symbol);
+    }
+    return ok;
+}
+
 // The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     int ok = 1;
     for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2)
         ok = tc__program_print_unit(p, out, lanes);
-    return ok && !out->failed;
+    return ok && tc__program_print_customs(p, out) && !out->failed;
 }
 
 #else // TC__JIT
@@ -39302,9 +41239,30 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return 1;
 }
 
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    (void)c, (void)parent;
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
-static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    return (void)c, "this build compiles nothing";
+}
+
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    (void)p, (void)name, (void)what;
+}
+
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    return (void)p, (void)name, 0;
+}
+
+static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__kernels_wait(tc_ctx *c) { (void)c; }
 
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;
@@ -39312,6 +41270,206 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #endif
+// ---- gen/exec/foreign.c -------------------------------------------------
+// Programs on registered backends: the graph as the backend sees it, and a run of it.
+// Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
+// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
+// exact (TC__STEP_EXACT).
+
+static tc__foreign *tc__foreign_of(const tc__program *p) {
+    return p->foreign && !p->foreign->failed ? p->foreign : NULL;
+}
+
+// Whether output i of the program is computed into memory of its own.
+static int tc__foreign_computes(const tc__program *p, size_t i) {
+    return !p->output.at[i].alias && p->output.at[i].first == i;
+}
+
+static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+    for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
+}
+
+static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
+                            tc_graph_node *to) {
+    int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
+    int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
+    if (!in || !attr) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
+    tc__attr_name a;
+    uint32_t at = 0;
+    memset(&a, 0, sizeof a);
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) // sizes are expressions here
+        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
+    tc__spec_of_node(p, n, &to->spec);
+    return 1;
+}
+
+static int tc__foreign_nodes(tc__foreign *f, const tc__program *p) {
+    size_t n = p->graph.node.count, inputs = 0;
+    tc_graph_node *node = TC__ANEW_ARRAY(&f->arena, tc_graph_node, n + 1);
+    int *input = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->in_source = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    if (!node || !input || !f->in_source) return 0;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *from = p->graph.node.at[i];
+        if (!tc__foreign_node(f, p, from, &node[i])) return 0;
+        if (from->op != TC_OP_INPUT) continue;
+        f->in_source[inputs] = (uint32_t)from->attr[0];
+        input[inputs++] = (int)i;
+    }
+    f->graph.node = node, f->graph.n_node = (int)n;
+    f->graph.input = input, f->graph.n_input = (int)inputs;
+    f->in = TC__ANEW_ARRAY(&f->arena, tc_buffer, inputs + 1);
+    f->dense = TC__ANEW_ARRAY(&f->arena, uint8_t *, inputs + 1);
+    f->dense_bytes = TC__ANEW_ARRAY(&f->arena, size_t, inputs + 1);
+    f->arg = TC__ANEW_ARRAY(&f->arena, double, p->arg.count + 1);
+    return f->in && f->dense && f->dense_bytes && f->arg;
+}
+
+static int tc__foreign_outputs(tc__foreign *f, const tc__program *p) {
+    size_t n = p->output.count, outputs = 0;
+    int *output = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->out_index = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    f->out = TC__ANEW_ARRAY(&f->arena, tc_buffer, n + 1);
+    if (!output || !f->out_index || !f->out) return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!tc__foreign_computes(p, i)) continue;
+        f->out_index[outputs] = (uint32_t)i;
+        output[outputs++] = (int)p->output.at[i].node;
+    }
+    f->graph.output = output, f->graph.n_output = (int)outputs;
+    return 1;
+}
+
+static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_status status,
+                              const char *why, int suppress) {
+    tc__foreign *f = p->foreign;
+    if (!suppress)
+        return tc__fail(c, TC_E_COMPILER, "backend \"%s\" could not %s \"%s\": %s%s%s",
+                        f->backend->name, what, f->graph.name, tc__error_name(status),
+                        why ? ": " : "", why ? why : "");
+    f->failed = 1;
+    tc__warn(c, "backend \"%s\" could not %s \"%s\" (%s%s%s); the interpreter goes on",
+             f->backend->name, what, f->graph.name, tc__error_name(status), why ? ": " : "",
+             why ? why : "");
+    return 1;
+}
+
+// Hands the program to its backend; 0 = reported.
+static int tc__foreign_start(tc__program *p, const tc__region *r) {
+    tc_ctx *c = p->ctx;
+    tc__foreign *f = TC__NEW(c, tc__foreign);
+    const char *why = NULL;
+    if (!f) return 0;
+    f->ctx = c, f->backend = p->backend, p->foreign = f;
+    tc__arena_init(&f->arena, c);
+    tc__text_init(&f->text, c);
+    tc__text_init(&f->source, c);
+    f->graph.name = r->name, f->graph.program = p;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    const tc_backend *own = &p->backend->own;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+}
+
+// ---- for the backend ----
+
+TCDEF const char *tc_graph_text(const tc_graph *graph) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p) return NULL;
+    tc__text *t = &p->foreign->text;
+    uint32_t *at = TC__NEW_ARRAY(p->ctx, uint32_t, graph->n_output);
+    tc__text_clear(t);
+    for (int i = 0; at && i < graph->n_output; i++) at[i] = (uint32_t)graph->output[i];
+    if (at) tc__dump_graph(t, &p->graph, at, (size_t)graph->n_output);
+    size_t n = (size_t)graph->n_output + !graph->n_output;
+    if (at) tc__free(p->ctx, at, n * sizeof *at);
+    return at && !t->failed ? t->at : NULL;
+}
+
+static int tc__foreign_cuda(tc__program *p, tc__text *out) {
+    size_t n = p->launch.count;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    char symbol[32];
+    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
+    for (size_t i = 0; ok && i < n; i++) {
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
+    }
+    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    return ok;
+}
+
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p || !language) return NULL;
+    tc__text *t = &p->foreign->source;
+    int ok = 0;
+    tc__text_clear(t);
+    if (!strcmp(language, "c")) ok = tc__program_print(p, t);
+    if (!strcmp(language, "cuda")) ok = tc__foreign_cuda(p, t);
+    return ok && !t->failed ? t->at : NULL;
+}
+// ---- gen/exec/tier.c ----------------------------------------------------
+// When a program's kernels are compiled: at once, in the background, later, or never. Until then it
+// runs interpreted, with the same results. What decides is the stance, the backend and the region's
+// recompile_limit; a program that waits for its code asks for it at the begin of each run.
+
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, tc__region *r) {
+    if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+            r->options.recompile_limit);
+    return 0;
+}
+
+static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+    p->tier = TC__TIER_FINAL;
+    if (!tc__may_compile(c, r)) return;
+    if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, r->name, TC__COMPILE_ALL);
+    else if (tc__program_compile_later(p, r->name))
+        p->tier = TC__TIER_BUILDING;
+}
+
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
+// backend refused, reported.
+static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    p->tier = TC__TIER_FINAL;
+    if (p->backend->own.run) return tc__foreign_start(p, r);
+    if (!TC__JIT || exact || !p->backend->compile) return 1;
+    p->verify = r->options.verify;
+    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
+        p->tier = TC__TIER_POSTPONED;
+    else
+        tc__program_start_compile(c, r, p);
+    return 1;
+}
+
+// A program that waits is about to run: it takes its code if that is there.
+static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
+    if (p->tier == TC__TIER_FINAL)
+        tc__log(c, TC__LOG_PERF,
+                "region \"%s\": compiled in the background, used from run %llu on", r->name,
+                (unsigned long long)p->runs);
+    int compiles =
+        c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+}
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -39414,6 +41572,25 @@ static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src)
     }
 }
 
+// Row-major elements of a strided view to dst.
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+                                  void *dst) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)data + offset * bytes;
+    char *d = (char *)dst;
+    if (!l->numel) return; // dst may be NULL
+    if (l->contiguous) {
+        memcpy(dst, s, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
+        int64_t from = 0;
+        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
+        memcpy(d, s + from * bytes, (size_t)bytes);
+        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
+    }
+}
+
 // Outputs that were the same node get memory of their own.
 static void tc__program_copies(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
@@ -39458,6 +41635,12 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
         const tc__storage *a = v->external.at[written].storage;
+        if (a->owner == TC__SHARED)
+            return tc__fail(
+                p->ctx, TC_E_FOREIGN,
+                "region \"%s\": external %u is written in place, and belongs to "
+                "the context this one was opened from; tc_clone it",
+                v->region ? v->region->name : "eager", (unsigned)written);
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -39472,25 +41655,243 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
+static int tc__launch_run(tc__program *p, tc__launch *l) {
+    if (l->items <= 0) return 1;
+    if (l->custom) tc__custom_bind(l->custom, l->buf);
+    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return !l->custom || tc__custom_end(p->ctx, l->custom);
+}
+
+// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
+static int tc__program_launch_all(tc__program *p, uint64_t draw) {
+    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.seed = seed, l->args.draw = draw;
+        ok = tc__launch_run(p, l);
+    }
+    return ok;
+}
+
+// ---- compiled code against the interpreter ----
+
+// Memory that the kernels of a program write: of output i.
+static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
+                               size_t *bytes) {
+    const tc__output *o = &p->output.at[i];
+    const tc__layout *l =
+        tc__layout_at(p->ctx, o->direct ? v->external.at[o->external].layout : o->layout);
+    *bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (o->alias || o->first != i) *bytes = 0;
+    return tc__output_data(p, v, (uint32_t)i);
+}
+
+// Elements that differ; NaN equals NaN.
+static size_t tc__verify_differs(int dtype, const void *a, const void *b, size_t bytes) {
+    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
+    if (!memcmp(a, b, bytes)) return 0;
+    for (size_t at = 0; at < bytes; at += size) {
+        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
+        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
+        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
+        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
+    }
+    return wrong;
+}
+
+typedef enum tc__verify_step {
+    TC__VERIFY_SAVE,
+    TC__VERIFY_SWAP,
+    TC__VERIFY_DROP
+} tc__verify_step;
+
+// What output i holds goes to copy[i], or changes places with it, or the copy is freed. 0 = no memory.
+static int tc__verify_move(tc__program *p, const tc__visit *v, uint8_t **copy,
+                           tc__verify_step step) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        size_t bytes;
+        uint8_t *at = (uint8_t *)tc__verify_memory(p, v, i, &bytes);
+        if (!bytes) continue;
+        if (step == TC__VERIFY_SAVE && !copy[i])
+            copy[i] = TC__NEW_ARRAY(p->ctx, uint8_t, bytes);
+        if (step == TC__VERIFY_SAVE && !copy[i]) return 0;
+        if (step == TC__VERIFY_SAVE) memcpy(copy[i], at, bytes);
+        for (size_t k = 0; step == TC__VERIFY_SWAP && k < bytes; k++) {
+            uint8_t was = at[k];
+            at[k] = copy[i][k], copy[i][k] = was;
+        }
+        if (step == TC__VERIFY_DROP && copy[i]) tc__free(p->ctx, copy[i], bytes);
+    }
+    return 1;
+}
+
+static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
+                                 uint8_t **interpreted) {
+    size_t wrong = 0, bytes;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const void *at = tc__verify_memory(p, v, i, &bytes);
+        int dtype = p->graph.node.at[p->output.at[i].node]->dtype;
+        if (bytes) wrong += tc__verify_differs(dtype, at, interpreted[i], bytes);
+    }
+    return wrong;
+}
+
+static void tc__program_drop_code(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->held = l->run;
+        if (!l->custom) l->run = NULL;
+    }
+}
+
+static int tc__program_interpret(tc__program *p, uint64_t draw) {
+    tc__program_drop_code(p);
+    int ok = tc__program_launch_all(p, draw);
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
+    return ok;
+}
+
+// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
+// 0 = a custom op failed, reported.
+static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+    size_t n = p->output.count;
+    int ok;
+    uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
+    p->verify = 0;
+    // copy: what direct outputs hold before, then what the interpreter makes of it.
+    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
+        ok = tc__program_launch_all(p, draw);
+    } else {
+        ok = tc__program_interpret(p, draw);
+        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+        ok = ok && tc__program_launch_all(p, draw);
+        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
+        if (wrong) {
+            tc__program_drop_code(p);
+            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+            tc__warn(
+                p->ctx,
+                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
+                "stays interpreted. Please report it with the text of tc_explain",
+                v->region->name, wrong);
+        }
+    }
+    if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
+    tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    return ok;
+}
+
+// ---- registered backends ----
+
+// Input i of a registered backend, row-major. 0 = out of memory.
+static int tc__foreign_input(tc__program *p, const tc__visit *v, int i) {
+    tc__foreign *f = p->foreign;
+    uint32_t source = f->in_source[i];
+    tc_buffer *b = &f->in[i];
+    b->spec = f->graph.node[f->graph.input[i]].spec;
+    b->data = tc__input_data(p, v, source);
+    if (source >= p->externals) return 1;
+    const tc__layout *l = tc__layout_at(p->ctx, v->external.at[source].layout);
+    if (l->contiguous) return 1;
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (!f->dense[i]) f->dense[i] = (uint8_t *)tc__alloc_aligned(p->ctx, bytes + !bytes);
+    f->dense_bytes[i] = bytes + !bytes;
+    if (!f->dense[i]) return 0;
+    tc__copy_from_strided(l, b->data, 0, f->dense[i]);
+    b->data = f->dense[i];
+    return 1;
+}
+
+static int tc__foreign_run(tc__program *p, const tc__visit *v) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    tc_graph_run run;
+    memset(&run, 0, sizeof run);
+    for (int i = 0; i < f->graph.n_input; i++)
+        if (!tc__foreign_input(p, v, i)) return 0;
+    for (int i = 0; i < f->graph.n_output; i++) {
+        f->out[i].spec = f->graph.node[f->graph.output[i]].spec;
+        f->out[i].data = tc__output_data(p, v, f->out_index[i]);
+    }
+    for (size_t i = 0; i < p->arg.count; i++) {
+        const tc__value *a = &p->arg_now.at[i];
+        f->arg[i] = tc__is_float(p->arg.at[i].dtype) ? a->f : (double)a->i;
+    }
+    run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
+    run.out = f->out, run.n_out = f->graph.n_output;
+    run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    tc_status s = own->run(own->user, f->state, &run);
+    if (!s) return 1;
+    if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
+        return 0;
+    return tc__program_launch_all(p, v->draw);
+}
+
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
+    if (!run || !run->program) return TC_E_NULL;
+    tc__program *p = (tc__program *)run->program;
+    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
+    return p->flag[0] ? TC_E_INDEX : TC_OK;
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
+// ---- custom ops ----
+
+// The first custom op that cannot run, NULL = none.
+static const tc__custom *tc__program_lacks(const tc__program *p) {
+    for (size_t i = 0; p->customs && i < p->launch.count; i++)
+        if (p->launch.at[i].custom && !p->launch.at[i].run)
+            return p->launch.at[i].custom->op;
+    return NULL;
+}
+
+// Whether the backend of the program compiles at all; an eager op's is the context's.
+static int tc__program_compiles(const tc__program *p) {
+    const tc__backend *b = p->backend;
+    const char *name = p->ctx->defaults.backend;
+    if (!b && name) b = tc__backend_find(p->ctx, name, strlen(name));
+    return TC__JIT && (b ? b->compile : 1);
+}
+
+// An op that has only source is compiled, whatever else is. 0 = reported.
+static int tc__program_has_code(tc__program *p, const tc__visit *v) {
+    const tc__custom *o = tc__program_lacks(p);
+    const char *why =
+        TC__JIT ? "the backend does not compile" : "this build has no compiler";
+    if (!o) return 1;
+    if (tc__program_compiles(p)) {
+        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        o = tc__program_lacks(p);
+        why = tc__compiler_trouble(p->ctx);
+    }
+    return !o || tc__fail(p->ctx, TC_E_COMPILER,
+                          "custom op \"%s\" has only c_source, which is not compiled here; "
+                          "give it run too: %s",
+                          o->op.name, why);
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
+    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
+    if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        if (l->items > 0)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    }
+    int ok;
+    if (tc__foreign_of(p))
+        ok = tc__foreign_run(p, v);
+    else if (p->verify && p->tier == TC__TIER_FINAL)
+        ok = tc__program_verify(p, v, v->draw);
+    else
+        ok = tc__program_launch_all(p, v->draw);
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
-    if (!tc__program_flagged(p)) return 0;
+    if (!ok || !tc__program_flagged(p)) return 0;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;
@@ -39591,13 +41992,13 @@ static void tc__reach_writes(tc__reach *r, uint32_t count) {
     }
 }
 
-// All that the value of `position` before step `count` is computed from, itself included.
+// All that the values of `code`s before step `count` are computed from, themselves included.
 // 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position,
-                        uint32_t count) {
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
+                        uint32_t n, uint32_t count) {
     if (!tc__reach_open(r, c, v)) return 0;
-    r->used[position] = 1;
-    tc__reach_down(r, position);
+    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
+    if (count) tc__reach_down(r, count - 1);
     tc__reach_writes(r, count);
     return 1;
 }
@@ -39668,14 +42069,27 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
-enum { TC__RECOMPILE_LIMIT = 16 };
+enum { TC__RECOMPILE_LIMIT = 16, TC__AUTOTUNE_SECONDS = 10 };
 
-// What the caller of a region or function asked for; NULL = defaults.
-static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
-    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
-    r->fullgraph = o ? o->fullgraph : 0;
-    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
+// What the caller of a region or function asked for; NULL = defaults. 0 = reported.
+static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
+                              const tc_options *o) {
+    tc_options all = o ? *o : tc_options_default();
+    const char *const *mode = tc__mode_names;
+    tc__options_inherit(&all, &c->defaults);
+    if (all.recompile_limit <= 0) all.recompile_limit = TC__RECOMPILE_LIMIT;
+    if (all.autotune_seconds <= 0) all.autotune_seconds = TC__AUTOTUNE_SECONDS;
+    if (!all.backend) all.backend = tc__backend_default->name;
+    if (!all.mode) all.mode = tc__mode_names[0];
+    const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
+    if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
+    if (known < 0)
+        return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
+                        all.mode, TC__MODES);
+    all.backend = b->name, all.mode = mode[known];
+    r->options = all, r->backend = b;
+    return 1;
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -39773,29 +42187,9 @@ static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
-}
-
-// Past its limit a region goes on in the interpreter; that is said once.
-static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
-    tc__region *r = v->region;
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)r->limit);
-    return 0;
-}
-
-// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
-static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
-    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
-    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    tc__program_compile(p, v->region->name);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -39811,10 +42205,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
     if (tc__step_is_ready(v, s)) {
-        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
-            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
@@ -39827,7 +42219,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__step_compile(c, v, p, exact);
+    if (!tc__program_start(c, v->region, p, exact)) {
+        tc__program_free(p);
+        return NULL;
+    }
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
@@ -39856,12 +42251,19 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
 
-// Whether the program of a break at which `want` is read stores result i: it is wanted, a
-// later segment uses it, or it is small and computed on the way.
-static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i, uint32_t want) {
+static int tc__is_operand(const tc__step *s, uint32_t code) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (s->in[k] == code) return 1;
+    return 0;
+}
+
+// Whether the program of break `at` stores result i: it is read there, a later segment uses
+// it, or it is small and computed on the way.
+static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i,
+                              const tc__step *at) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
-    if (i == want || s->flags & TC__STEP_CROSSES) return 1;
+    if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
     return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
            tc__is_small_result(c, r->v, s);
 }
@@ -39872,29 +42274,37 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     tc__reach r;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
-    if (!tc__reach_of(&r, c, v, s->in[0], s->position)) {
+    if (!tc__reach_of(&r, c, v, s->in, s->n_in, s->position)) {
         tc__free(c, at, s->position * sizeof *at);
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(c, &r, i, s->in[0])) at[(*n)++] = i;
+        if (tc__segment_stores(c, &r, i, s)) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
 
-// A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+// Whether all operands of a break are in memory.
+static int tc__segment_is_fed(const tc__visit *v, const tc__step *s) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (!(s->in[k] & TC__EXTERNAL) &&
+            (s->in[k] >= v->result_of.count || !v->result_of.at[s->in[k]]))
+            return 0;
+    return 1;
+}
+
+// A graph break. Everything recorded so far stays; the operands of `s` get data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
     tc__visit_promote(c, v);
     s = v->at;
-    uint32_t want = s->in[0], *at = NULL;
-    if (want & TC__EXTERNAL) return 1;
+    uint32_t *at = NULL;
     c->stats.graph_breaks++;
     tc__log(c, TC__LOG_GRAPH_BREAKS,
             "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
-    if (want < v->result_of.count && v->result_of.at[want]) return 1;
+    if (tc__segment_is_fed(v, s)) return 1;
     if (!tc__step_is_ready(v, s)) {
         at = tc__segment_positions(c, v, s, &n);
         if (!at) return 0;
@@ -39936,7 +42346,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
-            if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
+            if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
+                tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     return ok;
@@ -39946,7 +42357,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
-    if (!tc__reach_of(&r, c, v, position, (uint32_t)v->path.count)) return NULL;
+    if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
         touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&
@@ -40216,10 +42627,15 @@ enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
+    const char *name;   // the caller's, static
+    tc__site site;
     tc_body body;
     void *user;
     size_t user_bytes;
     tc_options options;
+    uint64_t serial;     // of all functions of its context
+    const tc_fn *origin; // of the parent context, of which this is an instance; NULL = none
+    uint64_t origin_serial;
     tc__entry *entry;             // most recent first; owned
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
@@ -40648,7 +43064,8 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     const tc__step *s;
     if (f->demoted) return;
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
-        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print)", s->site);
+        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
+                      s->site);
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
@@ -40676,11 +43093,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (!tc__visit_open(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
-    uint64_t programs = c->stats.programs;
+    uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
     ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
+    tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
@@ -40778,7 +43196,9 @@ static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
+    uint64_t here = tc__here_enter(c);
     int ok = tc__fn_body(k, out);
+    tc__here_leave(c, here);
     if (recording) {
         if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
         return ok;
@@ -40856,6 +43276,13 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 // ---- making ----
 
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line) {
@@ -40869,18 +43296,20 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
+    f->ctx = tc;
     f->region = tc__region_new(tc, name ? name : "function", site, 0);
-    if (!f->region) {
+    if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
+        if (f->region) tc__fn_forget_region(f);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
-    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->options = options ? *options : tc_options_default();
+    f->options = f->region->options;
+    f->name = name ? name : "function", f->site = site;
+    f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
-    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
-    f->next = tc->fn, tc->fn = f;
+    f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
     return f;
 }
 
@@ -40901,11 +43330,33 @@ static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
     }
 }
 
-static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f) return NULL;
+    tc_fn *own = tc->fn;
+    if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
+    while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
+    if (own) return own;
+    if (tc__values_of(tc)->parent != f->ctx) {
+        tc__fail(
+            tc, TC_E_FOREIGN,
+            "tc_fn_in: function \"%s\" belongs to a context that this one was not opened "
+            "from with tc_open_shared",
+            f->name);
+        return NULL;
+    }
+    own = tc_compile_at(tc, f->body, f->user, f->user_bytes, &f->options, f->name,
+                        f->site.file, f->site.line);
+    if (own) own->origin = f, own->origin_serial = f->serial;
+    return own;
+}
+
+// The instance of a function that a call is about: of the context of its tensors, or of the child that
+// runs on this thread.
+static tc_fn *tc__fn_here(const tc__fcall *k) {
+    tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
+    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    return tc_fn_in(c, k->f);
 }
 
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
@@ -40914,7 +43365,7 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
     fresh->function = 1;
-    tc__region_options(f->ctx, fresh, &f->options);
+    fresh->options = old->options, fresh->backend = old->backend;
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -41014,7 +43465,8 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     const tc__program *p = (const tc__program *)e->leaf->program;
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
-    if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -41034,15 +43486,16 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
 
 // Signs n tensors: each alive, as the entry has it, on memory that no earlier one has. 0 = take
 // the long way.
-static int tc__quick_sign(const tc__values *v, const tc_tensor *h, uint32_t n,
-                          const tc__given *g, uint32_t epoch, tc__tensor **out) {
+static int tc__quick_sign(tc_ctx *c, const tc_tensor *h, uint32_t n, const tc__given *g,
+                          uint32_t epoch, tc__tensor **out) {
+    const tc__values *v = tc__values_of(c);
     tc__tensor *const *slot = v->slot.at;
     uint64_t slots = v->slot.count, ctx = (uint64_t)v->slot_of_ctx << 32;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
-        if (at >= slots) return 0;
-        tc__tensor *t = slot[at];
-        if ((id >> TC__SLOT_BITS ^ ctx) != t->epoch || t->layout != g[i].layout) return 0;
+        tc__tensor *t = at < slots ? slot[at] : NULL;
+        if (!t || (id >> TC__SLOT_BITS ^ ctx) != t->epoch) t = tc__tensor_find(c, h[i]);
+        if (!t || t->layout != g[i].layout) return 0;
         tc__storage *s = t->storage;
         if (s->bind_epoch == epoch) return 0;
         s->bind_epoch = epoch;
@@ -41058,6 +43511,7 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
         const tc__output *o = &p->output.at[i];
         if (!o->direct) continue;
         const tc__storage *a = t[e->source.at[o->external]]->storage;
+        if (a->owner == TC__SHARED) return 0;
         for (size_t k = 0; k < e->source.count; k++) {
             const tc__storage *b = t[e->source.at[k]]->storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -41087,16 +43541,16 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
 
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
-    tc__values *v = tc__values_of(k->f->ctx);
+    tc_ctx *c = k->f->ctx;
     tc__quick *q = &e->quick;
-    uint32_t epoch = tc__epoch_next(v), n = k->n_in + k->n_to;
+    uint32_t epoch = tc__epoch_next(tc__values_of(c)), n = k->n_in + k->n_to;
     uint32_t captured = (uint32_t)e->captured.count;
     tc__tensor **t = q->tensor.at;
     const tc__given *g = e->given.at;
     p->bound = NULL;
-    if (!tc__quick_sign(v, k->in, k->n_in, g, epoch, t)) return 0;
-    if (!tc__quick_sign(v, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
-    if (!tc__quick_sign(v, e->captured.at, captured, g + n, epoch, t + n)) return 0;
+    if (!tc__quick_sign(c, k->in, k->n_in, g, epoch, t)) return 0;
+    if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
+    if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
     for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
     for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
@@ -41195,8 +43649,12 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     return 1;
 }
 
-static tc_status tc__fn_enter(const tc__fcall *k) {
+static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
+    if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
+        k->f = tc__fn_here(k);
+        if (!k->f) return TC_E_NOMEM;
+    }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
     uint64_t skips = f->ctx->stats.skips;
@@ -41438,39 +43896,20 @@ TCDEF tc_config tc_config_default(void) {
     return config;
 }
 
-TCDEF tc_options tc_options_default(void) {
-    tc_options o;
-    memset(&o, 0, sizeof o);
-    return o;
-}
-
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-// A whole number in an environment variable, 0 if unset or not one.
-static int tc__env_int(const char *name) {
-    const char *s = tc__env(name);
-    int v = 0;
-    if (!s) return 0;
-    for (; *s >= '0' && *s <= '9' && v < 100000; s++) v = v * 10 + (*s - '0');
-    return *s ? 0 : v;
-}
-
 static void tc__configure(tc_ctx *c, const tc_config *config) {
-    const char *logs = config->logs ? config->logs : tc__env("TC_LOGS");
-    const char *backend = config->backend ? config->backend : tc__env("TC_BACKEND");
-    c->threads = config->threads > 0 ? config->threads : tc__env_int("TC_THREADS");
-    if (c->threads <= 0) c->threads = tc__cpu_count();
+    c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
-    c->disabled = tc__env_int("TC_DISABLE") != 0;
-    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
+    c->defaults.backend = config->backend;
+    tc__options_environment(c, &c->defaults, 1);
+    const char *backend = c->defaults.backend;
+    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
+    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
-    c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
-    if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
-                 backend);
-    if (logs) tc__log_parse(c, logs);
+    if (config->logs) tc__log_parse(c, config->logs);
 #ifdef __FAST_MATH__
     tc__warn(
         c,
@@ -41478,16 +43917,14 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
 #endif
 }
 
-TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = (tc_ctx *)tc__hook_realloc(&config->allocator, NULL, 0, sizeof *c);
+// A context with nothing in it but what others need to know of it; NULL = reported nowhere.
+static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
+    tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
-    tc__core *core = tc__core_of(c);
-    core->hook = config->allocator, core->logger = config->logger;
+    tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
     int slot = tc__ctx_register(c);
-    if (!slot) return tc__open_failed(c, &config->allocator);
+    if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
     // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
@@ -41499,12 +43936,67 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
-    tc__configure(c, config);
-    if (!tc__values_open(c) || !tc__kernels_open(c, config)) {
-        tc_close(c);
+    return c;
+}
+
+TCDEF tc_ctx *tc_open(const tc_config *config) {
+    tc_config all = config ? *config : tc_config_default();
+    tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
+    if (!c) return NULL;
+    tc__options_environment(c, &all, 0);
+    tc__configure(c, &all);
+    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
+    tc_close(c);
+    return NULL;
+}
+
+// Shows child c the live tensors of its parent; 0 = out of memory.
+static int tc__share(tc_ctx *c, tc_ctx *parent) {
+    for (tc__region *g = parent->recorder.region; g; g = g->next)
+        for (int i = 0; i < 2; i++)
+            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
+                tc__visit_hand_over(parent, &g->visit[i]);
+    const tc__recorder *r = &parent->recorder;
+    size_t n = r->kept_ids.count;
+    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
+    uint64_t found;
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
+                      ? (tc__tensor *)(uintptr_t)found
+                      : NULL;
+    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
+    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
+    return ok;
+}
+
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
+    if (!parent) return NULL;
+    const tc__core *from = tc__core_of(parent);
+    if (tc__values_of(parent)->parent) {
+        tc__fail(parent, TC_E_STATE,
+                 "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
-    return c;
+    if (!tc__visit_is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__family_settle(parent);
+    tc_ctx *c = tc__context_new(&from->hook, &from->logger);
+    if (!c) {
+        tc__fail(parent, TC_E_NOMEM, "tc_open_shared: no memory, or 255 contexts are open");
+        return NULL;
+    }
+    tc__core_like(tc__core_of(c), parent);
+    c->threads = 1;
+    c->stance = parent->stance, c->defaults = parent->defaults;
+    c->default_backend = tc__string_copy(c, parent->default_backend);
+    c->defaults.backend = c->default_backend;
+    c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own))
+            return tc_close(c), (tc_ctx *)NULL;
+    if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
+        return c;
+    tc_close(c);
+    return NULL;
 }
 
 static void tc__close_eager(tc_ctx *c) {
@@ -41524,8 +44016,7 @@ static void tc__close_eager(tc_ctx *c) {
     TC__VEC_FREE(c, v->result_of);
 }
 
-TCDEF void tc_close(tc_ctx *c) {
-    if (!c) return;
+static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
     while (c->fn) tc_fn_free(c->fn);
@@ -41541,12 +44032,25 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__map_free(&r->visits);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
+    tc__imports_free(c);
+    tc__family_settle(c);
+    tc__family_free(c);
+    tc__customs_close(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
+    tc__backends_free(c);
+    tc__string_free(c, c->default_backend);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
+}
+
+TCDEF void tc_close(tc_ctx *c) {
+    if (!c || tc__family_waits(c)) return;
+    tc_ctx *waits = tc__family_leave(c);
+    tc__close_now(c);
+    if (waits) tc__close_now(waits);
 }
 
 // ---- regions ----
@@ -41566,6 +44070,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    if (!r->visit && !r->skipped) tc__here_enter(c);
     if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
@@ -41573,9 +44078,17 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    tc__region_options(c, g, options);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return TC_E_ARG;
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+}
+
+static void tc__visit_end(tc_ctx *c) {
+    c->recorder.visit = NULL;
+    tc__here_leave(c, 0);
 }
 
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
@@ -41583,7 +44096,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
     if (r->skipped && !v) {
-        r->skipped--;
+        if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
@@ -41598,14 +44111,14 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
-        r->visit = NULL;
+        tc__visit_end(c);
         return TC_E_FULLGRAPH;
     }
     tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
     tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
-    r->visit = NULL;
+    tc__visit_end(c);
     return status;
 }
 
@@ -41614,11 +44127,17 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     tc_stance before = c->stance;
     if (c->recorder.visit || c->recorder.skipped)
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
     return before;
+}
+
+TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__kernels_wait(c);
+    return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {
@@ -41667,18 +44186,28 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
 }
 
-// A result of the open region: a graph break makes it readable. 0 = reported.
-static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+// A graph break in the open region, after which the tensors are readable. 0 = reported.
+static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
+                        tc__site site) {
     tc__visit *v = c->recorder.visit;
-    if (!v || t.id >> TC__SLOT_BITS != v->key || tc__tensor_find(c, t)) return 1;
-    v->broken |= v->region->fullgraph;
-    if (v->region->fullgraph)
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
                         who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, &t, 1, site);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
     return s && tc__segment(c, v, s);
+}
+
+// The same where it takes one: for a result of the open region that is not in memory. A body must
+// not be skipped either when what it reads comes from outside.
+static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (!v) return 1;
+    int ours = t.id >> TC__SLOT_BITS == v->key;
+    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    return tc__break_on(c, who, &t, 1, site);
 }
 
 // Elements of t in memory, computing what is needed; TC_OK or the error.
@@ -41702,25 +44231,6 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
     site.file = file, site.line = line;
     if (c) tc__site_set(c, site);
     return c;
-}
-
-// Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-                                  void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
 }
 
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,
@@ -41839,6 +44349,107 @@ TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
     s.allocations = tc__core_const(c)->allocations;
     return s;
 }
+// ---- gen/exec/host.c ----------------------------------------------------
+// Host calls: code of the user's with the values of tensors, at its place among the ops. In a region
+// it is a graph break, also where nothing has to run for it: the body of a function that makes one
+// must not be skipped.
+
+enum { TC__HOST_INPUTS = 64 };
+
+// An input while the function runs.
+typedef struct tc__host_input {
+    tc__storage *storage; // counted
+    void *copy;           // of a strided one, owned; else NULL
+    size_t bytes;         // of the copy
+} tc__host_input;
+
+typedef struct tc__host {
+    tc_ctx *c;
+    int n;
+    tc_tensor t[TC__HOST_INPUTS];
+    tc__host_input input[TC__HOST_INPUTS];
+    tc_buffer buffer[TC__HOST_INPUTS];
+} tc__host;
+
+static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_in) {
+    if (!fn) return tc__fail(c, TC_E_NULL, "host_call: the function is null");
+    if (n_in < 0 || n_in > TC__HOST_INPUTS)
+        return tc__fail(c, TC_E_ARG, "host_call: %d inputs; 0..%d are possible", n_in,
+                        TC__HOST_INPUTS);
+    if (n_in && !in) return tc__fail(c, TC_E_NULL, "host_call: a null array of tensors");
+    for (int i = 0; i < n_in; i++)
+        if (!in[i].id)
+            return tc__fail(c, TC_E_NULL,
+                            "host_call: input %d is a null tensor (an earlier call "
+                            "failed?)",
+                            i);
+    return 1;
+}
+
+// Puts what the inputs need in memory, by one graph break.
+static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
+    tc_ctx *c = h->c;
+    for (int i = 0; i < h->n; i++) h->t[i] = tc__written_external(c, in[i], site);
+    if (c->recorder.visit && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site))
+        return 0;
+    for (int i = 0; i < h->n; i++)
+        if (!tc__tensor_need(c, "host_call", h->t[i])) return 0;
+    return 1;
+}
+
+static int tc__host_input_open(tc__host *h, int i) {
+    const tc__tensor *m = tc__tensor_need(h->c, "host_call", h->t[i]);
+    if (!m) return 0;
+    const tc__layout *l = tc__layout_at(h->c, m->layout);
+    tc__host_input *in = &h->input[i];
+    tc_buffer *b = &h->buffer[i];
+    in->storage = m->storage;
+    in->storage->refs++;
+    b->spec.dtype = (tc_dtype)l->dtype, b->spec.rank = l->rank;
+    for (int d = 0; d < l->rank; d++) b->spec.dims[d] = l->dims[d];
+    if (!l->numel) return 1;
+    b->data = tc__tensor_data(m, l->dtype);
+    if (l->contiguous) return 1;
+    in->bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    in->copy = tc__alloc(h->c, in->bytes);
+    if (in->copy) tc__copy_from_strided(l, m->storage->data, m->offset, in->copy);
+    b->data = in->copy;
+    return in->copy != NULL;
+}
+
+static void tc__host_close(tc__host *h) {
+    for (int i = 0; i < h->n; i++) {
+        tc__storage_unref(h->c, h->input[i].storage);
+        tc__free(h->c, h->input[i].copy, h->input[i].bytes);
+    }
+}
+
+static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
+    char text[64];
+    int ok = 1;
+    for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
+    tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
+    tc__host_close(h);
+    if (!status) return ok;
+    return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
+                    tc__user_status_text(status, text));
+}
+
+TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
+                                int n_in, const char *file, int line) {
+    tc__host h;
+    tc__site site;
+    if (!tc) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(tc, site);
+    memset(&h, 0, sizeof h);
+    if (!tc__visit_is_ours(tc, "host_call")) return TC_E_THREAD;
+    tc_status outer = tc__unit_begin(tc);
+    int ok = tc__host_check(tc, fn, in, n_in);
+    if (ok) h.c = tc, h.n = n_in;
+    ok = ok && tc__host_break(&h, in, site) && tc__host_run(&h, fn, user);
+    return tc__unit_end(tc, outer, ok);
+}
 
 // ---- gen/base/once_begin.c ----------------------------------------------
 // include-many: from here to base/once_end.c stands code that runs once per program, or never.
@@ -41935,6 +44546,11 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
             tc__us(s->load_ns), tc__us(s->run_ns));
 }
 
+static const char *tc__launch_how(const tc__launch *l) {
+    if (l->custom && l->run == l->custom->host) return "the host's function";
+    return l->run ? "compiled" : "in the interpreter";
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
@@ -41948,8 +44564,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     tc__put(t, "\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n",
-                p->launch.at[i].run ? "compiled" : "in the interpreter");
+        tc__put(t, "    runs %s\n", tc__launch_how(&p->launch.at[i]));
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);

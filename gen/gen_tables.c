@@ -37,7 +37,7 @@ static const op_kind op_kinds[] = {
     {"GATHER", 2, 0},                                      // data, index
     {"SCATTER", 3, 0},                                     // data, index, updates
     {"REDUCE", 1, 0},  {"SCAN", 1, 0},    {"SORT", 1, 0},    {"CONTRACT", 2, 0},
-    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
+    {"CUSTOM", -1, 0}, {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

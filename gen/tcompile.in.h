@@ -19,6 +19,11 @@
 //         tc_print(h);
 //         tc_close(tc);
 //
+// YOUR OWN CODE IN A GRAPH
+//     tc_register_op makes a C function over whole buffers, or its text, an op like the others:
+//     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
+//     tc_host_call runs host code with the values of tensors at its place inside a region.
+//
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
 //     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
@@ -60,7 +65,10 @@
 
 #include "out/op_api.inc"
 
+#include "api/spec.h"
+#include "api/options.h"
 #include "api/compile.h"
+#include "api/extend.h"
 #include "api/function.h"
 
 #endif  // TCOMPILE_H
@@ -80,8 +88,10 @@
 #include "value/dtype.c"
 #include "value/ix.c"
 #include "value/buffer.c"
+#include "value/family.c"
 
 #include "graph/node.c"
+#include "graph/custom.c"
 #include "graph/infer.c"
 #include "graph/view.c"
 #include "graph/trace.c"
@@ -92,6 +102,7 @@
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
+#include "graph/extend.c"
 
 #include "base/once_begin.c"
 #include "graph/promote.c"
@@ -116,6 +127,7 @@
 #include "kernel/report.c"
 #include "kernel/lanes.c"
 #include "kernel/range.c"
+#include "kernel/print_custom.c"
 #include "kernel/print.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_c_acc.c"
@@ -137,9 +149,15 @@
 #include "exec/cache.c"
 #include "exec/cc.c"
 #include "exec/library.c"
+#include "exec/workshop.c"
 #include "exec/state.c"
+#include "exec/backend.c"
+#include "exec/options.c"
+#include "exec/custom.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
+#include "exec/foreign.c"
+#include "exec/tier.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"
@@ -148,6 +166,7 @@
 #include "exec/call.c"
 #include "io/show.c"
 #include "exec/context.c"
+#include "exec/host.c"
 
 #include "base/once_begin.c"
 #include "exec/explain.c"

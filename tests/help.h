@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-// "interp" never compiles, "cpu" compiles; both without the disk.
+// "aot_eager" never compiles, "cpu" compiles; both without the disk.
 TEST_UNUSED static tc_ctx *open_backend(const char *backend) {
     tc_config config = tc_config_default();
     config.backend = backend;
@@ -24,7 +24,7 @@ TEST_UNUSED static tc_ctx *open_backend(const char *backend) {
         if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
         tc_close(tc);                                                                      \
     }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
+    TEST(name##_interp) { both_##name("aot_eager"); }                                      \
     TEST(name##_cpu) { both_##name("cpu"); }                                               \
     static void body_##name(tc_ctx *tc)
 

@@ -19,6 +19,11 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
                            int line);
 TCDEF void tc_fn_free(tc_fn *f);
 
+// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
+// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
+// (TC_E_FOREIGN: tc was opened from another context).
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
+
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
 // call's own: after an error out[] is null and no input was written.

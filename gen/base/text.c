@@ -224,3 +224,23 @@ TC__UNUSED static void tc__put_double(tc__text *t, double v) {
     else
         tc__put(t, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
 }
+
+// ---- strings of their own
+
+// What C names are made of.
+static int tc__is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
+}
+
+// A copy that tc__string_free gives back; NULL for NULL, or with no memory, reported.
+static const char *tc__string_copy(tc_ctx *c, const char *s) {
+    if (!s) return NULL;
+    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
+    if (copy) memcpy(copy, s, strlen(s) + 1);
+    return copy;
+}
+
+static void tc__string_free(tc_ctx *c, const char *s) {
+    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
+}

@@ -84,6 +84,11 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
             tc__us(s->load_ns), tc__us(s->run_ns));
 }
 
+static const char *tc__launch_how(const tc__launch *l) {
+    if (l->custom && l->run == l->custom->host) return "the host's function";
+    return l->run ? "compiled" : "in the interpreter";
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
     tc__program *p = (tc__program *)s->program;
     tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
@@ -97,8 +102,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     tc__put(t, "\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n",
-                p->launch.at[i].run ? "compiled" : "in the interpreter");
+        tc__put(t, "    runs %s\n", tc__launch_how(&p->launch.at[i]));
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);

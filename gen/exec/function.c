@@ -58,10 +58,15 @@ enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
+    const char *name;   // the caller's, static
+    tc__site site;
     tc_body body;
     void *user;
     size_t user_bytes;
     tc_options options;
+    uint64_t serial;     // of all functions of its context
+    const tc_fn *origin; // of the parent context, of which this is an instance; NULL = none
+    uint64_t origin_serial;
     tc__entry *entry;             // most recent first; owned
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
@@ -490,7 +495,8 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     const tc__step *s;
     if (f->demoted) return;
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
-        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print)", s->site);
+        tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
+                      s->site);
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
@@ -518,11 +524,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (!tc__visit_open(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
-    uint64_t programs = c->stats.programs;
+    uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
     ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
+    tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
@@ -620,7 +627,9 @@ static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
+    uint64_t here = tc__here_enter(c);
     int ok = tc__fn_body(k, out);
+    tc__here_leave(c, here);
     if (recording) {
         if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
         return ok;
@@ -698,6 +707,13 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 // ---- making ----
 
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line) {
@@ -711,18 +727,20 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
+    f->ctx = tc;
     f->region = tc__region_new(tc, name ? name : "function", site, 0);
-    if (!f->region) {
+    if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
+        if (f->region) tc__fn_forget_region(f);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
-    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->options = options ? *options : tc_options_default();
+    f->options = f->region->options;
+    f->name = name ? name : "function", f->site = site;
+    f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
-    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
-    f->next = tc->fn, tc->fn = f;
+    f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
     return f;
 }
 
@@ -743,11 +761,33 @@ static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
     }
 }
 
-static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f) return NULL;
+    tc_fn *own = tc->fn;
+    if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
+    while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
+    if (own) return own;
+    if (tc__values_of(tc)->parent != f->ctx) {
+        tc__fail(
+            tc, TC_E_FOREIGN,
+            "tc_fn_in: function \"%s\" belongs to a context that this one was not opened "
+            "from with tc_open_shared",
+            f->name);
+        return NULL;
+    }
+    own = tc_compile_at(tc, f->body, f->user, f->user_bytes, &f->options, f->name,
+                        f->site.file, f->site.line);
+    if (own) own->origin = f, own->origin_serial = f->serial;
+    return own;
+}
+
+// The instance of a function that a call is about: of the context of its tensors, or of the child that
+// runs on this thread.
+static tc_fn *tc__fn_here(const tc__fcall *k) {
+    tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
+    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    return tc_fn_in(c, k->f);
 }
 
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
@@ -756,7 +796,7 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
     fresh->function = 1;
-    tc__region_options(f->ctx, fresh, &f->options);
+    fresh->options = old->options, fresh->backend = old->backend;
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;

@@ -28,6 +28,17 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return k->library != NULL;
 }
 
+// Context c uses the library of its parent.
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    if (!k) return 0;
+    c->kernels = k, c->target = parent->target;
+    k->library = parent->kernels->library;
+    (void)tc__atomic_add32(&k->library->users, 1);
+    tc__desk_open(&k->desk, c, k->library);
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
@@ -37,11 +48,29 @@ static void tc__kernels_close(tc_ctx *c) {
     c->kernels = NULL;
 }
 
+static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
+
 // ---- orders ----
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
+// Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
+static int tc__launch_lanes(const tc__launch *l) {
+    return l->custom ? 0 : tc__group_lanes(l->group);
+}
+
+// What of a program is compiled: all, or only what nothing else can run.
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what what) {
+    if (what == TC__COMPILE_NEEDED) return l->custom && !l->run;
+    return tc__has_source(c, l->group);
+}
+
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+    const tc__group *g = l->group;
     memset(o, 0, sizeof *o);
-    o->group = g, o->lanes = tc__group_lanes(g);
+    o->group = g, o->lanes = tc__launch_lanes(l);
+    o->custom = l->custom ? l->custom->op->op.name : NULL;
+    o->has_host = l->custom && l->custom->host;
     tc__text_init(&o->text, c);
     if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
     if (o->text.failed) return 0;
@@ -53,7 +82,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__group *g) {
 static int tc__job_order(tc__job *j, tc__launch *l) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l->group)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     l->order = i;
     if (i < j->order.count) return tc__text_free(&o.text), 1;
@@ -71,14 +100,17 @@ static size_t tc__job_open_orders(const tc__job *j) {
     return n;
 }
 
-// All kernels of a program; NULL = reported.
-static tc__job *tc__program_order(tc__program *p) {
+// The kernels of a program; NULL = reported.
+static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc_ctx *c = p->ctx;
     tc__job *j = tc__job_new(c, c->kernels->library);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
-    for (size_t i = 0; ok && i < p->launch.count; i++)
-        ok = tc__job_order(j, &p->launch.at[i]);
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        p->launch.at[i].order = UINT32_MAX;
+        if (tc__launch_wants(c, &p->launch.at[i], what))
+            ok = tc__job_order(j, &p->launch.at[i]);
+    }
     c->stats.emit_ns += tc__now_ns() - start;
     if (ok) return j;
     if (j) tc__job_free(j);
@@ -103,6 +135,8 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
         texts[i] = &j->order.at[u->order[i]].text;
     }
     tc__text_init(&u->text, j->ctx);
+    if (j->order.at[u->order[0]].custom) // complete, and alone
+        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
                                j->ctx->target);
     for (uint32_t i = 0; ok && i < u->count; i++)
@@ -119,18 +153,20 @@ static int tc__unit_close(tc__job *j, tc__unit *u) {
     return ok;
 }
 
-// The open orders as translation units: half a dozen kernels each, with vectors of one size.
+// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
+// op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
-    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2) {
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
+        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
         tc__unit u;
         memset(&u, 0, sizeof u);
         for (uint32_t i = 0; ok && i < j->order.count; i++) {
             const tc__order *o = &j->order.at[i];
             if (o->settled || o->lanes != lanes) continue;
             u.order[u.count++] = i;
-            if (u.count == TC__UNIT_KERNELS) ok = tc__unit_close(j, &u);
+            if (u.count == most) ok = tc__unit_close(j, &u);
         }
         ok = ok && tc__unit_close(j, &u);
     }
@@ -152,29 +188,77 @@ static void tc__job_count(const tc__job *j) {
 
 // The launches get what there is; the job is done with.
 static void tc__program_take(tc__program *p, tc__job *j) {
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].run = (tc__kernel_fn)j->order.at[p->launch.at[i].order].run;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->order != UINT32_MAX)
+            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+    }
     tc__job_count(j);
     tc__job_free(j);
-    p->compiled = 1;
 }
 
-// Gives every launch of the program its compiled code where that is to be had.
-static void tc__program_compile(tc__program *p, const char *name) {
-    tc_ctx *c = p->ctx;
-    tc__desk *k = &c->kernels->desk;
-    tc__job *j = tc__program_order(p);
-    if (!j) return;
+// What process and disk have of the orders; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
+                              const char *name, int (*ready)(tc__desk *k)) {
     uint64_t start = tc__now_ns();
-    int ready = !tc__job_open_orders(j) || tc__desk_ready(k);
-    c->stats.load_ns += tc__now_ns() - start;
-    if (ready) tc__job_load(j, k);
+    int ok = tc__job_open_orders(j) && ready(k);
+    j->ctx->stats.load_ns += tc__now_ns() - start;
+    if (ok) tc__job_load(j, k);
     size_t missing = tc__job_open_orders(j);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
             (unsigned)p->launch.count, (unsigned)missing);
-    if (missing && (!ready || tc__job_units(j))) tc__job_build(k, j);
+    return missing;
+}
+
+// Gives the launches of the program their compiled code where that is to be had.
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, what);
+    if (!j) return;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    if (missing && tc__job_units(j)) tc__job_build(k, j);
     tc__program_take(p, j);
 }
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
+    if (!j) return 0;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    if (missing && tc__job_units(j)) {
+        if (tc__workshop_give(j->library, j)) {
+            p->job = j;
+            return 1;
+        }
+        tc__job_build(k, j);
+    }
+    tc__program_take(p, j);
+    return 0;
+}
+
+// Why there is no code where there should be: the compiler's words, or where they were logged.
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    const tc__cc *cc = c->kernels->desk.cc;
+    return cc && cc->why.size ? cc->why.at : "see the log";
+}
+
+// Takes the code that was compiled in the background, if it is there.
+static void tc__program_arrive(tc__program *p) {
+    tc__job *j = (tc__job *)p->job;
+    if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
+        p->tier = TC__TIER_FINAL;
+        p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
+        tc__program_take(p, j);
+    } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
+        p->tier = TC__TIER_POSTPONED;
+        tc__job_free(j);
+    }
+    if (p->tier != TC__TIER_BUILDING) p->job = NULL;
+}
+
+static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 
 // The kernels with vectors of `lanes` elements, as one translation unit.
 static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
@@ -186,11 +270,11 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     char *names = TC__NEW_ARRAY(c, char, most *NAME);
     int ok = groups && symbols && names;
     for (size_t i = 0; ok && i < most; i++) {
-        if (tc__group_lanes(p->launch.at[i].group) != lanes) continue;
+        if (tc__launch_lanes(&p->launch.at[i]) != lanes) continue;
         snprintf(names + i * NAME, NAME, "kernel_%u", (unsigned)i);
         groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
-    if (n && out->size) tc__put(out, "\n// ==== the next file ====\n\n");
+    if (n && out->size) tc__put(out, "%s", tc__next_file);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
     most += !most;
     tc__free(c, groups, most * sizeof *groups);
@@ -199,12 +283,26 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
     return ok;
 }
 
+// The custom ops that have text, each a translation unit.
+static int tc__program_print_customs(tc__program *p, tc__text *out) {
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        char symbol[32];
+        if (!l->custom || !tc__has_source(p->ctx, l->group)) continue;
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        if (out->size) tc__put(out, "%s", tc__next_file);
+        ok = tc__print_kernel(out, l->group, &tc__dialect_c, symbol);
+    }
+    return ok;
+}
+
 // The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     int ok = 1;
     for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2)
         ok = tc__program_print_unit(p, out, lanes);
-    return ok && !out->failed;
+    return ok && tc__program_print_customs(p, out) && !out->failed;
 }
 
 #else // TC__JIT
@@ -214,9 +312,30 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     return 1;
 }
 
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    (void)c, (void)parent;
+    return 1;
+}
+
 static void tc__kernels_close(tc_ctx *c) { (void)c; }
 
-static void tc__program_compile(tc__program *p, const char *name) { (void)p, (void)name; }
+typedef enum tc__compile_what { TC__COMPILE_ALL, TC__COMPILE_NEEDED } tc__compile_what;
+
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    return (void)c, "this build compiles nothing";
+}
+
+static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
+    (void)p, (void)name, (void)what;
+}
+
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    return (void)p, (void)name, 0;
+}
+
+static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__kernels_wait(tc_ctx *c) { (void)c; }
 
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;

@@ -14,6 +14,8 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+typedef struct tc__workshop tc__workshop; // exec/workshop.c
+
 typedef struct tc__library {
     tc__core core; // must be first: its memory is its own, under the lock
     tc__mutex lock;
@@ -22,7 +24,12 @@ typedef struct tc__library {
     const char *compiler, *cache_dir;
     int disk;
     unsigned cpu; // TC__CPU_ bits that texts may use
+    size_t compile_memory;
+    int compile_ms, compile_threads;
+    pid_t pid;          // of the process that may hold the lock
+    tc__workshop *shop; // NULL = nothing was done in the background yet
     // Under the lock.
+    int busy, torn; // it is held; what follows was, in the parent process, when that forked
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
@@ -31,6 +38,8 @@ typedef struct tc__library {
 
 typedef struct tc__desk {
     tc_ctx *ctx; // pays for it
+    const volatile uint32_t
+        *cancel; // not 0: its job is not wanted any more. NULL = it always is
     tc__library *library;
     tc__cc *cc; // NULL = not looked for yet
     tc__cache *cache;
@@ -48,10 +57,12 @@ typedef struct tc__order {
     char symbol[40];
     uint8_t digest[32];     // of the text before it had its symbol
     const tc__group *group; // what is printed; not for who works on the job
-    int lanes;              // of its vectors
-    int known;              // 1 = the process had it
-    int settled;            // 1 = `run` is the answer
-    tc__dl_function run;    // NULL = interpret
+    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
+    int has_host;        //   and whether it has a function of the host, too
+    int lanes;           // of its vectors; 0 = a custom op
+    int known;           // 1 = the process had it
+    int settled;         // 1 = `run` is the answer
+    tc__dl_function run; // NULL = interpret
 } tc__order;
 
 // A translation unit: its kernels are orders of the job.
@@ -72,26 +83,31 @@ typedef struct tc__job {
     struct tc__job *next;
 } tc__job;
 
-static const char *tc__string_copy(tc_ctx *c, const char *s) {
-    if (!s) return NULL;
-    char *copy = (char *)tc__alloc(c, strlen(s) + 1);
-    if (copy) memcpy(copy, s, strlen(s) + 1);
-    return copy;
-}
-
-static void tc__string_free(tc_ctx *c, const char *s) {
-    if (s) tc__free(c, (void *)(uintptr_t)s, strlen(s) + 1);
-}
-
 // ---- life ----
 
 static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
 
-// A core that takes hooks and log channels from another one, and counts its own memory.
-static void tc__core_like(tc__core *core, tc_ctx *c) {
-    const tc__core *from = tc__core_of(c);
-    core->hook = from->hook, core->logger = from->logger;
-    core->log_mask = from->log_mask, core->cpu = from->cpu;
+static void tc__library_tables(tc__library *b) {
+    memset(&b->compiled, 0, sizeof b->compiled);
+    tc__modules_init(&b->modules, tc__library_ctx(b));
+    tc__map_init(&b->known, tc__library_ctx(b));
+}
+
+// A fork may have happened while another thread was at the tables: the child begins with new ones.
+static void tc__library_lock(tc__library *b) {
+    pid_t now = getpid();
+    if (b->pid != now) {
+        tc__mutex_init(&b->lock);
+        if (b->busy) tc__library_tables(b), b->torn = 1;
+        b->pid = now;
+    }
+    tc__mutex_lock(&b->lock);
+    b->busy = 1;
+}
+
+static void tc__library_unlock(tc__library *b) {
+    b->busy = 0;
+    tc__mutex_unlock(&b->lock);
 }
 
 static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
@@ -105,23 +121,23 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
     b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
     b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
-    tc__modules_init(&b->modules, tc__library_ctx(b));
-    tc__map_init(&b->known, tc__library_ctx(b));
+    b->pid = getpid();
+    b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
+    b->compile_memory = (size_t)config->compile_mb << 20;
+    tc__library_tables(b);
     return b;
 }
 
-// The last context that lets go frees it.
-static void tc__library_release(tc__library *b) {
+static void tc__library_free(tc__library *b) {
     tc_ctx *c = tc__library_ctx(b);
     tc_allocator hook = b->core.hook;
-    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
     TC__VEC_FREE(c, b->compiled);
     tc__string_free(c, b->compiler);
     tc__string_free(c, b->cache_dir);
     tc__mutex_free(&b->lock);
-    TC_ASSERT(b->core.bytes == 0);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
     tc__hook_realloc(&hook, b, sizeof *b, 0);
 }
 
@@ -141,9 +157,11 @@ static int tc__desk_find(tc__desk *k) {
     if (k->cc) return 1;
     memset(&o, 0, sizeof o);
     o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
     if (k->library->disk && !k->cache)
         k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
     k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    if (k->cc) k->cc->cancel = k->cancel;
     return k->cc != NULL;
 }
 
@@ -158,9 +176,9 @@ static int tc__desk_is_ready(tc__desk *k) {
 }
 
 static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
-    tc__mutex_lock(&k->library->lock);
+    tc__library_lock(k->library);
     int before = k->library->warned++;
-    tc__mutex_unlock(&k->library->lock);
+    tc__library_unlock(k->library);
     if (before) return;
     tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
              why ? why : "?");
@@ -203,10 +221,10 @@ static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
 
 // 1 = the process has this kernel, or knows that it is to be interpreted.
 static int tc__order_known(tc__library *b, tc__order *o) {
-    tc__mutex_lock(&b->lock);
+    tc__library_lock(b);
     const tc__compiled *e = tc__library_find(b, o->digest);
     if (e) o->run = e->run, o->settled = o->known = 1;
-    tc__mutex_unlock(&b->lock);
+    tc__library_unlock(b);
     return o->settled;
 }
 
@@ -247,11 +265,11 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
     if (!k->cache) return 0;
     uint64_t start = tc__now_ns();
     if (tc__order_key(k, o, &text, &key)) {
-        tc__mutex_lock(&b->lock);
+        tc__library_lock(b);
         tc__dl_function run =
             tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
         if (run) tc__order_settle(b, o, run);
-        tc__mutex_unlock(&b->lock);
+        tc__library_unlock(b);
         j->disk_hits += run != NULL, j->disk_misses += run == NULL;
         tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
                 run ? "from disk" : "not on disk");
@@ -275,11 +293,19 @@ static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
 
 // ---- compiler ----
 
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
+    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
+}
+
 // The object of one unit becomes code; kernels that are not in it are interpreted.
 static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
-    tc__mutex_lock(&b->lock);
+    tc__library_lock(b);
     tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
     int whole = m != NULL;
     for (uint32_t i = 0; i < u->count; i++) {
@@ -288,11 +314,16 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
         whole &= run != NULL;
         tc__order_settle(b, o, run);
     }
-    tc__mutex_unlock(&b->lock);
+    tc__library_unlock(b);
     if (whole) tc__unit_publish(k, j, u, m, so);
-    if (so->size && !whole) {
-        tc__library_warn(k, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
+    const tc__order *first = &j->order.at[u->order[0]];
+    if (first->custom && !whole) {
+        tc__custom_warn(k, first, so->size != 0);
+    } else if (!whole) {
+        tc__library_warn(
+            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
+            so->size ? NULL : k->cc->why.at);
+        if (so->size) tc__cc_distrust(k->cc);
     }
     j->load_ns += tc__now_ns() - start;
 }
@@ -304,12 +335,12 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     memset(so, 0, sizeof so);
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
-    int ok = tc__cc_build_all(k->cc, source, size, (int)n, so);
+    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
     j->cc_ns += tc__now_ns() - start;
     j->compiles += n;
-    if (!ok) tc__library_warn(k, "the compiler failed", k->cc->why.at);
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
     for (size_t i = 0; i < n; i++) {
-        tc__unit_load(k, j, &u[i], &so[i]);
+        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
         tc__blob_free(k->ctx, &so[i]);
     }
 }

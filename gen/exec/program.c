@@ -2,13 +2,13 @@
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
 
-typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
-
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
-    void **buf;         // base pointers by buffer; arena of the program
+    tc__kernel_fn held; // while it is interpreted to compare
+    tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
+    void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
     uint32_t order;       // of the program's job, while there is one
@@ -39,6 +39,12 @@ typedef struct tc__address {
     uint32_t source; // index
 } tc__address;
 
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     tc__arena arena;
@@ -64,9 +70,14 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
-    int compiled;
-    int postponed;   // it was made in a stance that does not compile
+    const tc__backend *backend; // NULL = of an eager op
+    tc__foreign *foreign;       // what a registered backend has of it; owned
+    int threads;                // that a kernel may use; 0 = all
+    int verify;      // 1 = its first compiled run is compared with the interpreter
+    tc__tier tier;   // whether it waits for code
+    void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
+    int customs;     // launches of custom ops
     int counted;     // its arena is in tc_stats
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
@@ -198,7 +209,9 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
     return 0;
 }
 
-static int tc__has_checks(const tc__program *p) {
+// Whether a run may fail half-way: by an index, or by a function of the user's.
+static int tc__may_fail(const tc__program *p) {
+    if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
         for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
             if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
@@ -209,7 +222,7 @@ static int tc__has_checks(const tc__program *p) {
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
-    if (tc__has_checks(p) || p->overlaps) return;
+    if (tc__may_fail(p) || p->overlaps) return;
     const tc__shape *l = p->inputs[o->external];
     for (size_t i = 0; i < p->output.count; i++) shared += p->output.at[i].node == o->node;
     for (size_t i = 0; i < p->launch.count; i++)
@@ -239,6 +252,8 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->job) tc__job_drop(p->job);
+    tc__foreign_free(p->foreign);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
@@ -315,7 +330,22 @@ enum {
     TC__PARALLEL_COST = 16384
 }; // element steps below which waking a thread does not pay
 
+// The code of a launch; without any, custom ops have the host's.
+static void tc__launch_take(tc__launch *l, tc__kernel_fn code) {
+    l->run = !code && l->custom ? l->custom->host : code;
+}
+
+static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
+    l->custom = tc__custom_prepare(&p->arena, &p->graph, l->group);
+    if (!l->custom) return 0;
+    l->args.buf = l->custom->argument;
+    p->customs++;
+    tc__launch_take(l, NULL);
+    return 1;
+}
+
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
     l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
     if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -329,13 +359,17 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
     int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
+    if (p->threads && l->grain < l->items / p->threads + 1)
+        l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+    if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -453,8 +487,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok =
-        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -473,7 +507,8 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     for (size_t i = 0; i < n; i++) {
         tc__output *o = &p->output.at[i];
@@ -514,7 +549,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    for (size_t i = 0; ok && i < p->output.count; i++)
+    int foreign = p->backend && p->backend->own.run;
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
@@ -528,6 +564,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->threads = v->region ? v->region->options.threads : 0;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);

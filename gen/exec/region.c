@@ -93,13 +93,13 @@ static void tc__reach_writes(tc__reach *r, uint32_t count) {
     }
 }
 
-// All that the value of `position` before step `count` is computed from, itself included.
+// All that the values of `code`s before step `count` are computed from, themselves included.
 // 0 = out of memory.
-static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, uint32_t position,
-                        uint32_t count) {
+static int tc__reach_of(tc__reach *r, tc_ctx *c, const tc__visit *v, const uint32_t *code,
+                        uint32_t n, uint32_t count) {
     if (!tc__reach_open(r, c, v)) return 0;
-    r->used[position] = 1;
-    tc__reach_down(r, position);
+    for (uint32_t i = 0; i < n; i++) *tc__reach_at(r, code[i]) = 1;
+    if (count) tc__reach_down(r, count - 1);
     tc__reach_writes(r, count);
     return 1;
 }
@@ -170,14 +170,27 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
-enum { TC__RECOMPILE_LIMIT = 16 };
+enum { TC__RECOMPILE_LIMIT = 16, TC__AUTOTUNE_SECONDS = 10 };
 
-// What the caller of a region or function asked for; NULL = defaults.
-static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
-    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
-    r->fullgraph = o ? o->fullgraph : 0;
-    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
+// What the caller of a region or function asked for; NULL = defaults. 0 = reported.
+static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
+                              const tc_options *o) {
+    tc_options all = o ? *o : tc_options_default();
+    const char *const *mode = tc__mode_names;
+    tc__options_inherit(&all, &c->defaults);
+    if (all.recompile_limit <= 0) all.recompile_limit = TC__RECOMPILE_LIMIT;
+    if (all.autotune_seconds <= 0) all.autotune_seconds = TC__AUTOTUNE_SECONDS;
+    if (!all.backend) all.backend = tc__backend_default->name;
+    if (!all.mode) all.mode = tc__mode_names[0];
+    const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
+    if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
+    if (known < 0)
+        return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
+                        all.mode, TC__MODES);
+    all.backend = b->name, all.mode = mode[known];
+    r->options = all, r->backend = b;
+    return 1;
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -275,29 +288,9 @@ static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
-}
-
-// Past its limit a region goes on in the interpreter; that is said once.
-static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
-    tc__region *r = v->region;
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)r->limit);
-    return 0;
-}
-
-// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
-static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
-    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
-    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    tc__program_compile(p, v->region->name);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -313,10 +306,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
     if (tc__step_is_ready(v, s)) {
-        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
-            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
@@ -329,7 +320,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__step_compile(c, v, p, exact);
+    if (!tc__program_start(c, v->region, p, exact)) {
+        tc__program_free(p);
+        return NULL;
+    }
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
@@ -358,12 +352,19 @@ static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *po
     return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
 }
 
-// Whether the program of a break at which `want` is read stores result i: it is wanted, a
-// later segment uses it, or it is small and computed on the way.
-static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i, uint32_t want) {
+static int tc__is_operand(const tc__step *s, uint32_t code) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (s->in[k] == code) return 1;
+    return 0;
+}
+
+// Whether the program of break `at` stores result i: it is read there, a later segment uses
+// it, or it is small and computed on the way.
+static int tc__segment_stores(tc_ctx *c, const tc__reach *r, uint32_t i,
+                              const tc__step *at) {
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
-    if (i == want || s->flags & TC__STEP_CROSSES) return 1;
+    if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
     return r->used[i] && tc__ops[s->op].kind != TC__KIND_EFFECT &&
            tc__is_small_result(c, r->v, s);
 }
@@ -374,29 +375,37 @@ static uint32_t *tc__segment_positions(tc_ctx *c, tc__visit *v, const tc__step *
     tc__reach r;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, s->position);
     if (!at) return NULL;
-    if (!tc__reach_of(&r, c, v, s->in[0], s->position)) {
+    if (!tc__reach_of(&r, c, v, s->in, s->n_in, s->position)) {
         tc__free(c, at, s->position * sizeof *at);
         return NULL;
     }
     for (uint32_t i = 0; i < s->position; i++)
-        if (tc__segment_stores(c, &r, i, s->in[0])) at[(*n)++] = i;
+        if (tc__segment_stores(c, &r, i, s)) at[(*n)++] = i;
     tc__reach_close(&r, c);
     return at;
 }
 
-// A graph break. Everything recorded so far stays; operand 0 of `s` gets data.
+// Whether all operands of a break are in memory.
+static int tc__segment_is_fed(const tc__visit *v, const tc__step *s) {
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (!(s->in[k] & TC__EXTERNAL) &&
+            (s->in[k] >= v->result_of.count || !v->result_of.at[s->in[k]]))
+            return 0;
+    return 1;
+}
+
+// A graph break. Everything recorded so far stays; the operands of `s` get data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
     tc__visit_promote(c, v);
     s = v->at;
-    uint32_t want = s->in[0], *at = NULL;
-    if (want & TC__EXTERNAL) return 1;
+    uint32_t *at = NULL;
     c->stats.graph_breaks++;
     tc__log(c, TC__LOG_GRAPH_BREAKS,
             "region \"%s\": value read at %s:%d; %u steps run here", v->region->name,
             s->site.file ? s->site.file : "?", s->site.line, (unsigned)s->position);
     v->segment = s->position + 1;
-    if (want < v->result_of.count && v->result_of.at[want]) return 1;
+    if (tc__segment_is_fed(v, s)) return 1;
     if (!tc__step_is_ready(v, s)) {
         at = tc__segment_positions(c, v, s, &n);
         if (!at) return 0;
@@ -438,7 +447,8 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
-            if (v->path.at[i]->op == TC_OP_BREAK) tc__mark_crossing(v, i);
+            if (v->path.at[i]->op == TC_OP_BREAK && v->path.at[i]->program)
+                tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
     return ok;
@@ -448,7 +458,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
 static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     const tc__step *s = v->path.at[position];
     tc__reach r;
-    if (!tc__reach_of(&r, c, v, position, (uint32_t)v->path.count)) return NULL;
+    if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
     for (uint32_t i = 0; i < v->external.count; i++)
         touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&

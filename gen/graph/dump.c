@@ -238,8 +238,8 @@ static int tc__attr_implied(const tc__attr_name *a) {
 
 // Of a name, the words it stands for: all the rest for a list, else one.
 static uint32_t tc__attr_words(const tc__attr_name *a, uint32_t left) {
-    int list =
-        tc__attr_is(a, "sizes") || tc__attr_is(a, "order") || tc__attr_is(a, "predicates");
+    int list = tc__attr_is(a, "sizes") || tc__attr_is(a, "order") ||
+               tc__attr_is(a, "predicates") || tc__attr_is(a, "buffers");
     return list ? left : left ? 1 : 0;
 }
 
@@ -260,6 +260,11 @@ static void tc__dump_attrs(tc__text *t, const tc__ixpool *p, int op, int dtype,
     a.rest = tc__ops[op].attr;
     while (tc__attr_next(&a)) {
         uint32_t n = tc__attr_words(&a, n_attr - at);
+        if (tc__attr_is(&a, "op")) { // of the user's: its name tells more than its number
+            tc__put(t, " op=%s", tc__custom_name(t->ctx, n ? attr[at] : -1));
+            at += n;
+            continue;
+        }
         if (tc__attr_is(&a, "external"))
             tc__put(t, " x");
         else if (tc__attr_is(&a, "bits"))
@@ -431,6 +436,15 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "end");
 }
 
+static void tc__dump_call(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "call %s", tc__custom_name(d->t->ctx, n->attr[0]));
+    for (uint32_t i = 2; i < n->n_attr; i++) {
+        if (n->attr[i] < 0) tc__put(d->t, " empty");
+        if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
+    }
+    tc__put(d->t, " -> b%lld", (long long)n->attr[1]);
+}
+
 typedef struct tc__dump_row {
     tc__op op;
     int typed; // its dtype ends the line
@@ -447,6 +461,7 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
     {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 
 static const tc__dump_row *tc__dump_row_of(const tc__node *n) {

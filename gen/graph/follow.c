@@ -129,11 +129,16 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     return ok;
 }
 
+// A step that only marks a place: it has no result, and no rules.
+static int tc__is_mark(tc__op op, uint32_t n_in) {
+    return op == TC_OP_FINISH || (op == TC_OP_BREAK && !n_in);
+}
+
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.
 static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__infer *q) {
     tc__meta m[TC__MAX_OPERANDS];
     memset(q, 0, sizeof *q);
-    if (k->op == TC_OP_FINISH) return 1; // any number of operands, and no result
+    if (tc__is_mark(k->op, k->n_in)) return 1;
     if (k->n_in > TC__MAX_OPERANDS)
         return tc__fail(c, TC_E_ARG, "%s: %u operands, %d are possible", tc__op_name(k->op),
                         (unsigned)k->n_in, TC__MAX_OPERANDS);

@@ -57,6 +57,7 @@ typedef enum tc__kind {
     TC__KIND_GATHER,
     TC__KIND_REDUCE,
     TC__KIND_CONTRACT,
+    TC__KIND_CUSTOM,
     TC__KIND_KERNEL,
     TC__KIND_EFFECT
 } tc__kind;
@@ -529,6 +530,67 @@ static int tc__shape_matmul(tc__infer *q) {
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
+}
+
+// ---- the user's ops ----
+
+// Sizes of an operand as numbers. Run-time sizes are those of this run from now on: a function of the
+// user's knows no symbols. 0 = they cannot be told.
+static int tc__spec_of(tc__infer *q, const tc__meta *m, tc_spec *s) {
+    tc__ixenv env;
+    memset(s, 0, sizeof *s);
+    memset(&env, 0, sizeof env);
+    env.sym = q->size;
+    s->dtype = (tc_dtype)m->dtype, s->rank = m->rank;
+    for (int i = 0; i < m->rank; i++) {
+        tc__ix e = m->dims[i];
+        if (!tc__ix_is_const(e) && !q->size) return 0;
+        s->dims[i] = tc__ix_is_const(e) ? tc__ix_value(e) : tc__ix_eval(q->ix, e, &env);
+        if (!tc__know(q, TC__EQUAL, e, tc__ix_const(s->dims[i]))) return 0;
+    }
+    return 1;
+}
+
+// What shape() said, if it can be.
+static int tc__spec_take(tc__infer *q, const char *name, const tc_spec *s) {
+    char who[TC__CUSTOM_NAME + 32];
+    snprintf(who, sizeof who, "custom op \"%s\": its shape", name);
+    if (!tc__dtype_valid((int)s->dtype))
+        return tc__fail(q->ctx, TC_E_DTYPE, "%s: %d is no dtype", who, (int)s->dtype);
+    if (!tc__dims_check(q->ctx, who, s->rank, s->dims)) return 0;
+    q->out.dtype = (uint8_t)s->dtype, q->out.rank = (uint8_t)s->rank;
+    for (int i = 0; i < s->rank; i++) q->out.dims[i] = tc__ix_const(s->dims[i]);
+    return 1;
+}
+
+static int tc__shape_fail(tc__infer *q, const tc__custom *o, tc_status status) {
+    char text[64], dims[160];
+    return tc__fail(q->ctx, tc__user_status(status),
+                    "custom op \"%s\": its shape function %s for input 0 of %s%s",
+                    o->op.name, tc__user_status_text(status, text),
+                    tc__dtype(q->in[0]->dtype)->name, tc__dims_text(q->in[0], dims));
+}
+
+static int tc__dtype_custom(tc__infer *q) { // the shape rule tells it
+    q->out.dtype = q->in[0]->dtype;
+    return 1;
+}
+
+static int tc__shape_custom(tc__infer *q) {
+    const tc__custom *o = tc__custom_at(q->ctx, q->attr[0]);
+    tc_spec in[TC__CUSTOM_INPUTS], out;
+    if (!o || q->n_in != (uint32_t)o->op.n_in)
+        return tc__fail(q->ctx, TC_E_ARG, "custom: no op has number %lld and %u inputs",
+                        (long long)q->attr[0], (unsigned)q->n_in);
+    if (!o->op.shape) return tc__shape_same(q);
+    for (uint32_t i = 0; i < q->n_in; i++)
+        if (!tc__spec_of(q, q->in[i], &in[i]))
+            return tc__fail(q->ctx, TC_E_UNSUPPORTED,
+                            "custom op \"%s\": input %u has sizes that are not known yet",
+                            o->op.name, (unsigned)i);
+    out = in[0];
+    tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
+    return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 
 #include "out/op_info.inc"

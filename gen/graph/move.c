@@ -282,8 +282,7 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    tc_ctx *c = NULL;
-    for (int i = 0; list && i < n && !c; i++) c = tc__ctx_of(list[i]);
+    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 

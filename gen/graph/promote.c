@@ -253,7 +253,7 @@ static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
     if (m && m->fixed >> dim & 1) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
-    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+    return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
 
 // The symbol of a size of this visit, 0 = none has it.
@@ -433,7 +433,7 @@ static int tc__step_rules(tc__promoter *p, tc__step *s, tc__infer *q) {
     int64_t words[TC__MAX_OPERANDS];
     tc__call k;
     memset(q, 0, sizeof *q);
-    if (s->op == TC_OP_FINISH) return 1;
+    if (tc__is_mark((tc__op)s->op, s->n_in)) return 1;
     memset(&k, 0, sizeof k);
     for (uint32_t i = 0; i < s->n_in; i++) tc__code_meta(p->ctx, v, s->in[i], &m[i]);
     for (uint32_t i = 0; i < s->n_attr; i++)
@@ -626,7 +626,7 @@ static int tc__sizes_wanted(const tc__promoter *p) {
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
         v->fresh = UINT32_MAX;
         return;
     }

@@ -330,12 +330,28 @@ static int tc__read_word(tc__reader *r, tc__read_node *n, char kind) {
     return tc__skip_value(r, &n->value);
 }
 
+// The name of an op that the context has registered, as its number.
+static int tc__read_custom(tc__reader *r, tc__read_node *n) {
+    size_t size = 0;
+    if (!tc__read_expect(r, "op") || !tc__read_expect(r, "=")) return 0;
+    while (tc__is_name(r->at[size])) size++;
+    const tc__custom *o = tc__custom_named(r->ctx, r->at, size);
+    if (!o) return tc__read_fail(r, "no op of this name is registered; tc_register_op it");
+    r->at += size;
+    n->attr[n->n_attr++] = o->number;
+    return 1;
+}
+
 static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
     tc__attr_name a;
     a.rest = tc__ops[n->op].attr;
     while (tc__attr_next(&a)) {
         int list = tc__attr_words(&a, 2) == 2, external = tc__attr_is(&a, "external");
         if (tc__attr_implied(&a)) continue;
+        if (tc__attr_is(&a, "op")) {
+            if (!tc__read_custom(r, n)) return 0;
+            continue;
+        }
         if (external && !tc__read_expect(r, "x")) return 0;
         if (!external && !tc__attr_is(&a, "bits") &&
             (!tc__read_expect(r, a.name) || !tc__read_expect(r, "=")))

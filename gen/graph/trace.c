@@ -114,10 +114,11 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;     // keeps: some path has a KEEP step
-    int dynamic;              // tc_dynamic
-    uint32_t programs, limit; // programs made; how many of them are compiled
-    int function; // a body: the operands of its FINISH are the outputs, no others
+    int keeps;           // some path has a KEEP step
+    tc_options options;  // what the caller asked for, nothing left open
+    const void *backend; // that runs its programs; of exec/
+    uint32_t programs;   // made; options.recompile_limit of them are compiled
+    int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -183,9 +184,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN,
-                        "%s: the tensor belongs to context %u, this is context %u", who,
-                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(
+            c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
+            who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
+            v->parent ? ", which sees what lived when tc_open_shared was called" : "");
     if (tc__is_visit(t))
         return tc__fail(c, TC_E_DEAD,
                         "%s: result %u of a region's visit that is two or more visits "
@@ -209,6 +211,8 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     uint64_t kept;
+    if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
+        return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
     tc__visit *v = tc__visit_find(c, t);
     uint32_t p = tc__position(t);

@@ -29,6 +29,7 @@ static const struct {
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
+    {TC__KIND_CUSTOM, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
 };
@@ -52,6 +53,7 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, 3, 2 + TC__CUSTOM_INPUTS},
 };
 
 typedef struct tc__verifier {
@@ -103,7 +105,8 @@ static int tc__verify_legal(const tc__verifier *v) {
 
 static int tc__has_value(const tc__node *n) {
     return n->op != TC_OP_STORE && n->op != TC_OP_FOR && n->op != TC_OP_END &&
-           n->op != TC_OP_NEW && !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
+           n->op != TC_OP_NEW && n->op != TC_OP_CALL &&
+           !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
 static int tc__verify_common(const tc__verifier *v, uint32_t position) {

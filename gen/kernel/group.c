@@ -21,7 +21,8 @@ typedef struct tc__kbuf {
 typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,
-    TC__CONTRACTION
+    TC__CONTRACTION,
+    TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
 } tc__group_kind;
 
 typedef struct tc__group {
@@ -91,6 +92,10 @@ static uint32_t tc__count_results(const tc__group *k) {
 static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
+    if (k->kind == TC__OPAQUE) {
+        tc__put(t, "the function of a custom op over whole buffers, 1 result");
+        return;
+    }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
     if (k->kind == TC__REDUCTION) {
         tc__put(t, ", ");

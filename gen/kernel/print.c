@@ -232,11 +232,6 @@ static void tc__put_ix(tc__printer *p, tc__ix e) {
 
 // ---- expressions of ops.def ----
 
-static int tc__is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
-
 // "(name)" after TC_F or TC_K: copies the name into out, gives what follows.
 static const char *tc__bracketed(const char *s, char out[40]) {
     size_t n = 0;
@@ -700,6 +695,10 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
+    if (g->kind == TC__OPAQUE && d->cuda)
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no custom ops yet",
+                        d->name);
+    if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__put_head(&p, symbol);

@@ -27,7 +27,8 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction",
+                                        "custom op"};
     tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
     tc__dump_ix(t, k->body.ix, k->rows);
     tc__put(t, " x columns ");

@@ -76,9 +76,52 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     return !w->failed && !w->ix->failed;
 }
 
+// The buffer of an operand of a custom op, -1 = it has no elements.
+static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
+    tc__ix numel = tc__node_numel(w->g, a);
+    if (tc__has_no_elements(a)) return -1;
+    if (s->root_of[a->id] == TC__NONE)
+        return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[0], a->dtype, numel);
+    return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
+}
+
+// CALL of a custom op over its buffers, one work item. There are no loops to bind.
+static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
+    tc__weave w;
+    tc__node call;
+    int64_t attr[2 + TC__CUSTOM_INPUTS];
+    uint32_t none = 0;
+    int r = s->root_of[n->id];
+    if (!tc__weave_open(&w, s, s->root.at[r].group,
+                        &s->cluster.at[s->root.at[r].group].space))
+        return tc__weave_close(&w, s, 1);
+    tc__group *k = w.k;
+    k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
+    k->rows = k->items = tc__ix_const(1), k->cols = tc__node_numel(s->g, n);
+    memset(&call, 0, sizeof call);
+    call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
+    call.attr = attr, call.n_attr = 2 + n->n_in;
+    attr[0] = n->attr[0];
+    attr[1] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, k->cols);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        attr[2 + i] = tc__custom_buffer(&w, s, tc__custom_operand(s->g, n, i));
+    if (!w.failed) k->buffer.at[attr[1]].written = 1;
+    int ok = !w.failed && tc__node_append(&k->body, &call) &&
+             TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
+    return tc__weave_close(&w, s, !ok);
+}
+
+// The custom op that a cluster is.
+static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
+    size_t i = 0;
+    while (s->root.at[i].group != group) i++;
+    return s->g->node.at[s->root.at[i].node];
+}
+
 static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
+    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);

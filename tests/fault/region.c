@@ -61,7 +61,7 @@ static tc_ctx *open_with(const char *cc, const char *cache) {
 static const float *expected(float scale) {
     static float want[COUNT];
     tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     tc_ctx *tc = tc_open(&config);
     CHECK(run(tc, scale, want));
     tc_close(tc);

@@ -102,7 +102,7 @@ BOTH(inputs_at_the_address_of_dead_ones) {
 
 // Handles of another context, with the same slots: refused at every place, and nothing is lost.
 BOTH(tensors_of_another_context) {
-    tc_ctx *there = open_backend("interp");
+    tc_ctx *there = open_backend("aot_eager");
     float x[N] = {0};
     stand s;
     open_stand(&s, tc);

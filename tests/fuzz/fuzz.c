@@ -48,12 +48,12 @@ static const struct {
     const char *passes_off;
     int keep; // 1: every result is named by tc_keep, so that it is an output
 } variants[VARIANTS] = {
-    {"eager", "interp", 1, 0, "", 0},
-    {"region, interpreted", "interp", 1, 0, "", 0},
-    {"region, interpreted, 2 threads", "interp", 2, 0, "", 0},
-    {"region, interpreted, no fusion", "interp", 1, 1, "", 0},
-    {"region, interpreted, no passes", "interp", 1, 0, "all", 0},
-    {"region, interpreted, all results kept", "interp", 1, 0, "", 1},
+    {"eager", "aot_eager", 1, 0, "", 0},
+    {"region, interpreted", "aot_eager", 1, 0, "", 0},
+    {"region, interpreted, 2 threads", "aot_eager", 2, 0, "", 0},
+    {"region, interpreted, no fusion", "aot_eager", 1, 1, "", 0},
+    {"region, interpreted, no passes", "aot_eager", 1, 0, "all", 0},
+    {"region, interpreted, all results kept", "aot_eager", 1, 0, "", 1},
     {"region, compiled", "cpu", 2, 0, "", 0},
     {"region, compiled, no fusion", "cpu", 1, 1, "", 0},
 };
@@ -109,7 +109,9 @@ static tc_ctx *context(int variant) {
     config.no_disk_cache = 1;
     config.allocator.realloc = counting;
     config.logger.log = keep_warning;
-    return contexts[variant] = tc_open(&config);
+    contexts[variant] = tc_open(&config);
+    fuzz_register(contexts[variant]);
+    return contexts[variant];
 }
 
 static int close_contexts(void) {
@@ -525,6 +527,7 @@ static const char reproducer_main[] =
     "    config.backend = BACKEND, config.threads = THREADS, config.no_fusion = NO_FUSION;\n"
     "    config.passes_off = PASSES_OFF;\n"
     "    tc_ctx *tc = tc_open(&config);\n"
+    "    fuzz_register(eager), fuzz_register(tc);\n"
     "    for (int k = 0; k < 3 && !wrong; k++) {\n"
     "        side = 0, program(eager, k, 0);\n"
     "        side = 1, program(tc, k, 1);\n"
@@ -564,6 +567,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
     fprintf(f, "//     cc -g -I. %s -o repro -lpthread -ldl && ./repro\n", path);
     fprintf(f, "#define TCOMPILE_IMPLEMENTATION\n#include \"tcompile.h\"\n%s",
             reproducer_head);
+    print_ops(f);
     fprintf(f, "#ifndef BACKEND\n#    define BACKEND \"%s\"\n#    define THREADS %d\n",
             variants[v->variant].backend, variants[v->variant].threads);
     fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",

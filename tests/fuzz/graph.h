@@ -76,7 +76,7 @@ static const struct {
     {C_FLATTEN, 1}, {C_TRIANGLE, 1}, {C_MATMUL, 5},    {C_LINEAR, 1},     {C_TAKE, 3},
     {C_GATHER, 3},  {C_ONE_HOT, 1},  {C_VAR, 1},       {C_LAYER_NORM, 2}, {C_FULL, 1},
     {C_ARANGE, 1},  {C_RAND, 1},     {C_IN_TENSOR, 5}, {C_IN_SCALAR, 3},  {C_IN_UNARY, 2},
-    {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},
+    {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},    {C_CUSTOM, 3},
 };
 
 static int random_op(rng *g) {
@@ -733,6 +733,15 @@ static int do_source(graph *g, const ins *s, int a) {
     return emit(g, &o);
 }
 
+static int do_custom(graph *g, const ins *s, int a) {
+    call o = new_call(C_CUSTOM, (int)(s->r[0] % COUNT(custom_ops)), 1, a, 0, 0);
+    if (o.fn) return emit(g, &o);
+    if (!g->v[a].d.rank) return a;
+    if (is_float(g, a)) a = guard(g, a, -1e6, 1e6);
+    o.in[0] = cast(g, a, TC_F32);
+    return emit(g, &o);
+}
+
 static int do_ins(graph *g, const ins *s, int a, int b, int c) {
     call o = new_call((call_kind)s->op, 0, 1, a, 0, 0);
     tc_dims d = g->v[a].d, out;
@@ -830,6 +839,7 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         return a;
     case C_READ: emit(g, &o); return a;
     case C_BRANCH: return do_branch(g, s, a, b);
+    case C_CUSTOM: return do_custom(g, s, a);
     default: return do_move(g, s, a);
     }
 }

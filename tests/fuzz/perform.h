@@ -167,6 +167,8 @@ static const struct {
 #undef F
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
+#include "ops.h"
+
 // ---- calls ----
 typedef enum call_kind {
     C_UNARY,
@@ -206,6 +208,7 @@ typedef enum call_kind {
     C_FULL,
     C_ARANGE,
     C_RAND,
+    C_CUSTOM,
     C_IN_TENSOR,
     C_IN_SCALAR,
     C_IN_UNARY,
@@ -468,6 +471,10 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         }
         if (tc && o->fn) r = tc_randn_at(tc, o->d, (tc_dtype)o->a[0], SITE);
         if (tc && !o->fn) r = tc_rand_at(tc, o->d, (tc_dtype)o->a[0], SITE);
+        break;
+    case C_CUSTOM:
+        DO(tc_custom_at(tc, tc_op_named(tc, custom_ops[o->fn]), &V(0), 1, SITE),
+           "tc_custom(tc, tc_op_named(tc, \"%s\"), &v%d, 1)", custom_ops[o->fn], in);
         break;
     case C_IN_TENSOR:
         DO(in_place_tensor[o->fn].fn(V(0), V(1), SITE), "tc_%s(v%d, v%d)",

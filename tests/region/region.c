@@ -832,7 +832,7 @@ BOTH(one_result_as_several_outputs) {
 
 // ---- contexts and scopes ----
 BOTH(contexts_do_not_mix) {
-    tc_ctx *other = open_backend("interp");
+    tc_ctx *other = open_backend("aot_eager");
     tc_tensor x = line(tc, N, 0, 1), y = line(other, N, 0, 1);
     CHECK(tc_is_null(tc_add(x, y)));
     ERROR(TC_E_FOREIGN, "add");

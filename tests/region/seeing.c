@@ -389,7 +389,7 @@ TEST(tc_disable) {
 }
 
 TEST(tc_backend_and_threads) {
-    setenv("TC_BACKEND", "interp", 1);
+    setenv("TC_BACKEND", "aot_eager", 1);
     setenv("TC_THREADS", "3", 1);
     tc_ctx *tc = tc_open(NULL);
     CHECK_EQ(tc__threads(tc), TC__THREADS ? 3 : 1);

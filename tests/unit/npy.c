@@ -11,7 +11,7 @@ static char path[64];
 static tc_ctx *tc;
 
 static void start(void) {
-    tc = open_backend("interp");
+    tc = open_backend("aot_eager");
     CHECK(tc && mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.npy", folder);
 }

@@ -10,6 +10,10 @@
 #include "out/status.inc"
 #include "out/dtype_enum.inc"
 
+#include "api/tensor.h"
+#include "api/compile.h"
+#include "api/extend.h"
+
 #include "base/prelude.c"
 
 #include "base/error.c"
@@ -26,8 +30,11 @@
 
 #include "value/ix.c"
 
+#include "value/buffer.c"
+
 #include "graph/node.c"
 
+#include "graph/custom.c"
 #include "graph/infer.c"
 
 #include "base/once_begin.c" // compiled as users get it, also where it does what it must not
@@ -42,6 +49,7 @@ enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
 
 #include "kernel/range.c"
 
+#include "kernel/print_custom.c"
 #include "kernel/print.c"
 
 #include "kernel/print_matmul.c"

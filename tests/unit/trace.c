@@ -29,7 +29,7 @@ static void check_trie(tc_ctx *tc, int want_steps, int want_ends, int line) {
 #define TRIE(steps, ends) check_trie(tc, (steps), (ends), __LINE__)
 
 TEST(a_path_is_one_step_per_call) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40);
     for (int k = 0; k < 3; k++) {
         BEGIN("trace");
@@ -53,7 +53,7 @@ TEST(a_path_is_one_step_per_call) {
 }
 
 TEST(a_handle_is_epoch_and_position) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40), y[2];
     uint32_t epoch[2];
     for (int k = 0; k < 2; k++) {
@@ -71,7 +71,7 @@ TEST(a_handle_is_epoch_and_position) {
 }
 
 TEST(patterns_fork_where_they_differ) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 40);
     BEGIN("trace");
     tc_add(a, a);
@@ -93,7 +93,7 @@ TEST(patterns_fork_where_they_differ) {
 }
 
 TEST(attributes_and_layouts_fork) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor m = tc_reshape(numbers(tc, 40), TC_DIMS(8, 5));
     const double s[4] = {1, 2, 1, 2};
     for (int k = 0; k < 4; k++) {
@@ -119,7 +119,7 @@ TEST(attributes_and_layouts_fork) {
 }
 
 TEST(a_view_of_a_bound_tensor_is_an_alias) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40), v = tc_slice(x, 0, 0, 20, 1), w = tc_clone(v);
     BEGIN("trace");
     tc_neg(x), tc_neg(v), tc_neg(w);
@@ -137,7 +137,7 @@ TEST(a_view_of_a_bound_tensor_is_an_alias) {
 }
 
 TEST(a_failed_match_leaves_no_binding_behind) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 40), c = numbers(tc, 41);
     BEGIN("trace");
     tc_add(a, b);
@@ -158,7 +158,7 @@ TEST(a_failed_match_leaves_no_binding_behind) {
 }
 
 TEST(a_refused_call_is_no_step) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 41);
     BEGIN("trace");
     tc_neg(a);
@@ -172,7 +172,7 @@ TEST(a_refused_call_is_no_step) {
 }
 
 TEST(breaks_and_keeps_are_steps) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40);
     for (int k = 0; k < 3; k++) {
         BEGIN("trace");
@@ -190,7 +190,7 @@ TEST(breaks_and_keeps_are_steps) {
 }
 
 TEST(two_visits_are_held_and_the_older_one_dies) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40), y[4];
     for (int k = 0; k < 4; k++) {
         BEGIN("trace");
@@ -205,7 +205,7 @@ TEST(two_visits_are_held_and_the_older_one_dies) {
 
 TEST(closing_gives_everything_back) {
     for (int abandon = 0; abandon < 2; abandon++) {
-        tc_ctx *tc = open_backend("interp");
+        tc_ctx *tc = open_backend("aot_eager");
         tc_tensor x = numbers(tc, 40);
         BEGIN("trace");
         tc_keep(tc_add_s(x, 1));

@@ -1,0 +1,88 @@
+// Your own code in a graph: ops that are opaque to the compiler, and host calls.
+
+// ---- custom ops ----
+//
+// An op of your own is a C function over whole buffers. It takes part in everything as
+// other ops do: eager calls, regions, functions (tc_call skips a body that has it), the
+// disk cache. The ops around it are fused as ever; it is a kernel by itself, with its
+// inputs in memory.
+//
+// It must be pure: the same inputs give the same bits every time, and nothing else changes,
+// least of all the inputs. For a call whose result nobody needs is left out, equal calls
+// are one, and a call may be made again where a result is needed later. It is called on the
+// thread that uses the context, once for a launch; it may have threads of its own, but must
+// not use the context. It is not called where its result has no elements.
+
+// Gives dtype and sizes of the result, *out, which is a copy of in[0] at first. It depends
+// on nothing but its arguments, and is called any number of times. TC_OK, or the TC_E_...
+// that the call of the op gets.
+typedef tc_status (*tc_custom_shape)(void *user, const tc_spec *in, int n_in, tc_spec *out);
+
+// Computes all elements of *out. TC_OK, or a TC_E_... that the region, the call or the
+// eager op fails with: nothing was written in place then.
+typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
+                                   const tc_buffer *out);
+
+// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none.
+// For a later version: nothing calls it yet.
+typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
+                                        int n_in, tc_tensor out, tc_tensor grad_out,
+                                        tc_tensor *grad_in);
+
+// A name and one of run and c_source are needed; zero is right for the rest. One op has one
+// result.
+typedef struct tc_custom_op {
+    const char *name;  // a C identifier of at most 63 characters, unique in its context
+    int n_in;          // inputs, at most 64; 0 = 1
+    void *user;        // handed to all functions; outlives the context
+    tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
+                                  // as for other ops; else each set has a program
+    tc_custom_run run;            // NULL = only c_source
+    const char *c_source;         // NULL = only run; see below
+    const char *cuda_source;      // kept for devices that come later; unused now
+    tc_custom_gradient gradient;  // NULL = none; unused now
+} tc_custom_op;
+
+// c_source is C99 text that defines the function `tc_status NAME(void *user, const
+// tc_buffer *in, int n_in, const tc_buffer *out)`, where NAME is the op's name: a
+// tc_custom_run, so one function can be both. It is compiled as our own kernels are (a*b +
+// c is never contracted), in a unit of its own; its text is part of its key in the cache.
+// In front of it stand tc_status with TC_OK and TC_E_..., tc_dtype with TC_F32..., tc_spec,
+// tc_buffer, TC_MAX_RANK, int8_t...uint64_t, size_t and NULL. It includes nothing and calls
+// nothing but itself.
+//
+// Where nothing is compiled, run is called instead. An op without run is compiled in any
+// case, also outside regions and past a recompile_limit; where that cannot be, it is
+// TC_E_COMPILER.
+
+// Registers an op, for as long as the context lives; all but *user is copied. Gives its
+// number for tc_custom, 0 on error: TC_E_NULL (no name, neither run nor c_source), TC_E_ARG
+// (n_in; a name that is no identifier, or taken; a c_source without that function, or with
+// an #include), TC_E_STATE (inside a region).
+TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
+#define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
+
+// The number of the op of this name, 0 = there is none.
+TCDEF int tc_op_named(const tc_ctx *tc, const char *name);
+
+// Calls op number `op` of this context; views are handed to it row-major. TC_E_ARG: no such
+// op, n_in; TC_E_NULL; and what its shape gives.
+TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
+                             const char *file, int line);
+#define tc_custom(tc, op, in, n_in) tc_custom_at(tc, op, in, n_in, TC__SITE)
+
+// ---- host calls ----
+
+// Host code that gets the values of tensors. It may do anything, use the context too, but
+// not write to the buffers. What it returns is the status of the tc_host_call.
+typedef tc_status (*tc_host_fn)(void *user, const tc_buffer *in, int n_in);
+
+// Calls fn now. Inside a region that is one graph break, as tc_read is: what the inputs
+// need runs before. So effects are in the order of the calls, at every visit; what in-place
+// ops wrote is seen in the inputs given, not in memory of your own. The body of a function
+// that does this is not skipped. n_in may be 0. TC_E_NULL; TC_E_ARG (more than 64 inputs);
+// TC_E_FULLGRAPH; what computing the inputs gives (fn is not called then); what fn returns.
+TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
+                                int n_in, const char *file, int line);
+#define tc_host_call(tc, fn, user, in, n_in)                                               \
+    tc_host_call_at(tc, fn, user, in, n_in, TC__SITE)

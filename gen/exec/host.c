@@ -1,0 +1,100 @@
+// Host calls: code of the user's with the values of tensors, at its place among the ops. In a region
+// it is a graph break, also where nothing has to run for it: the body of a function that makes one
+// must not be skipped.
+
+enum { TC__HOST_INPUTS = 64 };
+
+// An input while the function runs.
+typedef struct tc__host_input {
+    tc__storage *storage; // counted
+    void *copy;           // of a strided one, owned; else NULL
+    size_t bytes;         // of the copy
+} tc__host_input;
+
+typedef struct tc__host {
+    tc_ctx *c;
+    int n;
+    tc_tensor t[TC__HOST_INPUTS];
+    tc__host_input input[TC__HOST_INPUTS];
+    tc_buffer buffer[TC__HOST_INPUTS];
+} tc__host;
+
+static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_in) {
+    if (!fn) return tc__fail(c, TC_E_NULL, "host_call: the function is null");
+    if (n_in < 0 || n_in > TC__HOST_INPUTS)
+        return tc__fail(c, TC_E_ARG, "host_call: %d inputs; 0..%d are possible", n_in,
+                        TC__HOST_INPUTS);
+    if (n_in && !in) return tc__fail(c, TC_E_NULL, "host_call: a null array of tensors");
+    for (int i = 0; i < n_in; i++)
+        if (!in[i].id)
+            return tc__fail(c, TC_E_NULL,
+                            "host_call: input %d is a null tensor (an earlier call "
+                            "failed?)",
+                            i);
+    return 1;
+}
+
+// Puts what the inputs need in memory, by one graph break.
+static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
+    tc_ctx *c = h->c;
+    for (int i = 0; i < h->n; i++) h->t[i] = tc__written_external(c, in[i], site);
+    if (c->recorder.visit && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site))
+        return 0;
+    for (int i = 0; i < h->n; i++)
+        if (!tc__tensor_need(c, "host_call", h->t[i])) return 0;
+    return 1;
+}
+
+static int tc__host_input_open(tc__host *h, int i) {
+    const tc__tensor *m = tc__tensor_need(h->c, "host_call", h->t[i]);
+    if (!m) return 0;
+    const tc__layout *l = tc__layout_at(h->c, m->layout);
+    tc__host_input *in = &h->input[i];
+    tc_buffer *b = &h->buffer[i];
+    in->storage = m->storage;
+    in->storage->refs++;
+    b->spec.dtype = (tc_dtype)l->dtype, b->spec.rank = l->rank;
+    for (int d = 0; d < l->rank; d++) b->spec.dims[d] = l->dims[d];
+    if (!l->numel) return 1;
+    b->data = tc__tensor_data(m, l->dtype);
+    if (l->contiguous) return 1;
+    in->bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    in->copy = tc__alloc(h->c, in->bytes);
+    if (in->copy) tc__copy_from_strided(l, m->storage->data, m->offset, in->copy);
+    b->data = in->copy;
+    return in->copy != NULL;
+}
+
+static void tc__host_close(tc__host *h) {
+    for (int i = 0; i < h->n; i++) {
+        tc__storage_unref(h->c, h->input[i].storage);
+        tc__free(h->c, h->input[i].copy, h->input[i].bytes);
+    }
+}
+
+static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
+    char text[64];
+    int ok = 1;
+    for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
+    tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
+    tc__host_close(h);
+    if (!status) return ok;
+    return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
+                    tc__user_status_text(status, text));
+}
+
+TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
+                                int n_in, const char *file, int line) {
+    tc__host h;
+    tc__site site;
+    if (!tc) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(tc, site);
+    memset(&h, 0, sizeof h);
+    if (!tc__visit_is_ours(tc, "host_call")) return TC_E_THREAD;
+    tc_status outer = tc__unit_begin(tc);
+    int ok = tc__host_check(tc, fn, in, n_in);
+    if (ok) h.c = tc, h.n = n_in;
+    ok = ok && tc__host_break(&h, in, site) && tc__host_run(&h, fn, user);
+    return tc__unit_end(tc, outer, ok);
+}
