@@ -37,6 +37,8 @@ static const row rows[] = {
      INTERPRETED, SKIPPED, INTERPRETED},
     {TC_STANCE_FAIL_ON_RECOMPILE, "fail_on_recompile", "a test that nothing recompiles",
      REFUSED, SKIPPED, REFUSED},
+    {TC_STANCE_EAGER_THEN_COMPILE, "eager_then_compile", "no pauses at all", INTERPRETED,
+     SKIPPED, INTERPRETED},
 };
 
 // sqrt(x^2 + factor)
@@ -85,6 +87,7 @@ static int show(const row *r, double factor) {
     printf("%-20s %-16s %-16s %-16s %s\n", r->name, deed_names[first], deed_names[hit],
            deed_names[miss], r->use);
     if (tc_error(tc)) printf("    %s\n", tc_error_text(tc));
+    tc_wait_compiled(tc); // what eager_then_compile has begun
     tc_close(tc);
     return first == r->first && hit == r->hit && miss == r->miss;
 }
