@@ -1431,7 +1431,7 @@ typedef struct tc_buffer {
 // least of all the inputs. For a call whose result nobody needs is left out, equal calls
 // are one, and a call may be made again where a result is needed later. It is called on the
 // thread that uses the context, once for a launch; it may have threads of its own, but must
-// not use the context. It is not called where its result has no elements.
+// not use the context (TC_E_STATE). It is not called where its result has no elements.
 
 // Gives dtype and sizes of the result, *out, which is a copy of in[0] at first. It depends
 // on nothing but its arguments, and is called any number of times. TC_OK, or the TC_E_...
@@ -1593,7 +1593,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x05c900a318fab77fu
+#define TC__BUILD_ID 0x1324b1d4638fd023u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1824,6 +1824,7 @@ typedef struct tc__core {
     size_t bytes;                    // held through hook now
     size_t peak_bytes;               // largest value of bytes so far
     uint64_t allocations;            // successful calls of hook that asked for memory
+    int calling;                     // a function of a custom op runs
     const char *site_file;           // where the user's current call stands; static text,
     int site_line;                   //   NULL = unknown
     tc_status unit_item;             // first error since tc__unit_begin; 0 = none
@@ -5777,7 +5778,9 @@ static int tc__shape_custom(tc__infer *q) {
                             "custom op \"%s\": input %u has sizes that are not known yet",
                             o->op.name, (unsigned)i);
     out = in[0];
+    tc__core_of(q->ctx)->calling++;
     tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
+    tc__core_of(q->ctx)->calling--;
     return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 
@@ -7382,10 +7385,18 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
 // Input: primitive calls from user code and composites. Output: a handle at once, and a path of steps
 // per visit. exec/ is reached through the hooks of the recorder.
 
+static int tc__fail_calling(tc_ctx *c, const char *who) {
+    return tc__fail(c, TC_E_STATE,
+                    "%s: called by a function of a custom op, which must not use the "
+                    "context; tc_host_call may",
+                    who);
+}
+
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
     const tc__visit *v = tc__recorder_of(c)->visit;
+    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
     return tc__fail(
         c, TC_E_THREAD,
@@ -7398,11 +7409,11 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc__recorder *r = tc__recorder_of(c);
     tc__visit *v = r->visit;
-    if (!v) {
+    tc_tensor t = tc__null();
+    if (!v && !tc__core_of(c)->calling) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
-    tc_tensor t = tc__null();
     if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
@@ -40076,11 +40087,22 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
                           o->op.name, why);
 }
 
+// Ops that the function makes nevertheless find no region to be recorded in, and are refused.
+static int tc__custom_run(tc__program *p, tc__launch *l) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    tc__visit *open = r->visit;
+    tc__custom_bind(l->custom, l->buf);
+    r->visit = NULL, r->values.core.calling++;
+    tc__launch_part(l, 0, 1, 0);
+    r->visit = open, r->values.core.calling--;
+    return tc__custom_end(p->ctx, l->custom);
+}
+
 static int tc__launch_run(tc__program *p, tc__launch *l) {
-    if (l->items <= 0) return 1;
-    if (l->custom) tc__custom_bind(l->custom, l->buf);
-    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    return !l->custom || tc__custom_end(p->ctx, l->custom);
+    if (l->custom) return tc__custom_run(p, l);
+    if (l->items > 0)
+        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    return 1;
 }
 
 // Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
