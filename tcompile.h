@@ -1578,7 +1578,7 @@ TCDEF const char *tc_version(void);
 // least of all the inputs. For a call whose result nobody needs is left out, equal calls
 // are one, and a call may be made again where a result is needed later. It is called on the
 // thread that uses the context, once for a launch; it may have threads of its own, but must
-// not use the context. It is not called where its result has no elements.
+// not use the context (TC_E_STATE). It is not called where its result has no elements.
 
 // Gives dtype and sizes of the result, *out, which is a copy of in[0] at first. It depends
 // on nothing but its arguments, and is called any number of times. TC_OK, or the TC_E_...
@@ -1773,7 +1773,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x03ab9f79579de39bu
+#define TC__BUILD_ID 0x00356d38d5904945u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2004,6 +2004,7 @@ typedef struct tc__core {
     size_t bytes;                    // held through hook now
     size_t peak_bytes;               // largest value of bytes so far
     uint64_t allocations;            // successful calls of hook that asked for memory
+    int calling;                     // a function of a custom op runs
     const char *site_file;           // where the user's current call stands; static text,
     int site_line;                   //   NULL = unknown
     tc_status unit_item;             // first error since tc__unit_begin; 0 = none
@@ -4932,12 +4933,12 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
-    volatile uint32_t children; // contexts that read this one's tensors
-    tc__family *family;         // of the children; owned, NULL = there were none
-    tc_ctx *parent;             // whose tensors this one reads; NULL = none
-    tc__map import;             //   id there -> tc__tensor here, owned
-    tc__held *held;             //   what of the parent is held for that
-    volatile uint64_t here;     // child: thread that has a region or body open; 0 = none
+    volatile uint32_t children;  // contexts that read this one's tensors
+    tc__family *family;          // of the children; owned, NULL = there were none
+    tc_ctx *parent;              // whose tensors this one reads; NULL = none
+    tc__map import;              //   id there -> tc__tensor here, owned
+    tc__held *held;              //   what of the parent is held for that
+    volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
@@ -6301,7 +6302,9 @@ static int tc__shape_custom(tc__infer *q) {
                             "custom op \"%s\": input %u has sizes that are not known yet",
                             o->op.name, (unsigned)i);
     out = in[0];
+    tc__core_of(q->ctx)->calling++;
     tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
+    tc__core_of(q->ctx)->calling--;
     return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 
@@ -7909,10 +7912,18 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
 // Input: primitive calls from user code and composites. Output: a handle at once, and a path of steps
 // per visit. exec/ is reached through the hooks of the recorder.
 
+static int tc__fail_calling(tc_ctx *c, const char *who) {
+    return tc__fail(c, TC_E_STATE,
+                    "%s: called by a function of a custom op, which must not use the "
+                    "context; tc_host_call may",
+                    who);
+}
+
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
     const tc__visit *v = tc__recorder_of(c)->visit;
+    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
     return tc__fail(
         c, TC_E_THREAD,
@@ -7925,11 +7936,11 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc__recorder *r = tc__recorder_of(c);
     tc__visit *v = r->visit;
-    if (!v) {
+    tc_tensor t = tc__null();
+    if (!v && !tc__core_of(c)->calling) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
-    tc_tensor t = tc__null();
     if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;
@@ -42278,17 +42289,33 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
-static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__profile *profile = p->ctx->profiling;
-    if (l->items <= 0) return 1;
-    if (l->custom) tc__custom_bind(l->custom, l->buf);
     if (TC__UNLIKELY(profile != NULL))
         tc__profile_launch(profile, p, i, r, tc__launch_part);
     else
         tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    return !l->custom || tc__custom_end(p->ctx, l->custom);
+}
+
+// Ops that the user's function makes nevertheless find no region to be recorded in, and are refused.
+static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    tc__custom_launch *l = p->launch.at[i].custom;
+    tc__visit *open = r->visit;
+    tc__custom_bind(l, p->launch.at[i].buf);
+    r->visit = NULL, r->values.core.calling++;
+    tc__launch_go(p, region, i);
+    r->visit = open, r->values.core.calling--;
+    return tc__custom_end(p->ctx, l);
+}
+
+// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
+static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+    if (p->launch.at[i].items <= 0) return 1;
+    if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
+    tc__launch_go(p, r, i);
+    return 1;
 }
 
 // All kernels in order, on what is looked up; the random stream is at v->draw.
@@ -43214,14 +43241,12 @@ static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
 }
 
 static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_demand, tc__hook_forget};
-// ---- gen/exec/function.c ------------------------------------------------
-// Functions: a body recorded as a region, and skipped while its guards hold.
+// ---- gen/exec/entry.c ---------------------------------------------------
+// Entries of functions: what one run of a body assumed, and the program it led to.
 //
 // A call first signs its tensors: layout, which earlier one is the same, which shares memory. An
-// entry is what one run of the body assumed (that signature, the user's bytes, the tensors it used
-// beside its inputs) and the program it led to. Equal signature, equal bytes: the program runs and
-// the body does not. Anything else runs the body as a visit of the function's region, where known
-// code is found by following; so an entry is only ever a short cut.
+// entry holds that signature, the user's bytes and the tensors used beside the inputs. Equal
+// signature, equal bytes: the entry serves the call.
 
 // What is assumed of one tensor.
 typedef struct tc__given {
@@ -43510,6 +43535,9 @@ static tc__entry *tc__entry_new(const tc__fcall *k, const tc__visit *v) {
     tc__entry_free(c, e);
     return NULL;
 }
+// ---- gen/exec/miss.c ----------------------------------------------------
+// Why a body ran, and what an entry assumes, in words: tc_last_miss, the log channels guards and
+// recompiles, tc_explain.
 
 // ---- why the body ran ----
 
@@ -43700,6 +43728,10 @@ static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
             "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
             at.file ? at.file : "?", at.line);
 }
+// ---- gen/exec/function.c ------------------------------------------------
+// Functions: a body recorded as a region, and skipped while an entry (exec/entry.c) holds: then the
+// program runs and the body does not. Anything else runs the body as a visit of the function's region,
+// where known code is found by following; so an entry is only ever a short cut.
 
 // ---- running the body ----
 

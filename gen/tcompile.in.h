@@ -176,6 +176,8 @@
 
 #include "exec/run.c"
 #include "exec/region.c"
+#include "exec/entry.c"
+#include "exec/miss.c"
 #include "exec/function.c"
 #include "exec/call.c"
 #include "io/show.c"

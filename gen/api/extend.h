@@ -11,7 +11,7 @@
 // least of all the inputs. For a call whose result nobody needs is left out, equal calls
 // are one, and a call may be made again where a result is needed later. It is called on the
 // thread that uses the context, once for a launch; it may have threads of its own, but must
-// not use the context. It is not called where its result has no elements.
+// not use the context (TC_E_STATE). It is not called where its result has no elements.
 
 // Gives dtype and sizes of the result, *out, which is a copy of in[0] at first. It depends
 // on nothing but its arguments, and is called any number of times. TC_OK, or the TC_E_...

@@ -175,17 +175,33 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
-static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
     tc__launch *l = &p->launch.at[i];
     tc__profile *profile = p->ctx->profiling;
-    if (l->items <= 0) return 1;
-    if (l->custom) tc__custom_bind(l->custom, l->buf);
     if (TC__UNLIKELY(profile != NULL))
         tc__profile_launch(profile, p, i, r, tc__launch_part);
     else
         tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
-    return !l->custom || tc__custom_end(p->ctx, l->custom);
+}
+
+// Ops that the user's function makes nevertheless find no region to be recorded in, and are refused.
+static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    tc__custom_launch *l = p->launch.at[i].custom;
+    tc__visit *open = r->visit;
+    tc__custom_bind(l, p->launch.at[i].buf);
+    r->visit = NULL, r->values.core.calling++;
+    tc__launch_go(p, region, i);
+    r->visit = open, r->values.core.calling--;
+    return tc__custom_end(p->ctx, l);
+}
+
+// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
+static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+    if (p->launch.at[i].items <= 0) return 1;
+    if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
+    tc__launch_go(p, r, i);
+    return 1;
 }
 
 // All kernels in order, on what is looked up; the random stream is at v->draw.

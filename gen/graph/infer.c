@@ -589,7 +589,9 @@ static int tc__shape_custom(tc__infer *q) {
                             "custom op \"%s\": input %u has sizes that are not known yet",
                             o->op.name, (unsigned)i);
     out = in[0];
+    tc__core_of(q->ctx)->calling++;
     tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
+    tc__core_of(q->ctx)->calling--;
     return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 

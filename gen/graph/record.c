@@ -2,10 +2,18 @@
 // Input: primitive calls from user code and composites. Output: a handle at once, and a path of steps
 // per visit. exec/ is reached through the hooks of the recorder.
 
+static int tc__fail_calling(tc_ctx *c, const char *who) {
+    return tc__fail(c, TC_E_STATE,
+                    "%s: called by a function of a custom op, which must not use the "
+                    "context; tc_host_call may",
+                    who);
+}
+
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
     const tc__visit *v = tc__recorder_of(c)->visit;
+    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
     return tc__fail(
         c, TC_E_THREAD,
@@ -18,11 +26,11 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
 static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     tc__recorder *r = tc__recorder_of(c);
     tc__visit *v = r->visit;
-    if (!v) {
+    tc_tensor t = tc__null();
+    if (!v && !tc__core_of(c)->calling) {
         tc__site_set(c, k->site);
         return r->hooks->eager(c, k);
     }
-    tc_tensor t = tc__null();
     if (!tc__visit_is_ours(c, tc__op_name(k->op))) return t;
     tc__step *s = tc__visit_step(c, v, k);
     t.id = s ? v->first | (uint32_t)(v->path.count - 1) : 0;

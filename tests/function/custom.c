@@ -904,6 +904,58 @@ BOTH(a_failing_op_fails_a_break) {
     END();
 }
 
+// A function that uses its context all the same.
+typedef struct stray {
+    tc_ctx *tc;
+    tc_tensor t;
+    int in_shape;
+} stray;
+
+static void goes_astray(stray *w) {
+    if (tc_add_s(w->t, 1).id || tc_item(w->t) > 0 || tc_item(w->t) < 0)
+        FAIL("an op inside a custom op");
+    tc_trace_begin(w->tc, "stray");
+}
+
+static tc_status stray_shape(void *user, const tc_spec *in, int n_in, tc_spec *out) {
+    stray *w = (stray *)user;
+    (void)in, (void)n_in, (void)out;
+    if (w->in_shape) goes_astray(w);
+    return TC_OK;
+}
+
+static tc_status stray_run(void *user, const tc_buffer *in, int n_in,
+                           const tc_buffer *out) {
+    stray *w = (stray *)user;
+    if (!w->in_shape) goes_astray(w);
+    return reversed(NULL, in, n_in, out);
+}
+
+BOTH(a_function_must_not_use_the_context) {
+    static const char *const names[] = {"in_run", "in_shape"};
+    double want[N];
+    for (int i = 0; i < N; i++) want[i] = 2 * given(N - 1 - i);
+    for (int k = 0; k < 2; k++) {
+        stray w;
+        tc_tensor a = matrix(tc, ROWS, COLS), y = a;
+        w.tc = tc, w.t = tc_ones(tc, TC_DIMS(1), TC_F32), w.in_shape = k;
+        int op = add_op(tc, names[k], stray_run, stray_shape, 1, &w);
+        for (int visit = 0; visit < 3; visit++) {
+            tc_trace_begin_at(tc, "astray", NULL, "custom.c", 90 + k);
+            tc_tensor t = tc_mul_s(a, 2);
+            t = tc_custom(tc, op, &t, 1);
+            double first = tc_item(tc_select(tc_select(t, 0, 0), 0, 0));
+            y = tc_add_s(tc_sub_s(t, 1), 1);
+            END();
+            CHECK_EQ(first, want[0]);
+            EXPECT(y, want, N);
+            if (visit && k) continue; // the second visit asks no shape
+            ERROR(TC_E_STATE, "must not use the context");
+        }
+    }
+    tc_error_clear(tc); // debug builds ask shapes more often
+}
+
 static tc_status nonsense;    // what odd_shape returns
 static tc_spec nonsense_spec; //   and gives
 static tc_status odd_shape(void *user, const tc_spec *in, int n_in, tc_spec *out) {
