@@ -1298,14 +1298,27 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     cpu        the same, compiled by the system's C compiler (the default)
 // and those you register. All give the same bits, apart from yours.
 
-// One node of a program's graph.
+// One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
+//     input               number of the external, see tc_graph.input
+//     const               its value: the bits of a double if the dtype is a float, else an integer
+//     arg                 index in tc_graph_run.arg
+//     iota                the dimension whose index it is
+//     random              kind; draw, counted from tc_graph_run.draw
+//     cast                dtype
+//     reshape, expand     the sizes, as in spec
+//     permute             the dimension of the operand, for each
+//     slice               dimension, start, count, step
+//     pad                 dimension, before, after, dilation, value as in const
+//     window              dimension, size, stride, dilation
+//     cat, take, gather   dimension
+//     sum, amax, argmin, all, ...   bit i: dimension i is reduced, to size 1
 typedef struct tc_graph_node {
     const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
     tc_spec spec;            // dtype and sizes of its value
     int n_in;
     const int *in;           // operands: numbers of nodes before this one
     int n_attr;
-    const int64_t *attr;     // as in tc_graph_text
+    const int64_t *attr;
 } tc_graph_node;
 
 // What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
@@ -1622,7 +1635,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2db00aa50a0f2509u
+#define TC__BUILD_ID 0x35cc7a05904ccd58u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -40469,14 +40482,25 @@ static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s
     for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
 }
 
+// The words of a node as tc_graph_text shows them: sizes, which are expressions, by their values.
+static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *attr) {
+    tc__attr_name a;
+    uint32_t at = 0;
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) {
+        uint32_t end = at + tc__attr_words(&a, n->n_attr - at);
+        for (; at < end; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    }
+}
+
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    // Attributes that are expressions have been made into their values: sizes are fixed.
-    for (uint32_t k = 0; k < n->n_attr; k++) attr[k] = n->attr[k];
+    tc__foreign_attr(p, n, attr);
     to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
     to->n_attr = n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);

@@ -54,14 +54,27 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     cpu        the same, compiled by the system's C compiler (the default)
 // and those you register. All give the same bits, apart from yours.
 
-// One node of a program's graph.
+// One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
+//     input               number of the external, see tc_graph.input
+//     const               its value: the bits of a double if the dtype is a float, else an integer
+//     arg                 index in tc_graph_run.arg
+//     iota                the dimension whose index it is
+//     random              kind; draw, counted from tc_graph_run.draw
+//     cast                dtype
+//     reshape, expand     the sizes, as in spec
+//     permute             the dimension of the operand, for each
+//     slice               dimension, start, count, step
+//     pad                 dimension, before, after, dilation, value as in const
+//     window              dimension, size, stride, dilation
+//     cat, take, gather   dimension
+//     sum, amax, argmin, all, ...   bit i: dimension i is reduced, to size 1
 typedef struct tc_graph_node {
     const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
     tc_spec spec;            // dtype and sizes of its value
     int n_in;
     const int *in;           // operands: numbers of nodes before this one
     int n_attr;
-    const int64_t *attr;     // as in tc_graph_text
+    const int64_t *attr;
 } tc_graph_node;
 
 // What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what

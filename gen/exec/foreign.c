@@ -18,14 +18,25 @@ static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s
     for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
 }
 
+// The words of a node as tc_graph_text shows them: sizes, which are expressions, by their values.
+static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *attr) {
+    tc__attr_name a;
+    uint32_t at = 0;
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) {
+        uint32_t end = at + tc__attr_words(&a, n->n_attr - at);
+        for (; at < end; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    }
+}
+
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    // Attributes that are expressions have been made into their values: sizes are fixed.
-    for (uint32_t k = 0; k < n->n_attr; k++) attr[k] = n->attr[k];
+    tc__foreign_attr(p, n, attr);
     to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
     to->n_attr = n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
