@@ -323,7 +323,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     run.out = f->out, run.n_out = f->graph.n_output;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
     tc_status s = own->run(own->user, f->state, &run);
-    if (!s) return 1;
+    if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
     tc__program_launch_all(p, v->draw);
