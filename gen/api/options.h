@@ -52,7 +52,8 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     eager      every op by itself, interpreted: no passes, no fusion
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
-// and those you register. All give the same bits, apart from yours.
+// and those you register. All give the same bits, apart from yours. A registered one is given a graph
+// for each set of sizes, up to recompile_limit; what comes then is interpreted.
 
 // One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
 //     input               number of the external, see tc_graph.input
@@ -108,7 +109,8 @@ typedef struct tc_backend {
     tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
     // Runs it, on the thread that uses the context. Needed.
     tc_status (*run)(void *user, void *state, const tc_graph_run *run);
-    // Frees *state, with the program. NULL = nothing to do.
+    // Frees *state, unless that is NULL: with the program, or after compile has failed. NULL = nothing
+    // to do.
     void (*forget)(void *user, void *state);
 } tc_backend;
 

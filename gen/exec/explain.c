@@ -97,8 +97,11 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
     tc__put(t, "\n");
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n",
-                p->launch.at[i].run ? "compiled" : "in the interpreter");
+        if (tc__foreign_of(p))
+            tc__put(t, "    backend \"%s\" has the graph\n", p->backend->name);
+        else
+            tc__put(t, "    runs %s\n",
+                    p->launch.at[i].run ? "compiled" : "in the interpreter");
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);

@@ -1,7 +1,7 @@
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
-// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
-// exact (TC__STEP_EXACT).
+// and results that are the same node stay the runtime's. Sizes are those of one run: the region does not
+// promote them, and where a path has run-time sizes already the program is for one set of them.
 
 static tc__foreign *tc__foreign_of(const tc__program *p) {
     return p->foreign && !p->foreign->failed ? p->foreign : NULL;
@@ -94,22 +94,31 @@ static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_st
     return 1;
 }
 
+static int tc__foreign_compile(tc__program *p, const tc__region *r) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    const char *why = NULL;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s ||
+           tc__foreign_failed(p->ctx, p, "compile", s, why, r->options.suppress_errors);
+}
+
 // Hands the program to its backend; 0 = reported.
 static int tc__foreign_start(tc__program *p, const tc__region *r) {
     tc_ctx *c = p->ctx;
     tc__foreign *f = TC__NEW(c, tc__foreign);
-    const char *why = NULL;
     if (!f) return 0;
     f->ctx = c, f->backend = p->backend, p->foreign = f;
     tc__arena_init(&f->arena, c);
     tc__text_init(&f->text, c);
     tc__text_init(&f->source, c);
     f->graph.name = r->name, f->graph.program = p;
-    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
-    const tc_backend *own = &p->backend->own;
-    tc_status s =
-        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
-    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+    if (tc__foreign_compile(p, r)) return 1;
+    tc__foreign_free(f);
+    p->foreign = NULL;
+    return 0;
 }
 
 // ---- for the backend ----
