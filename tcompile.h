@@ -1637,7 +1637,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf50ed27d777fc483u
+#define TC__BUILD_ID 0x333775d7b13d5836u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39610,7 +39610,8 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
 }
 
 TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
-    if (!c || !options) return TC_E_NULL;
+    if (!c) return TC_E_NULL;
+    if (!options) return tc__fail(c, TC_E_NULL, "tc_options_parse: no options"), TC_E_NULL;
     while (list && *list) {
         size_t n = strcspn(list, ",");
         const char *item = list;
