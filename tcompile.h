@@ -1310,16 +1310,30 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     eager      every op by itself, interpreted: no passes, no fusion
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
-// and those you register. All give the same bits, apart from yours.
+// and those you register. All give the same bits, apart from yours. A registered one is given a graph
+// for each set of sizes, up to recompile_limit; what comes then is interpreted.
 
-// One node of a program's graph.
+// One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
+//     input               number of the external, see tc_graph.input
+//     const               its value: the bits of a double if the dtype is a float, else an integer
+//     arg                 index in tc_graph_run.arg
+//     iota                the dimension whose index it is
+//     random              kind; draw, counted from tc_graph_run.draw
+//     cast                dtype
+//     reshape, expand     the sizes, as in spec
+//     permute             the dimension of the operand, for each
+//     slice               dimension, start, count, step
+//     pad                 dimension, before, after, dilation, value as in const
+//     window              dimension, size, stride, dilation
+//     cat, take, gather   dimension
+//     sum, amax, argmin, all, ...   bit i: dimension i is reduced, to size 1
 typedef struct tc_graph_node {
     const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
     tc_spec spec;            // dtype and sizes of its value
     int n_in;
     const int *in;           // operands: numbers of nodes before this one
     int n_attr;
-    const int64_t *attr;     // as in tc_graph_text
+    const int64_t *attr;
 } tc_graph_node;
 
 // What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
@@ -1353,7 +1367,8 @@ typedef struct tc_backend {
     tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
     // Runs it, on the thread that uses the context. Needed.
     tc_status (*run)(void *user, void *state, const tc_graph_run *run);
-    // Frees *state, with the program. NULL = nothing to do.
+    // Frees *state, unless that is NULL: with the program, or after compile has failed. NULL = nothing
+    // to do.
     void (*forget)(void *user, void *state);
 } tc_backend;
 
@@ -1773,7 +1788,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x00356d38d5904945u
+#define TC__BUILD_ID 0x31232f7f52a3256cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7155,7 +7170,8 @@ typedef struct tc__region {
     const void *backend; // that runs its programs; of exec/
     uint32_t programs;   // made; options.recompile_limit of them are compiled
     uint32_t made;       // programs that have a number
-    int function;        // a body: the operands of its FINISH are the outputs, no others
+    int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
+    int function;    // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -10026,6 +10042,16 @@ static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
     return 1;
 }
 
+static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_SIZE &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (a->bind[i].layout != b->bind[i].layout) return 0;
+    return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
+}
+
 // The last step of a path among `s`, its siblings and what follows them that is like the visit's
 // from `position` on; NULL = none.
 static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
@@ -10033,6 +10059,7 @@ static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
     const tc__step *mine = v->path.at[position];
     for (; s; s = s->sibling) {
         if (s == mine || !tc__steps_alike(c, s, mine)) continue;
+        if (v->region->fixed_sizes && !tc__steps_same_size(s, mine)) continue;
         if (position + 1 == v->path.count) return s;
         tc__step *end = tc__path_alike(c, v, s->next, position + 1);
         if (end) return end;
@@ -10223,7 +10250,7 @@ static const tc__marks *tc__marks_of(tc_ctx *c, tc_tensor h) {
 // Whether a size is to be known at run time only from the start.
 static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
-    if (m && m->fixed >> dim & 1) return 0;
+    if (p->v->region->fixed_sizes || (m && m->fixed >> dim & 1)) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
     return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
@@ -10584,6 +10611,7 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
 // Whether the visit recorded something that is to have run-time sizes from the start.
 static int tc__sizes_wanted(const tc__promoter *p) {
     const tc__visit *v = p->v;
+    if (v->region->fixed_sizes) return 0;
     for (size_t i = v->path.at[v->fresh]->first_external; i < v->external.count; i++) {
         const tc__layout *l = tc__layout_at(p->ctx, v->external.at[i].layout);
         const tc__marks *m = tc__marks_of(p->ctx, v->external.at[i].handle);
@@ -15389,7 +15417,7 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
 //     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of custom ops
+//     results of custom ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -15435,7 +15463,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    int fuse;                    // 0 = one kernel per root
+    int fuse;                    // 0 = one kernel per op
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -15554,6 +15582,12 @@ static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
     return TC__PUSH(s->ctx, s->root, r);
 }
 
+// Whether an op run by itself has a kernel: movement only says where others read.
+static int tc__is_computed(const tc__node *n) {
+    if (tc__is_kind(n, TC__KIND_SOURCE)) return n->op == TC_OP_RANDOM;
+    return !tc__is_kind(n, TC__KIND_MOVE) || n->op == TC_OP_PAD;
+}
+
 static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
     for (uint32_t i = 0; i < s->g->node.count; i++) {
@@ -15562,8 +15596,9 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    s->cost[i] > TC__CHEAP;
-        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i]))
-            return 0;
+        int alone = !s->fuse && tc__is_computed(n);
+        if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
+        if (!tc__add_root(s, i, output[i])) return 0;
     }
     return 1;
 }
@@ -40089,6 +40124,12 @@ static int tc__backend_is_registered(const void *backend) {
     return backend && ((const tc__backend *)backend)->own.run;
 }
 
+// Whether programs of the region go to a registered backend; past its recompile_limit they do not.
+static int tc__region_is_foreign(const tc__region *r) {
+    return tc__backend_is_registered(r->backend) &&
+           r->programs < (uint32_t)r->options.recompile_limit;
+}
+
 // NULL = there is none of this name.
 static const tc__backend *tc__backend_find(const tc_ctx *c, const char *name, size_t n) {
     const tc__backend *b;
@@ -40449,7 +40490,8 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
 }
 
 TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
-    if (!c || !options) return TC_E_NULL;
+    if (!c) return TC_E_NULL;
+    if (!options) return tc__fail(c, TC_E_NULL, "tc_options_parse: no options"), TC_E_NULL;
     while (list && *list) {
         size_t n = strcspn(list, ",");
         const char *item = list;
@@ -40713,6 +40755,7 @@ typedef struct tc__program {
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int exact;                  // it is for the sizes of one visit alone
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
     uint8_t *memory;   // the arena of intermediates
@@ -41220,6 +41263,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->ctx = c;
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
+    p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
@@ -41606,8 +41650,8 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 // ---- gen/exec/foreign.c -------------------------------------------------
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
-// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
-// exact (TC__STEP_EXACT).
+// and results that are the same node stay the runtime's. Sizes are those of one run: the region does not
+// promote them, and where a path has run-time sizes already the program is for one set of them.
 
 static tc__foreign *tc__foreign_of(const tc__program *p) {
     return p->foreign && !p->foreign->failed ? p->foreign : NULL;
@@ -41624,19 +41668,25 @@ static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s
     for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
 }
 
+// The words of a node as tc_graph_text shows them: sizes, which are expressions, by their values.
+static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *attr) {
+    tc__attr_name a;
+    uint32_t at = 0;
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) {
+        uint32_t end = at + tc__attr_words(&a, n->n_attr - at);
+        for (; at < end; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    }
+}
+
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    tc__attr_name a;
-    uint32_t at = 0;
-    memset(&a, 0, sizeof a);
-    a.rest = tc__ops[n->op].attr;
-    while (tc__attr_next(&a)) // sizes are expressions here
-        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
-            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    tc__foreign_attr(p, n, attr);
     to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
     to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
@@ -41694,22 +41744,31 @@ static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_st
     return 1;
 }
 
+static int tc__foreign_compile(tc__program *p, const tc__region *r) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    const char *why = NULL;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s ||
+           tc__foreign_failed(p->ctx, p, "compile", s, why, r->options.suppress_errors);
+}
+
 // Hands the program to its backend; 0 = reported.
 static int tc__foreign_start(tc__program *p, const tc__region *r) {
     tc_ctx *c = p->ctx;
     tc__foreign *f = TC__NEW(c, tc__foreign);
-    const char *why = NULL;
     if (!f) return 0;
     f->ctx = c, f->backend = p->backend, p->foreign = f;
     tc__arena_init(&f->arena, c);
     tc__text_init(&f->text, c);
     tc__text_init(&f->source, c);
     f->graph.name = r->name, f->graph.program = p;
-    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
-    const tc_backend *own = &p->backend->own;
-    tc_status s =
-        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
-    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+    if (tc__foreign_compile(p, r)) return 1;
+    tc__foreign_free(f);
+    p->foreign = NULL;
+    return 0;
 }
 
 // ---- for the backend ----
@@ -41759,6 +41818,7 @@ TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
     if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    r->fixed_sizes = 0;
     if (r->programs == (uint32_t)r->options.recompile_limit + 1)
         tc__warn(
             c,
@@ -41769,31 +41829,36 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
-static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+// 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
+static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
-    if (!tc__may_compile(c, r)) return;
+    if (!tc__may_compile(c, r)) return 1;
+    if (p->backend->own.run && !tc__foreign_start(p, r))
+        return p->tier = TC__TIER_POSTPONED, 0;
+    if (p->backend->own.run) return 1;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
         p->tier = TC__TIER_BUILDING;
+    return 1;
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
 // backend refused, reported.
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
-    if (p->backend->own.run) return tc__foreign_start(p, r);
-    if (!TC__JIT || exact || !p->backend->compile) return 1;
-    p->verify = r->options.verify;
-    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
-        p->tier = TC__TIER_POSTPONED;
-    else
-        tc__program_start_compile(c, r, p);
+    if (!compiles && !p->backend->own.run) return 1;
+    p->verify = compiles && r->options.verify;
+    if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
+        return tc__program_start_compile(c, r, p);
+    p->tier = TC__TIER_POSTPONED;
     return 1;
 }
 
-// A program that waits is about to run: it takes its code if that is there.
-static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+// A program that waits is about to run: it takes its code if that is there. 0 = its backend refused,
+// reported.
+static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
     if (p->tier == TC__TIER_FINAL)
         tc__log(c, TC__LOG_PERF,
@@ -41801,7 +41866,7 @@ static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
                 (unsigned long long)p->runs);
     int compiles =
         c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
-    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+    return p->tier != TC__TIER_POSTPONED || !compiles || tc__program_start_compile(c, r, p);
 }
 // ---- gen/exec/guards.c --------------------------------------------------
 // What a program assumes, in words: one line per guard, for tc_explain and TC_LOGS=guards.
@@ -42479,7 +42544,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
     tc_status s = own->run(own->user, f->state, &run);
-    if (!s) return 1;
+    if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
     return tc__program_launch_all(p, v);
@@ -42530,7 +42595,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
 
 // Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
+    if (p->tier != TC__TIER_FINAL && !tc__program_settle(p->ctx, v->region, p)) return 0;
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
@@ -42746,7 +42811,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
                         all.mode, TC__MODES);
     all.backend = b->name, all.mode = mode[known];
-    r->options = all, r->backend = b;
+    r->options = all, r->backend = b, r->fixed_sizes = tc__region_is_foreign(r);
     return 1;
 }
 
@@ -42859,7 +42924,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
-    return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
+    return !p->exact || tc__program_is_laid_out(p, v);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -42875,7 +42940,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
+    int foreign = tc__region_is_foreign(v->region);
+    int exact = foreign || s->flags & TC__STEP_EXACT;
     if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
@@ -42888,7 +42954,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__program_free(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
-    if (exact) s->flags |= TC__STEP_EXACT;
+    if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
     p->number = number;
     if (!tc__program_start(c, v->region, p, exact)) {
@@ -44101,6 +44167,7 @@ static int tc__fn_reset(tc_fn *f) {
     if (!fresh) return 0;
     fresh->function = 1;
     fresh->options = old->options, fresh->backend = old->backend;
+    fresh->fixed_sizes = tc__region_is_foreign(fresh);
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -45717,7 +45784,10 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
-        tc__put(t, "    runs %s as ", tc__launch_how(l));
+        if (tc__foreign_of(p))
+            tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
+        else
+            tc__put(t, "    runs %s as ", tc__launch_how(l));
         tc__put_kernel_name(t, l->group, (uint32_t)i);
         tc__put(t, "\n");
     }

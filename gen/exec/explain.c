@@ -188,7 +188,10 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
-        tc__put(t, "    runs %s as ", tc__launch_how(l));
+        if (tc__foreign_of(p))
+            tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
+        else
+            tc__put(t, "    runs %s as ", tc__launch_how(l));
         tc__put_kernel_name(t, l->group, (uint32_t)i);
         tc__put(t, "\n");
     }

@@ -370,6 +370,7 @@ static int tc__fn_reset(tc_fn *f) {
     if (!fresh) return 0;
     fresh->function = 1;
     fresh->options = old->options, fresh->backend = old->backend;
+    fresh->fixed_sizes = tc__region_is_foreign(fresh);
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;

@@ -62,6 +62,7 @@ typedef struct tc__program {
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int exact;                  // it is for the sizes of one visit alone
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
     uint8_t *memory;   // the arena of intermediates
@@ -569,6 +570,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->ctx = c;
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
+    p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);

@@ -189,7 +189,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
                         all.mode, TC__MODES);
     all.backend = b->name, all.mode = mode[known];
-    r->options = all, r->backend = b;
+    r->options = all, r->backend = b, r->fixed_sizes = tc__region_is_foreign(r);
     return 1;
 }
 
@@ -302,7 +302,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
-    return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
+    return !p->exact || tc__program_is_laid_out(p, v);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -318,7 +318,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
+    int foreign = tc__region_is_foreign(v->region);
+    int exact = foreign || s->flags & TC__STEP_EXACT;
     if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
@@ -331,7 +332,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__program_free(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
-    if (exact) s->flags |= TC__STEP_EXACT;
+    if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
     p->number = number;
     if (!tc__program_start(c, v->region, p, exact)) {

@@ -365,7 +365,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
     tc_status s = own->run(own->user, f->state, &run);
-    if (!s) return 1;
+    if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
     return tc__program_launch_all(p, v);
@@ -416,7 +416,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
 
 // Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
+    if (p->tier != TC__TIER_FINAL && !tc__program_settle(p->ctx, v->region, p)) return 0;
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
