@@ -267,6 +267,12 @@ static inline int tc_is_null(tc_tensor t) { return !t.id; }
 // Null and dead tensors give -1, TC_SCALAR, TC_BOOL; dead ones set the error as well.
 TCDEF int tc_rank(tc_tensor t);              // number of dimensions
 TCDEF int64_t tc_dim(tc_tensor t, int dim); // size of one dimension; TC_E_DIM
+
+// Whether size `dim` of t is at least n, below n, a multiple of n > 0; 0 where there is no such size.
+TCDEF int tc_dim_ge(tc_tensor t, int dim, int64_t n);
+TCDEF int tc_dim_lt(tc_tensor t, int dim, int64_t n);
+TCDEF int tc_dim_multiple_of(tc_tensor t, int dim, int64_t n);
+
 TCDEF int64_t tc_numel(tc_tensor t);         // number of elements
 TCDEF tc_dims tc_shape(tc_tensor t);         // all sizes
 TCDEF tc_dtype tc_dtype_of(tc_tensor t);     // element type
@@ -1753,6 +1759,48 @@ TCDEF const char *tc_miss_text(tc_fn *f);
 // Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
 // keeps results, or records something else the second time cannot be skipped.
 TCDEF const char *tc_fn_demoted(const tc_fn *f);
+// ---- gen/api/control.h --------------------------------------------------
+// Control beside options and stances: code that stays eager, laziness without regions, programs ahead of
+// time, and calls that ask the system for nothing.
+
+// What is called between these two runs eagerly, also inside a region or a body: everything it needs of the
+// region is computed first (a graph break for each such value, so an error under fullgraph), and its
+// results are inputs of what follows. Pairs nest. Regions and functions inside are eager too. What
+// the region uses must not be written in place there (TC_E_STATE). A function whose body does this
+// is not skipped. end: TC_E_STATE without its begin.
+TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line);
+TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line);
+#define tc_disable_begin(c) tc_disable_begin_at(c, TC__SITE)
+#define tc_disable_end(c) tc_disable_end_at(c, TC__SITE)
+
+// on = 1: from now on ops are recorded without tc_trace_begin, and run at tc_eval or where a value is
+// read. on = 0: what is recorded runs, and ops are eager again. TC_E_STATE: inside a region.
+TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line);
+#define tc_lazy(c, on) tc_lazy_at(c, on, TC__SITE)
+
+// Runs all that is recorded since the tc_eval before. The n tensors of `list` are the caller's then, until
+// tc_free; other results live until the next tc_eval but one. The same ops in the same order use the
+// program made before. Without tc_lazy the tensors are computed if they are not yet. TC_E_STATE: inside a
+// region; else the status of the run.
+TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file, int line);
+#define tc_eval(c, list, n) tc_eval_at(c, list, n, TC__SITE)
+
+// Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
+// its own), without data: nothing runs. The body is called twice, as by the first two calls. With
+// several sizes of one dimension, one after the other, the program for all of them is made. Where
+// compiling is left to the background, tc_wait_compiled waits for it. TC_E_NULL; TC_E_ARG (a spec);
+// TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
+TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
+                                 int line);
+#define tc_precompile(f, in, n_in, n_out) tc_precompile_at(f, in, n_in, n_out, TC__SITE)
+
+// After it a region or call that was warmed up takes no memory, lock or system call, and logs nothing
+// (but for an allocator hook in a tc_free, and in contexts with tc_open_shared children a lock per
+// call). Worker threads spin between calls: give the context one thread where that is unwelcome. What would
+// take memory is TC_E_STATE, what would have to be compiled TC_E_RECOMPILE; inputs are unmodified.
+// TC_E_STATE: inside a region.
+TCDEF tc_status tc_freeze(tc_ctx *c);
+TCDEF tc_status tc_thaw(tc_ctx *c);
 // ---- gen/api/profile.h --------------------------------------------------
 // The profiler: where the time goes, kernel by kernel.
 
@@ -1788,7 +1836,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x31232f7f52a3256cu
+#define TC__BUILD_ID 0xa3c37137f0eb5637u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2020,6 +2068,7 @@ typedef struct tc__core {
     size_t peak_bytes;               // largest value of bytes so far
     uint64_t allocations;            // successful calls of hook that asked for memory
     int calling;                     // a function of a custom op runs
+    int frozen;                      // tc_freeze: no memory is to be had
     const char *site_file;           // where the user's current call stands; static text,
     int site_line;                   //   NULL = unknown
     tc_status unit_item;             // first error since tc__unit_begin; 0 = none
@@ -2372,6 +2421,13 @@ static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, siz
 static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
     tc__core *core = tc__core_of(c);
     size_t had = p ? old + !old : 0, want = size + !size;
+    if (TC__UNLIKELY(core->frozen)) {
+        tc__fail(c, TC_E_STATE,
+                 "the context is frozen, and %zu bytes are wanted; warm it up with as many "
+                 "live results, or tc_thaw it",
+                 want);
+        return NULL;
+    }
     void *q = tc__hook_realloc(&core->hook, p, had, want);
     if (!q) {
         tc__fail(c, TC_E_NOMEM, "out of memory: %zu bytes wanted, %zu held; free tensors?",
@@ -7154,6 +7210,7 @@ typedef struct tc__visit {
     int exact;  // the program being made is for the sizes of this visit alone
     int writes; // some step writes in place
     int broken; // a value was read although the region asked for fullgraph
+    int left;   // some code of it ran eagerly: tc_disable_begin
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     uint64_t draw;   // random stream position when it began
@@ -7207,9 +7264,11 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;           // regions begun inside the open one (inlined)
-    int skipped;         // disabled regions begun and not ended
-    uint64_t seed, draw; // random stream: key, and next draw number
+    int depth;            // regions begun inside the open one (inlined)
+    int skipped;          // disabled regions begun and not ended
+    int disabled;         // tc_disable_begin without their ends
+    tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
+    uint64_t seed, draw;  // random stream: key, and next draw number
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
@@ -8190,7 +8249,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
-    v->draw = rec->draw;
+    v->left = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
@@ -8487,6 +8546,21 @@ TCDEF int64_t tc_dim(tc_tensor t, int dim) {
     int64_t d = dim;
     if (!tc__api_of(&f, "tc_dim", t, NULL, 0) || !tc__dim_need(&f, &d)) return -1;
     return tc__meta_size(&f.x, (int)d);
+}
+
+TCDEF int tc_dim_ge(tc_tensor t, int dim, int64_t n) {
+    int64_t size = tc_dim(t, dim);
+    return size >= 0 && size >= n;
+}
+
+TCDEF int tc_dim_lt(tc_tensor t, int dim, int64_t n) {
+    int64_t size = tc_dim(t, dim);
+    return size >= 0 && size < n;
+}
+
+TCDEF int tc_dim_multiple_of(tc_tensor t, int dim, int64_t n) {
+    int64_t size = tc_dim(t, dim);
+    return size >= 0 && n > 0 && size % n == 0;
 }
 
 TCDEF int64_t tc_numel(tc_tensor t) {
@@ -36794,9 +36868,10 @@ typedef struct tc__worker {
     tc__mailbox *mail;
     pthread_mutex_t lock; // only for sleeping
     pthread_cond_t wake;
-    uint32_t wakes; // raised under lock to end a sleep without a job
-    int index;      // 1 .. threads - 1
-    int avoid;      // the CPU of the caller, or -1
+    uint32_t wakes;                 // raised under lock to end a sleep without a job
+    int index;                      // 1 .. threads - 1
+    int avoid;                      // the CPU of the caller, or -1
+    const volatile uint32_t *awake; // of the pool
     pthread_t thread;
 } tc__worker;
 
@@ -36810,6 +36885,7 @@ typedef struct tc__pool {
     size_t mail_size;
     int room;                     // workers allocated
     volatile uint32_t *fork_mark; // reads 0 in a forked child; NULL = compare pids
+    volatile uint32_t awake;      // 1 = workers do not sleep, and nobody gives up a CPU
     pid_t pid;
 } tc__pool;
 
@@ -36838,7 +36914,7 @@ static uint32_t tc__worker_next(tc__worker *w, uint32_t seen) {
         tc__cpu_pause();
         if (turns & 255u) continue;
         if (!end) end = tc__now_ns() + TC__POOL_SPIN_NS;
-        if (tc__now_ns() < end) continue;
+        if (tc__now_ns() < end || tc__atomic_load32(w->awake)) continue;
         tc__worker_sleep(w, seen);
         end = 0;
     }
@@ -36881,11 +36957,11 @@ static void tc__worker_give(tc__worker *w, tc__pool_fn fn, void *arg, int64_t lo
 }
 
 // Waits for a worker. Where it shares this CPU after all, giving the CPU up is what helps.
-static void tc__worker_join(tc__mailbox *m) {
+static void tc__worker_join(tc__mailbox *m, int awake) {
     uint32_t job = tc__atomic_load32(&m->state) & ~1u, turns = 0;
     while (tc__atomic_load32(&m->done) != job) {
-        if (++turns < 128u) tc__cpu_pause();
-        if (turns >= 128u) (void)sched_yield();
+        if (++turns < 128u || awake) tc__cpu_pause();
+        if (turns >= 128u && !awake) (void)sched_yield();
     }
 }
 
@@ -36911,7 +36987,7 @@ static void tc__pool_start(tc__pool *p) {
     while (p->threads < p->room) {
         tc__worker *w = &p->workers[p->threads];
         w->mail = &p->mail[p->threads];
-        w->index = p->threads;
+        w->index = p->threads, w->awake = &p->awake;
         w->avoid = avoid;
         if (!tc__worker_start(w)) break;
         p->threads++;
@@ -36973,6 +37049,13 @@ TC__UNUSED static void tc__pool_wake(tc__pool *p) {
     }
 }
 
+// From now on workers spin between jobs, so that a job needs no system call; or they may sleep again.
+TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
+    if (p->threads < 2 || tc__pool_in_child(p)) return;
+    tc__atomic_store32(&p->awake, (uint32_t)awake);
+    if (awake) tc__pool_wake(p);
+}
+
 // Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a
 // range per worker. The caller is worker 0. Inline when one range holds everything.
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
@@ -36995,7 +37078,7 @@ TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int6
         tc__worker_give(&p->workers[i], fn, arg, size * i, end);
     }
     fn(arg, 0, size < items ? size : items, 0);
-    for (i = 1; i < n; i++) tc__worker_join(&p->mail[i]);
+    for (i = 1; i < n; i++) tc__worker_join(&p->mail[i], (int)p->awake);
     p->busy = 0;
 }
 
@@ -37020,6 +37103,8 @@ TC__UNUSED static void tc__pool_close(tc__pool *p) {
 }
 
 TC__UNUSED static void tc__pool_wake(tc__pool *p) { (void)p; }
+
+TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) { (void)p, (void)awake; }
 
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
                                     int64_t grain) {
@@ -40063,11 +40148,20 @@ struct tc_ctx {
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
+    int dry;  // programs are made, and do not run: tc_precompile
+    int lazy; // tc_lazy: a region is open whenever no other is
+    tc__site lazy_site;
+    uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
     tc__profile *profile;   // the last one, owned; NULL = there was none
     tc__profile *profiling; //   and if it goes on, else NULL
     uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
+
+static int tc__region_is_open(const tc_ctx *c) {
+    const tc__recorder *r = &c->recorder;
+    return r->visit || r->skipped || r->disabled;
+}
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__runs_eagerly(const tc_ctx *c) {
@@ -40189,7 +40283,7 @@ TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
                  !backend       ? "the backend"
                  : backend->run ? "its name"
                                 : "its run");
-    else if (c->recorder.visit || c->recorder.skipped)
+    else if (tc__region_is_open(c))
         tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
     else if (tc__backend_find(c, backend->name, strlen(backend->name)))
         tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",
@@ -41859,6 +41953,7 @@ static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact
 // A program that waits is about to run: it takes its code if that is there. 0 = its backend refused,
 // reported.
 static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (tc__core_of(c)->frozen) return 1;
     if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
     if (p->tier == TC__TIER_FINAL)
         tc__log(c, TC__LOG_PERF,
@@ -42603,7 +42698,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    int ok;
+    int ok = 1;
+    if (TC__UNLIKELY(p->ctx->dry)) return 1;
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
@@ -42928,6 +43024,12 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
+    if (tc__core_of(c)->frozen)
+        return tc__fail(
+            c, TC_E_RECOMPILE,
+            "\"%s\" (%s:%d) has no program for this, and the context is frozen; "
+            "warm it up before, or tc_thaw it",
+            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
     return tc__fail(c, TC_E_RECOMPILE,
                     "\"%s\" (%s:%d) has no program for this, and the stance is "
                     "fail_on_recompile; warm it up before, or change the stance",
@@ -42946,7 +43048,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         c->stats.program_hits++;
         return p;
     }
-    if (c->stance == TC_STANCE_FAIL_ON_RECOMPILE) {
+    if (c->stance == TC_STANCE_FAIL_ON_RECOMPILE || tc__core_of(c)->frozen) {
         tc__fail_recompile(c, v);
         return NULL;
     }
@@ -43051,6 +43153,61 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     }
     int ok = tc__run_step(c, v, s, at, n);
     if (at) tc__free(c, at, s->position * sizeof *at);
+    return ok;
+}
+
+// An external that the open region has written in place: its value now is that of a view recorded
+// here, not what its memory still holds.
+static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
+    int64_t dims[TC_MAX_RANK];
+    tc__meta meta;
+    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
+    tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
+    for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
+    return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
+}
+
+// A graph break in the open region, after which the tensors are readable. 0 = reported.
+static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
+                        tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (c->dry)
+        return tc__fail(
+            c, TC_E_STATE,
+            "%s: the body reads a value, which tc_precompile has not; call it once "
+            "instead",
+            who);
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
+        return tc__fail(c, TC_E_FULLGRAPH,
+                        "%s: reads a value inside region \"%s\", which asked for "
+                        "fullgraph; move the read behind tc_trace_end",
+                        who, v->region->name);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
+    return s && tc__segment(c, v, s);
+}
+
+// The same where it takes one: for a result of the open region that is not in memory. A body must
+// not be skipped either when what it reads comes from outside.
+static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (!v) return 1;
+    int ours = t.id >> TC__SLOT_BITS == v->key;
+    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    return tc__break_on(c, who, &t, 1, site);
+}
+
+// What code that reads t gets: *t, or what in the open region, or the one that tc_disable_begin
+// suspended, stands for it; in memory if that is where it can be. 0 = reported.
+static int tc__region_value(tc_ctx *c, const char *who, tc_tensor *t, tc__site site) {
+    tc__recorder *r = tc__recorder_of(c);
+    tc__visit *open = r->visit;
+    if (!open) r->visit = r->suspended;
+    *t = tc__written_external(c, *t, site);
+    int ok = tc__break_for(c, who, *t, site);
+    r->visit = open;
     return ok;
 }
 
@@ -43296,10 +43453,46 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     return 1;
 }
 
+// ---- between tc_disable_begin and its end ----
+
+// Whether the suspended region has this memory: as what it read, or as what it computed.
+static int tc__suspended_has(const tc__visit *v, const tc__storage *s) {
+    for (size_t i = 0; i < v->external.count; i++)
+        if (v->external.at[i].storage == s) return 1;
+    for (size_t i = 0; i < v->result.count; i++)
+        if (v->result.at[i].storage == s) return 1;
+    return 0;
+}
+
+// The operands of an eager call, as the code around it in the region sees them. What the region has is
+// not to be written here: it would be recorded too late. 0 = reported.
+static int tc__suspended_operands(tc_ctx *c, const tc__call *k, tc_tensor *in) {
+    const tc__visit *v = c->recorder.suspended;
+    const char *who = tc__op_name(k->op);
+    if (k->n_in > TC__MAX_OPERANDS)
+        return tc__fail(c, TC_E_ARG, "%s: more than %d operands", who, TC__MAX_OPERANDS);
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        in[i] = k->in[i];
+        if (!tc__region_value(c, who, &in[i], k->site)) return 0;
+    }
+    const tc__tensor *to = k->op == TC_OP_COPY_ ? tc__tensor_find(c, k->in[0]) : NULL;
+    if (k->op != TC_OP_COPY_ || (to && !tc__suspended_has(v, to->storage))) return 1;
+    return tc__fail(
+        c, TC_E_STATE,
+        "%s: writes in place, between tc_disable_begin and its end, what region "
+        "\"%s\" uses; write it in the region, or outside",
+        who, v->region->name);
+}
+
 // Hook: one call outside regions.
 static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
-    tc_tensor t;
+    tc_tensor t, in[TC__MAX_OPERANDS];
+    tc__call seen = *k;
     if (k->op == TC_OP_KEEP) return k->in[0];
+    if (TC__UNLIKELY(c->recorder.suspended != NULL)) {
+        if (!tc__suspended_operands(c, k, in)) return tc__null();
+        seen.in = in, k = &seen;
+    }
     tc__call constant = *k; // a value of its own is one more constant here
     if (k->op == TC_OP_ARG) constant.op = TC_OP_CONST, k = &constant;
     if (tc__eager_view(c, k, &t)) return t;
@@ -43866,6 +44059,8 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
         tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
                       s->site);
+    } else if (v->left) {
+        tc__fn_demote(f, "some of it runs eagerly (tc_disable_begin)", v->begin);
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
@@ -44029,7 +44224,8 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
 
 static int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
-    return r->visit || r->skipped || tc__runs_eagerly(f->ctx) || f->options.disable;
+    return r->visit || r->skipped || r->disabled || tc__runs_eagerly(f->ctx) ||
+           f->options.disable;
 }
 
 static int tc__fn_run(const tc__fcall *k) {
@@ -45205,7 +45401,8 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (!r->visit && !r->skipped) tc__here_enter(c);
-    if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
+    if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
+        (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
@@ -45234,7 +45431,9 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
-        tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
+        tc__fail(c, TC_E_REGION,
+                 r->disabled ? "tc_trace_end between tc_disable_begin and its end"
+                             : "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
     if (!tc__visit_is_ours(c, "tc_trace_end")) return TC_E_THREAD;
@@ -45259,7 +45458,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     if (!c) return TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
-    if (c->recorder.visit || c->recorder.skipped)
+    if (tc__region_is_open(c))
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
     else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
@@ -45277,7 +45476,7 @@ TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
 TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
-    if (r->visit || r->skipped) {
+    if (tc__region_is_open(c)) {
         tc__fail(c, TC_E_STATE, "tc_reset: a region is open; call it outside");
         return TC_E_STATE;
     }
@@ -45307,43 +45506,6 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
 
 // ---- reading ----
 
-// An external that the open region has written in place: its value now is that of a view recorded
-// here, not what its memory still holds.
-static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
-    tc__visit *v = c->recorder.visit;
-    const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
-    int64_t dims[TC_MAX_RANK];
-    tc__meta meta;
-    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
-    tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
-    for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
-    return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
-}
-
-// A graph break in the open region, after which the tensors are readable. 0 = reported.
-static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
-                        tc__site site) {
-    tc__visit *v = c->recorder.visit;
-    v->broken |= v->region->options.fullgraph;
-    if (v->region->options.fullgraph)
-        return tc__fail(c, TC_E_FULLGRAPH,
-                        "%s: reads a value inside region \"%s\", which asked for "
-                        "fullgraph; move the read behind tc_trace_end",
-                        who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
-    return s && tc__segment(c, v, s);
-}
-
-// The same where it takes one: for a result of the open region that is not in memory. A body must
-// not be skipped either when what it reads comes from outside.
-static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
-    tc__visit *v = c->recorder.visit;
-    if (!v) return 1;
-    int ours = t.id >> TC__SLOT_BITS == v->key;
-    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
-    return tc__break_on(c, who, &t, 1, site);
-}
-
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
@@ -45351,8 +45513,8 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
     if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
     tc_status outer = tc__unit_begin(c);
-    t = tc__written_external(c, t, site);
-    tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
+    int seen = tc__region_value(c, who, &t, site);
+    tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
     tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
@@ -45482,6 +45644,175 @@ TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
     s.bytes = tc__core_const(c)->bytes, s.peak_bytes = tc__core_const(c)->peak_bytes;
     s.allocations = tc__core_const(c)->allocations;
     return s;
+}
+// ---- gen/exec/control.c -------------------------------------------------
+// tc_disable, tc_lazy and tc_eval, tc_precompile, tc_freeze.
+
+static void tc__here_is(tc_ctx *c, const char *file, int line) {
+    tc__site s;
+    s.file = file, s.line = line;
+    tc__site_set(c, s);
+}
+
+// ---- eager code in a region ----
+
+TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    tc__here_is(c, file, line);
+    if (!tc__visit_is_ours(c, "tc_disable_begin")) return TC_E_THREAD;
+    r->disabled++;
+    if (!r->visit) return TC_OK;
+    r->visit->left = 1;
+    r->suspended = r->visit, r->visit = NULL;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    tc__here_is(c, file, line);
+    if (!r->disabled) {
+        tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
+        return TC_E_STATE;
+    }
+    if (--r->disabled) return TC_OK;
+    r->visit = r->suspended, r->suspended = NULL;
+    return TC_OK;
+}
+
+// ---- laziness ----
+
+// Whether the region that is open is tc_lazy's, with nothing begun inside it.
+static int tc__lazy_is_open(const tc_ctx *c) {
+    const tc__recorder *r = &c->recorder;
+    return c->lazy && !r->depth && !r->disabled &&
+           !(r->visit && r->visit->region->function);
+}
+
+static int tc__lazy_check(tc_ctx *c, const char *who) {
+    if (c->lazy ? tc__lazy_is_open(c) : !tc__region_is_open(c)) return 1;
+    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+}
+
+static tc_status tc__lazy_begin(tc_ctx *c) {
+    return tc_trace_begin_at(c, "lazy", NULL, c->lazy_site.file, c->lazy_site.line);
+}
+
+TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
+    if (!c) return TC_E_NULL;
+    tc__here_is(c, file, line);
+    if (!tc__lazy_check(c, "tc_lazy")) return TC_E_STATE;
+    if (!on == !c->lazy) return TC_OK;
+    c->lazy = on != 0;
+    if (!on) return tc_trace_end(c);
+    c->lazy_site.file = file, c->lazy_site.line = line;
+    return tc__lazy_begin(c);
+}
+
+static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *file,
+                         int line) {
+    for (int i = 0; i < n; i++) {
+        if (!list[i].id) return tc__fail_null(c, "tc_eval");
+        if (c->lazy ? !tc_keep_at(list[i], file, line).id
+                    : !tc__tensor_need(c, "tc_eval", list[i]))
+            return 0;
+    }
+    return 1;
+}
+
+TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file,
+                           int line) {
+    if (!c || (n > 0 && !list)) return TC_E_NULL;
+    tc__here_is(c, file, line);
+    if (!tc__lazy_check(c, "tc_eval")) return TC_E_STATE;
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__eval_list(c, list, n, file, line);
+    tc_status status = tc__unit_end(c, outer, ok);
+    if (!c->lazy) return status;
+    tc_status ran = tc_trace_end(c), begun = tc__lazy_begin(c);
+    return status ? status : ran ? ran : begun;
+}
+
+// ---- programs ahead of time ----
+
+static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
+    tc__site site;
+    site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
+    *t = tc__null();
+    if (!tc__dtype_valid((int)s->dtype))
+        return tc__fail(c, TC_E_ARG, "tc_precompile: %d is no dtype", (int)s->dtype);
+    if (!tc__dims_check(c, "tc_precompile", s->rank, s->dims)) return 0;
+    uint32_t layout = tc__layout_intern(c, (int)s->dtype, s->rank, s->dims, NULL);
+    // Nothing runs, so nothing is read or written: the memory need not be there.
+    tc__storage *m = layout ? tc__storage_wrap(c, NULL, 0) : NULL;
+    if (m) *t = tc__tensor_new(c, layout, m, 0, site.file, site.line);
+    return t->id != 0;
+}
+
+static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
+                                int n_out, const char *file, int line) {
+    tc_ctx *c = f->ctx;
+    uint64_t draw = c->recorder.draw;
+    tc_status s = TC_OK;
+    c->dry = 1;
+    for (int i = 0; !s && i < 2; i++) {
+        s = tc_call_at(f, in, n_in, out, n_out, file, line);
+        for (int k = 0; !s && k < n_out; k++)
+            tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
+    }
+    c->dry = 0, c->recorder.draw = draw;
+    return s == TC_OK;
+}
+
+TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out,
+                                 const char *file, int line) {
+    if (!f || (n_in > 0 && !in)) return TC_E_NULL;
+    tc_ctx *c = f->ctx;
+    tc__here_is(c, file, line);
+    if (tc__region_is_open(c) || n_in < 0 || n_out < 0) {
+        tc_status s = n_in < 0 || n_out < 0 ? TC_E_ARG : TC_E_STATE;
+        tc__fail(c, s, "tc_precompile: %s",
+                 s == TC_E_ARG ? "a negative number of tensors"
+                               : "a region is open; call it outside");
+        return s;
+    }
+    tc_status outer = tc__unit_begin(c);
+    size_t room = (size_t)n_in + (size_t)n_out;
+    tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
+    int made = 0, ok = t != NULL;
+    for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
+    ok = ok && tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line);
+    while (made--)
+        tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
+    if (t) tc__free(c, t, (room + !room) * sizeof *t);
+    return tc__unit_end(c, outer, ok);
+}
+
+// ---- frozen ----
+
+TCDEF tc_status tc_freeze(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__core *core = tc__core_of(c);
+    if (tc__region_is_open(c)) {
+        tc__fail(c, TC_E_STATE, "tc_freeze: a region is open; call it outside");
+        return TC_E_STATE;
+    }
+    if (core->frozen) return TC_OK;
+    if (c->threads > 1 && !tc__pool_of(c)) return TC_E_NOMEM;
+    if (c->pool) tc__pool_stay_awake(c->pool, 1);
+    c->log_mask = core->log_mask, core->log_mask = 0;
+    core->frozen = 1;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_thaw(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__core *core = tc__core_of(c);
+    if (!core->frozen) return TC_OK;
+    core->frozen = 0, core->log_mask = c->log_mask;
+    if (c->pool) tc__pool_stay_awake(c->pool, 0);
+    return TC_OK;
 }
 // ---- gen/exec/host.c ----------------------------------------------------
 // Host calls: code of the user's with the values of tensors, at its place among the ops. In a region

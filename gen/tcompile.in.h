@@ -79,6 +79,7 @@
 #include "api/compile.h"
 #include "api/extend.h"
 #include "api/function.h"
+#include "api/control.h"
 #include "api/profile.h"
 
 #endif  // TCOMPILE_H
@@ -187,6 +188,7 @@
 #include "base/once_end.c"
 
 #include "exec/context.c"
+#include "exec/control.c"
 #include "exec/host.c"
 
 #include "base/once_begin.c"

@@ -68,6 +68,12 @@ static inline int tc_is_null(tc_tensor t) { return !t.id; }
 // Null and dead tensors give -1, TC_SCALAR, TC_BOOL; dead ones set the error as well.
 TCDEF int tc_rank(tc_tensor t);              // number of dimensions
 TCDEF int64_t tc_dim(tc_tensor t, int dim); // size of one dimension; TC_E_DIM
+
+// Whether size `dim` of t is at least n, below n, a multiple of n > 0; 0 where there is no such size.
+TCDEF int tc_dim_ge(tc_tensor t, int dim, int64_t n);
+TCDEF int tc_dim_lt(tc_tensor t, int dim, int64_t n);
+TCDEF int tc_dim_multiple_of(tc_tensor t, int dim, int64_t n);
+
 TCDEF int64_t tc_numel(tc_tensor t);         // number of elements
 TCDEF tc_dims tc_shape(tc_tensor t);         // all sizes
 TCDEF tc_dtype tc_dtype_of(tc_tensor t);     // element type

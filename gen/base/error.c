@@ -15,6 +15,7 @@ typedef struct tc__core {
     size_t peak_bytes;               // largest value of bytes so far
     uint64_t allocations;            // successful calls of hook that asked for memory
     int calling;                     // a function of a custom op runs
+    int frozen;                      // tc_freeze: no memory is to be had
     const char *site_file;           // where the user's current call stands; static text,
     int site_line;                   //   NULL = unknown
     tc_status unit_item;             // first error since tc__unit_begin; 0 = none

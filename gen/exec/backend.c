@@ -97,7 +97,7 @@ TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
                  !backend       ? "the backend"
                  : backend->run ? "its name"
                                 : "its run");
-    else if (c->recorder.visit || c->recorder.skipped)
+    else if (tc__region_is_open(c))
         tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
     else if (tc__backend_find(c, backend->name, strlen(backend->name)))
         tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",

@@ -187,7 +187,8 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (!r->visit && !r->skipped) tc__here_enter(c);
-    if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
+    if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
+        (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
@@ -216,7 +217,9 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
-        tc__fail(c, TC_E_REGION, "tc_trace_end without a tc_trace_begin");
+        tc__fail(c, TC_E_REGION,
+                 r->disabled ? "tc_trace_end between tc_disable_begin and its end"
+                             : "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
     if (!tc__visit_is_ours(c, "tc_trace_end")) return TC_E_THREAD;
@@ -241,7 +244,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     if (!c) return TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
-    if (c->recorder.visit || c->recorder.skipped)
+    if (tc__region_is_open(c))
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
     else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
@@ -259,7 +262,7 @@ TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
 TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
-    if (r->visit || r->skipped) {
+    if (tc__region_is_open(c)) {
         tc__fail(c, TC_E_STATE, "tc_reset: a region is open; call it outside");
         return TC_E_STATE;
     }
@@ -289,43 +292,6 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
 
 // ---- reading ----
 
-// An external that the open region has written in place: its value now is that of a view recorded
-// here, not what its memory still holds.
-static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
-    tc__visit *v = c->recorder.visit;
-    const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
-    int64_t dims[TC_MAX_RANK];
-    tc__meta meta;
-    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
-    tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
-    for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
-    return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
-}
-
-// A graph break in the open region, after which the tensors are readable. 0 = reported.
-static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
-                        tc__site site) {
-    tc__visit *v = c->recorder.visit;
-    v->broken |= v->region->options.fullgraph;
-    if (v->region->options.fullgraph)
-        return tc__fail(c, TC_E_FULLGRAPH,
-                        "%s: reads a value inside region \"%s\", which asked for "
-                        "fullgraph; move the read behind tc_trace_end",
-                        who, v->region->name);
-    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
-    return s && tc__segment(c, v, s);
-}
-
-// The same where it takes one: for a result of the open region that is not in memory. A body must
-// not be skipped either when what it reads comes from outside.
-static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
-    tc__visit *v = c->recorder.visit;
-    if (!v) return 1;
-    int ours = t.id >> TC__SLOT_BITS == v->key;
-    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
-    return tc__break_on(c, who, &t, 1, site);
-}
-
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
@@ -333,8 +299,8 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
     if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
     tc_status outer = tc__unit_begin(c);
-    t = tc__written_external(c, t, site);
-    tc__tensor *m = tc__break_for(c, who, t, site) ? tc__tensor_need(c, who, t) : NULL;
+    int seen = tc__region_value(c, who, &t, site);
+    tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
     tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;

@@ -69,6 +69,8 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
         tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
                       s->site);
+    } else if (v->left) {
+        tc__fn_demote(f, "some of it runs eagerly (tc_disable_begin)", v->begin);
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
@@ -232,7 +234,8 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
 
 static int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
-    return r->visit || r->skipped || tc__runs_eagerly(f->ctx) || f->options.disable;
+    return r->visit || r->skipped || r->disabled || tc__runs_eagerly(f->ctx) ||
+           f->options.disable;
 }
 
 static int tc__fn_run(const tc__fcall *k) {

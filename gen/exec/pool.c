@@ -28,9 +28,10 @@ typedef struct tc__worker {
     tc__mailbox *mail;
     pthread_mutex_t lock; // only for sleeping
     pthread_cond_t wake;
-    uint32_t wakes; // raised under lock to end a sleep without a job
-    int index;      // 1 .. threads - 1
-    int avoid;      // the CPU of the caller, or -1
+    uint32_t wakes;                 // raised under lock to end a sleep without a job
+    int index;                      // 1 .. threads - 1
+    int avoid;                      // the CPU of the caller, or -1
+    const volatile uint32_t *awake; // of the pool
     pthread_t thread;
 } tc__worker;
 
@@ -44,6 +45,7 @@ typedef struct tc__pool {
     size_t mail_size;
     int room;                     // workers allocated
     volatile uint32_t *fork_mark; // reads 0 in a forked child; NULL = compare pids
+    volatile uint32_t awake;      // 1 = workers do not sleep, and nobody gives up a CPU
     pid_t pid;
 } tc__pool;
 
@@ -72,7 +74,7 @@ static uint32_t tc__worker_next(tc__worker *w, uint32_t seen) {
         tc__cpu_pause();
         if (turns & 255u) continue;
         if (!end) end = tc__now_ns() + TC__POOL_SPIN_NS;
-        if (tc__now_ns() < end) continue;
+        if (tc__now_ns() < end || tc__atomic_load32(w->awake)) continue;
         tc__worker_sleep(w, seen);
         end = 0;
     }
@@ -115,11 +117,11 @@ static void tc__worker_give(tc__worker *w, tc__pool_fn fn, void *arg, int64_t lo
 }
 
 // Waits for a worker. Where it shares this CPU after all, giving the CPU up is what helps.
-static void tc__worker_join(tc__mailbox *m) {
+static void tc__worker_join(tc__mailbox *m, int awake) {
     uint32_t job = tc__atomic_load32(&m->state) & ~1u, turns = 0;
     while (tc__atomic_load32(&m->done) != job) {
-        if (++turns < 128u) tc__cpu_pause();
-        if (turns >= 128u) (void)sched_yield();
+        if (++turns < 128u || awake) tc__cpu_pause();
+        if (turns >= 128u && !awake) (void)sched_yield();
     }
 }
 
@@ -145,7 +147,7 @@ static void tc__pool_start(tc__pool *p) {
     while (p->threads < p->room) {
         tc__worker *w = &p->workers[p->threads];
         w->mail = &p->mail[p->threads];
-        w->index = p->threads;
+        w->index = p->threads, w->awake = &p->awake;
         w->avoid = avoid;
         if (!tc__worker_start(w)) break;
         p->threads++;
@@ -207,6 +209,13 @@ TC__UNUSED static void tc__pool_wake(tc__pool *p) {
     }
 }
 
+// From now on workers spin between jobs, so that a job needs no system call; or they may sleep again.
+TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
+    if (p->threads < 2 || tc__pool_in_child(p)) return;
+    tc__atomic_store32(&p->awake, (uint32_t)awake);
+    if (awake) tc__pool_wake(p);
+}
+
 // Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a
 // range per worker. The caller is worker 0. Inline when one range holds everything.
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
@@ -229,7 +238,7 @@ TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int6
         tc__worker_give(&p->workers[i], fn, arg, size * i, end);
     }
     fn(arg, 0, size < items ? size : items, 0);
-    for (i = 1; i < n; i++) tc__worker_join(&p->mail[i]);
+    for (i = 1; i < n; i++) tc__worker_join(&p->mail[i], (int)p->awake);
     p->busy = 0;
 }
 
@@ -254,6 +263,8 @@ TC__UNUSED static void tc__pool_close(tc__pool *p) {
 }
 
 TC__UNUSED static void tc__pool_wake(tc__pool *p) { (void)p; }
+
+TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) { (void)p, (void)awake; }
 
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
                                     int64_t grain) {

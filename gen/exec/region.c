@@ -306,6 +306,12 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
+    if (tc__core_of(c)->frozen)
+        return tc__fail(
+            c, TC_E_RECOMPILE,
+            "\"%s\" (%s:%d) has no program for this, and the context is frozen; "
+            "warm it up before, or tc_thaw it",
+            v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
     return tc__fail(c, TC_E_RECOMPILE,
                     "\"%s\" (%s:%d) has no program for this, and the stance is "
                     "fail_on_recompile; warm it up before, or change the stance",
@@ -324,7 +330,7 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         c->stats.program_hits++;
         return p;
     }
-    if (c->stance == TC_STANCE_FAIL_ON_RECOMPILE) {
+    if (c->stance == TC_STANCE_FAIL_ON_RECOMPILE || tc__core_of(c)->frozen) {
         tc__fail_recompile(c, v);
         return NULL;
     }
@@ -429,6 +435,61 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     }
     int ok = tc__run_step(c, v, s, at, n);
     if (at) tc__free(c, at, s->position * sizeof *at);
+    return ok;
+}
+
+// An external that the open region has written in place: its value now is that of a view recorded
+// here, not what its memory still holds.
+static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    const tc__tensor *m = v && v->writes ? tc__tensor_find(c, t) : NULL;
+    int64_t dims[TC_MAX_RANK];
+    tc__meta meta;
+    if (!m || m->bind_epoch != v->epoch || t.id >> TC__SLOT_BITS == v->key) return t;
+    tc__meta_of_layout(tc__layout_at(c, m->layout), &meta);
+    for (int i = 0; i < meta.rank; i++) dims[i] = meta.dims[i];
+    return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
+}
+
+// A graph break in the open region, after which the tensors are readable. 0 = reported.
+static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
+                        tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (c->dry)
+        return tc__fail(
+            c, TC_E_STATE,
+            "%s: the body reads a value, which tc_precompile has not; call it once "
+            "instead",
+            who);
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
+        return tc__fail(c, TC_E_FULLGRAPH,
+                        "%s: reads a value inside region \"%s\", which asked for "
+                        "fullgraph; move the read behind tc_trace_end",
+                        who, v->region->name);
+    tc__step *s = tc__region_mark(c, v, TC_OP_BREAK, t, n, site);
+    return s && tc__segment(c, v, s);
+}
+
+// The same where it takes one: for a result of the open region that is not in memory. A body must
+// not be skipped either when what it reads comes from outside.
+static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
+    tc__visit *v = c->recorder.visit;
+    if (!v) return 1;
+    int ours = t.id >> TC__SLOT_BITS == v->key;
+    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    return tc__break_on(c, who, &t, 1, site);
+}
+
+// What code that reads t gets: *t, or what in the open region, or the one that tc_disable_begin
+// suspended, stands for it; in memory if that is where it can be. 0 = reported.
+static int tc__region_value(tc_ctx *c, const char *who, tc_tensor *t, tc__site site) {
+    tc__recorder *r = tc__recorder_of(c);
+    tc__visit *open = r->visit;
+    if (!open) r->visit = r->suspended;
+    *t = tc__written_external(c, *t, site);
+    int ok = tc__break_for(c, who, *t, site);
+    r->visit = open;
     return ok;
 }
 
@@ -674,10 +735,46 @@ static int tc__eager_view(tc_ctx *c, const tc__call *k, tc_tensor *out) {
     return 1;
 }
 
+// ---- between tc_disable_begin and its end ----
+
+// Whether the suspended region has this memory: as what it read, or as what it computed.
+static int tc__suspended_has(const tc__visit *v, const tc__storage *s) {
+    for (size_t i = 0; i < v->external.count; i++)
+        if (v->external.at[i].storage == s) return 1;
+    for (size_t i = 0; i < v->result.count; i++)
+        if (v->result.at[i].storage == s) return 1;
+    return 0;
+}
+
+// The operands of an eager call, as the code around it in the region sees them. What the region has is
+// not to be written here: it would be recorded too late. 0 = reported.
+static int tc__suspended_operands(tc_ctx *c, const tc__call *k, tc_tensor *in) {
+    const tc__visit *v = c->recorder.suspended;
+    const char *who = tc__op_name(k->op);
+    if (k->n_in > TC__MAX_OPERANDS)
+        return tc__fail(c, TC_E_ARG, "%s: more than %d operands", who, TC__MAX_OPERANDS);
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        in[i] = k->in[i];
+        if (!tc__region_value(c, who, &in[i], k->site)) return 0;
+    }
+    const tc__tensor *to = k->op == TC_OP_COPY_ ? tc__tensor_find(c, k->in[0]) : NULL;
+    if (k->op != TC_OP_COPY_ || (to && !tc__suspended_has(v, to->storage))) return 1;
+    return tc__fail(
+        c, TC_E_STATE,
+        "%s: writes in place, between tc_disable_begin and its end, what region "
+        "\"%s\" uses; write it in the region, or outside",
+        who, v->region->name);
+}
+
 // Hook: one call outside regions.
 static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
-    tc_tensor t;
+    tc_tensor t, in[TC__MAX_OPERANDS];
+    tc__call seen = *k;
     if (k->op == TC_OP_KEEP) return k->in[0];
+    if (TC__UNLIKELY(c->recorder.suspended != NULL)) {
+        if (!tc__suspended_operands(c, k, in)) return tc__null();
+        seen.in = in, k = &seen;
+    }
     tc__call constant = *k; // a value of its own is one more constant here
     if (k->op == TC_OP_ARG) constant.op = TC_OP_CONST, k = &constant;
     if (tc__eager_view(c, k, &t)) return t;

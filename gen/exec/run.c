@@ -424,7 +424,8 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    int ok;
+    int ok = 1;
+    if (TC__UNLIKELY(p->ctx->dry)) return 1;
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)

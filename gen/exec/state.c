@@ -22,11 +22,20 @@ struct tc_ctx {
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
+    int dry;  // programs are made, and do not run: tc_precompile
+    int lazy; // tc_lazy: a region is open whenever no other is
+    tc__site lazy_site;
+    uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
     tc__profile *profile;   // the last one, owned; NULL = there was none
     tc__profile *profiling; //   and if it goes on, else NULL
     uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
+
+static int tc__region_is_open(const tc_ctx *c) {
+    const tc__recorder *r = &c->recorder;
+    return r->visit || r->skipped || r->disabled;
+}
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__runs_eagerly(const tc_ctx *c) {

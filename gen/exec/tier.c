@@ -46,6 +46,7 @@ static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact
 // A program that waits is about to run: it takes its code if that is there. 0 = its backend refused,
 // reported.
 static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (tc__core_of(c)->frozen) return 1;
     if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
     if (p->tier == TC__TIER_FINAL)
         tc__log(c, TC__LOG_PERF,

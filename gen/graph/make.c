@@ -289,6 +289,21 @@ TCDEF int64_t tc_dim(tc_tensor t, int dim) {
     return tc__meta_size(&f.x, (int)d);
 }
 
+TCDEF int tc_dim_ge(tc_tensor t, int dim, int64_t n) {
+    int64_t size = tc_dim(t, dim);
+    return size >= 0 && size >= n;
+}
+
+TCDEF int tc_dim_lt(tc_tensor t, int dim, int64_t n) {
+    int64_t size = tc_dim(t, dim);
+    return size >= 0 && size < n;
+}
+
+TCDEF int tc_dim_multiple_of(tc_tensor t, int dim, int64_t n) {
+    int64_t size = tc_dim(t, dim);
+    return size >= 0 && n > 0 && size % n == 0;
+}
+
 TCDEF int64_t tc_numel(tc_tensor t) {
     tc__meta m;
     return tc__ask("tc_numel", t, &m) ? tc__meta_elements(&m) : -1;

@@ -103,6 +103,7 @@ typedef struct tc__visit {
     int exact;  // the program being made is for the sizes of this visit alone
     int writes; // some step writes in place
     int broken; // a value was read although the region asked for fullgraph
+    int left;   // some code of it ran eagerly: tc_disable_begin
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
     uint64_t draw;   // random stream position when it began
@@ -156,9 +157,11 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;           // regions begun inside the open one (inlined)
-    int skipped;         // disabled regions begun and not ended
-    uint64_t seed, draw; // random stream: key, and next draw number
+    int depth;            // regions begun inside the open one (inlined)
+    int skipped;          // disabled regions begun and not ended
+    int disabled;         // tc_disable_begin without their ends
+    tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
+    uint64_t seed, draw;  // random stream: key, and next draw number
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }

@@ -1,0 +1,168 @@
+// tc_disable, tc_lazy and tc_eval, tc_precompile, tc_freeze.
+
+static void tc__here_is(tc_ctx *c, const char *file, int line) {
+    tc__site s;
+    s.file = file, s.line = line;
+    tc__site_set(c, s);
+}
+
+// ---- eager code in a region ----
+
+TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    tc__here_is(c, file, line);
+    if (!tc__visit_is_ours(c, "tc_disable_begin")) return TC_E_THREAD;
+    r->disabled++;
+    if (!r->visit) return TC_OK;
+    r->visit->left = 1;
+    r->suspended = r->visit, r->visit = NULL;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
+    if (!c) return TC_E_NULL;
+    tc__recorder *r = &c->recorder;
+    tc__here_is(c, file, line);
+    if (!r->disabled) {
+        tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
+        return TC_E_STATE;
+    }
+    if (--r->disabled) return TC_OK;
+    r->visit = r->suspended, r->suspended = NULL;
+    return TC_OK;
+}
+
+// ---- laziness ----
+
+// Whether the region that is open is tc_lazy's, with nothing begun inside it.
+static int tc__lazy_is_open(const tc_ctx *c) {
+    const tc__recorder *r = &c->recorder;
+    return c->lazy && !r->depth && !r->disabled &&
+           !(r->visit && r->visit->region->function);
+}
+
+static int tc__lazy_check(tc_ctx *c, const char *who) {
+    if (c->lazy ? tc__lazy_is_open(c) : !tc__region_is_open(c)) return 1;
+    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+}
+
+static tc_status tc__lazy_begin(tc_ctx *c) {
+    return tc_trace_begin_at(c, "lazy", NULL, c->lazy_site.file, c->lazy_site.line);
+}
+
+TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
+    if (!c) return TC_E_NULL;
+    tc__here_is(c, file, line);
+    if (!tc__lazy_check(c, "tc_lazy")) return TC_E_STATE;
+    if (!on == !c->lazy) return TC_OK;
+    c->lazy = on != 0;
+    if (!on) return tc_trace_end(c);
+    c->lazy_site.file = file, c->lazy_site.line = line;
+    return tc__lazy_begin(c);
+}
+
+static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *file,
+                         int line) {
+    for (int i = 0; i < n; i++) {
+        if (!list[i].id) return tc__fail_null(c, "tc_eval");
+        if (c->lazy ? !tc_keep_at(list[i], file, line).id
+                    : !tc__tensor_need(c, "tc_eval", list[i]))
+            return 0;
+    }
+    return 1;
+}
+
+TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file,
+                           int line) {
+    if (!c || (n > 0 && !list)) return TC_E_NULL;
+    tc__here_is(c, file, line);
+    if (!tc__lazy_check(c, "tc_eval")) return TC_E_STATE;
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__eval_list(c, list, n, file, line);
+    tc_status status = tc__unit_end(c, outer, ok);
+    if (!c->lazy) return status;
+    tc_status ran = tc_trace_end(c), begun = tc__lazy_begin(c);
+    return status ? status : ran ? ran : begun;
+}
+
+// ---- programs ahead of time ----
+
+static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
+    tc__site site;
+    site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
+    *t = tc__null();
+    if (!tc__dtype_valid((int)s->dtype))
+        return tc__fail(c, TC_E_ARG, "tc_precompile: %d is no dtype", (int)s->dtype);
+    if (!tc__dims_check(c, "tc_precompile", s->rank, s->dims)) return 0;
+    uint32_t layout = tc__layout_intern(c, (int)s->dtype, s->rank, s->dims, NULL);
+    // Nothing runs, so nothing is read or written: the memory need not be there.
+    tc__storage *m = layout ? tc__storage_wrap(c, NULL, 0) : NULL;
+    if (m) *t = tc__tensor_new(c, layout, m, 0, site.file, site.line);
+    return t->id != 0;
+}
+
+static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
+                                int n_out, const char *file, int line) {
+    tc_ctx *c = f->ctx;
+    uint64_t draw = c->recorder.draw;
+    tc_status s = TC_OK;
+    c->dry = 1;
+    for (int i = 0; !s && i < 2; i++) {
+        s = tc_call_at(f, in, n_in, out, n_out, file, line);
+        for (int k = 0; !s && k < n_out; k++)
+            tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
+    }
+    c->dry = 0, c->recorder.draw = draw;
+    return s == TC_OK;
+}
+
+TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out,
+                                 const char *file, int line) {
+    if (!f || (n_in > 0 && !in)) return TC_E_NULL;
+    tc_ctx *c = f->ctx;
+    tc__here_is(c, file, line);
+    if (tc__region_is_open(c) || n_in < 0 || n_out < 0) {
+        tc_status s = n_in < 0 || n_out < 0 ? TC_E_ARG : TC_E_STATE;
+        tc__fail(c, s, "tc_precompile: %s",
+                 s == TC_E_ARG ? "a negative number of tensors"
+                               : "a region is open; call it outside");
+        return s;
+    }
+    tc_status outer = tc__unit_begin(c);
+    size_t room = (size_t)n_in + (size_t)n_out;
+    tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
+    int made = 0, ok = t != NULL;
+    for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
+    ok = ok && tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line);
+    while (made--)
+        tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
+    if (t) tc__free(c, t, (room + !room) * sizeof *t);
+    return tc__unit_end(c, outer, ok);
+}
+
+// ---- frozen ----
+
+TCDEF tc_status tc_freeze(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__core *core = tc__core_of(c);
+    if (tc__region_is_open(c)) {
+        tc__fail(c, TC_E_STATE, "tc_freeze: a region is open; call it outside");
+        return TC_E_STATE;
+    }
+    if (core->frozen) return TC_OK;
+    if (c->threads > 1 && !tc__pool_of(c)) return TC_E_NOMEM;
+    if (c->pool) tc__pool_stay_awake(c->pool, 1);
+    c->log_mask = core->log_mask, core->log_mask = 0;
+    core->frozen = 1;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_thaw(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__core *core = tc__core_of(c);
+    if (!core->frozen) return TC_OK;
+    core->frozen = 0, core->log_mask = c->log_mask;
+    if (c->pool) tc__pool_stay_awake(c->pool, 0);
+    return TC_OK;
+}

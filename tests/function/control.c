@@ -1,0 +1,494 @@
+// Eager code in regions, laziness, programs ahead of time, frozen contexts, questions about sizes.
+// Values come from plain C.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include "help.h"
+
+#if defined(__linux__)
+#    include <linux/filter.h>
+#    include <linux/seccomp.h>
+#    include <stddef.h>
+#    include <sys/prctl.h>
+#    include <sys/syscall.h>
+#endif
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 40 };
+
+static int runs; // of bodies
+
+// ---- tc_disable ----
+
+BOTH(eager_code_in_a_region) {
+    for (int k = 0; k < 4; k++) {
+        tc_tensor x = line(tc, N, k, 1), y, z, w;
+        tc_trace_begin(tc, "part");
+        y = tc_add_s(x, 1);
+        CHECK(tc_is_compiling(tc));
+        CHECK_EQ(tc_disable_begin(tc), TC_OK);
+        CHECK(!tc_is_compiling(tc));
+        z = tc_mul_s(y, 3); // of a result of the region
+        CHECK_EQ(AT(z, 2), 3 * (k + 3));
+        w = tc_sub(z, x); // of what both have
+        CHECK_EQ(tc_disable_end(tc), TC_OK);
+        CHECK(tc_is_compiling(tc));
+        y = tc_add(tc_neg(w), y);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(AT(y, 2), -(3 * (k + 3) - (k + 2)) + k + 3);
+    }
+    CHECK_EQ(tc_stats_get(tc).graph_breaks, 4);
+    CHECK_EQ(tc_stats_get(tc).eager_ops, 8);
+    CHECK_EQ(tc_stats_get(tc).visits, 4);
+}
+
+// What the region wrote in place is seen, though its memory is written at the end only.
+BOTH(eager_code_sees_writes_in_place) {
+    for (int k = 0; k < 3; k++) {
+        tc_tensor x = line(tc, N, k, 1), z;
+        tc_trace_begin(tc, "writes");
+        tc_add_(x, tc_square(x));
+        tc_disable_begin(tc);
+        z = tc_mul_s(x, 2);
+        CHECK_EQ(AT(z, 3), 2 * ((k + 3) + (k + 3) * (k + 3)));
+        tc_disable_end(tc);
+        z = tc_add(z, x);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(AT(z, 3), 3 * ((k + 3) + (k + 3) * (k + 3)));
+        CHECK_EQ(AT(x, 3), (k + 3) + (k + 3) * (k + 3));
+    }
+}
+
+BOTH(eager_code_must_not_write_what_the_region_has) {
+    tc_tensor x = line(tc, N, 0, 1), other = line(tc, N, 5, 0), y, view;
+    tc_trace_begin(tc, "guarded");
+    y = tc_add_s(x, 1);
+    tc_disable_begin(tc);
+    CHECK_EQ(tc_add_(x, other).id, 0);
+    ERROR(TC_E_STATE, "\"guarded\"");
+    view = tc_slice(y, 0, 0, 4, 1);
+    CHECK_EQ(tc_mul_s_(view, 2).id, 0);
+    ERROR(TC_E_STATE, "\"guarded\"");
+    tc_mul_s_(other, 2); // nobody's
+    CHECK_EQ(AT(other, 1), 10);
+    tc_disable_end(tc);
+    y = tc_add(y, other);
+    tc_trace_end(tc);
+    tc_error_clear(tc);
+    CHECK_EQ(AT(y, 3), 4 + 10);
+    CHECK_EQ(AT(x, 3), 3);
+}
+
+static tc_fn *inner;
+
+static void square_plus(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    runs++;
+    out[0] = tc_add_s(tc_square(in[0]), 1);
+}
+
+// Regions, functions and further pairs inside are eager too.
+BOTH(all_is_eager_inside) {
+    inner = tc_compile(tc, square_plus, NULL, 0, NULL);
+    for (int k = 0; k < 3; k++) {
+        tc_tensor x = line(tc, N, k, 1), y, z;
+        tc_trace_begin(tc, "outer");
+        y = tc_add_s(x, 1);
+        tc_disable_begin(tc);
+        tc_disable_begin(tc);
+        CHECK_EQ(tc_call(inner, &y, 1, &z, 1), TC_OK);
+        CHECK_EQ(AT(z, 1), (k + 2) * (k + 2) + 1);
+        tc_disable_end(tc);
+        tc_trace_begin(tc, "within");
+        z = tc_neg(z);
+        CHECK(!tc_is_compiling(tc));
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        tc_disable_end(tc);
+        z = tc_add(z, y);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(AT(z, 1), -((k + 2) * (k + 2) + 1) + k + 2);
+    }
+    CHECK_EQ(tc_stats_get(tc).skips, 0);
+    // Outside regions too.
+    tc_disable_begin(tc);
+    tc_trace_begin(tc, "none");
+    tc_tensor t = tc_neg(line(tc, N, 1, 1));
+    CHECK(!tc_is_compiling(tc));
+    tc_trace_end(tc);
+    tc_disable_end(tc);
+    CHECK_EQ(AT(t, 0), -1);
+}
+
+static void partly_eager(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_disable_begin(tc);
+    tc_tensor y = tc_mul_s(in[0], 2); // of an input alone: no break is needed for it
+    tc_disable_end(tc);
+    out[0] = tc_add_s(y, 1);
+}
+
+BOTH(a_body_with_eager_code_is_not_skipped) {
+    tc_fn *f = tc_compile(tc, partly_eager, NULL, 0, NULL);
+    for (int k = 0; k < 5; k++) {
+        tc_tensor x = line(tc, N, k, 1), y;
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(AT(y, 3), 2 * (k + 3) + 1);
+    }
+    CHECK_EQ(tc_stats_get(tc).skips, 0);
+    CHECK(tc_fn_demoted(f) != NULL);
+}
+
+BOTH(pairs_must_match) {
+    CHECK_EQ(tc_disable_end(tc), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_disable_begin");
+    tc_options o = tc_options_default();
+    o.fullgraph = 1;
+    tc_tensor x = line(tc, N, 0, 1), y;
+    tc_trace_begin_with(tc, "whole", &o);
+    y = tc_add_s(x, 1);
+    tc_disable_begin(tc);
+    CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+    ERROR(TC_E_REGION, "tc_disable_begin");
+    CHECK_EQ(tc_neg(y).id, 0);
+    ERROR(TC_E_FULLGRAPH, "fullgraph");
+    tc_disable_end(tc);
+    CHECK_EQ(tc_trace_end(tc), TC_E_FULLGRAPH);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    tc_disable_begin(tc);
+    CHECK_EQ(tc_reset(tc), TC_E_STATE);
+    tc_error_clear(tc);
+    tc_disable_end(tc);
+    CHECK_EQ(tc_disable_begin(NULL), TC_E_NULL);
+    CHECK_EQ(tc_disable_end(NULL), TC_E_NULL);
+}
+
+// ---- laziness ----
+
+BOTH(ops_are_lazy_until_eval) {
+    tc_tensor x = line(tc, N, 1, 1), y, z, kept = tc_null();
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    for (int k = 0; k < 6; k++) {
+        y = tc_add_s(tc_mul_s(x, 2), 1);
+        z = tc_sqrt(tc_square(y));
+        CHECK_EQ(tc_eval(tc, &z, 1), TC_OK);
+        CHECK_EQ(AT(z, 4), 11);
+        if (!k) kept = z;
+    }
+    tc_stats s = tc_stats_get(tc);
+    CHECK_EQ(s.eager_ops, 0);
+    CHECK_EQ(s.programs, 1); // the same ops, the same program
+    CHECK_EQ(s.kernel_runs, 6);
+    CHECK_EQ(AT(kept, 4), 11); // what tc_eval named is ours
+    tc_free(kept);
+    // Reading asks for what it needs, wherever it stands.
+    y = tc_neg(x);
+    CHECK_EQ(AT(y, 2), -3);
+    y = tc_add(y, y);
+    CHECK_EQ(AT(y, 2), -6);
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+    CHECK(!tc_is_compiling(tc));
+    y = tc_add_s(x, 1);
+    CHECK_EQ(tc_stats_get(tc).eager_ops, 1);
+    CHECK_EQ(AT(y, 0), 2);
+}
+
+BOTH(lazy_loops_of_other_lengths) {
+    tc_lazy(tc, 1);
+    for (int k = 0; k < 12; k++) {
+        tc_scope_begin(tc);
+        tc_tensor x = line(tc, N, 0, 1);
+        for (int i = 0; i < k % 3 + 1; i++) x = tc_add_s(x, 1);
+        CHECK_EQ(tc_eval(tc, &x, 1), TC_OK);
+        CHECK_EQ(AT(x, 5), 5 + k % 3 + 1);
+        tc_free(x);
+        tc_scope_end(tc);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 3);
+    tc_lazy(tc, 0);
+}
+
+BOTH(eval_without_laziness) {
+    tc_tensor x = line(tc, N, 0, 1), y = tc_null();
+    CHECK_EQ(tc_eval(tc, &x, 1), TC_OK);
+    CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+    CHECK_EQ(tc_eval(tc, &y, 1), TC_E_NULL);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_eval(tc, NULL, 1), TC_E_NULL);
+    tc_trace_begin(tc, "open");
+    CHECK_EQ(tc_eval(tc, &x, 1), TC_E_STATE);
+    ERROR(TC_E_STATE, "a region is open");
+    CHECK_EQ(tc_lazy(tc, 1), TC_E_STATE);
+    tc_error_clear(tc);
+    tc_trace_end(tc);
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    tc_trace_begin(tc, "inside"); // a part of the lazy region
+    CHECK_EQ(tc_lazy(tc, 0), TC_E_STATE);
+    tc_error_clear(tc);
+    y = tc_neg(x);
+    tc_trace_end(tc);
+    CHECK_EQ(tc_eval(tc, &y, 1), TC_OK);
+    CHECK_EQ(AT(y, 2), -2);
+    CHECK_EQ(tc_eval(NULL, NULL, 0), TC_E_NULL);
+    CHECK_EQ(tc_lazy(NULL, 1), TC_E_NULL);
+} // closed while lazy
+
+// ---- programs ahead of time ----
+
+static tc_spec spec1(tc_dtype dtype, int64_t n) {
+    tc_spec s;
+    memset(&s, 0, sizeof s);
+    s.dtype = dtype, s.rank = 1, s.dims[0] = n;
+    return s;
+}
+
+BOTH(precompiled_calls_make_nothing) {
+    runs = 0;
+    tc_fn *f = tc_compile(tc, square_plus, NULL, 0, NULL);
+    tc_spec s = spec1(TC_F32, N);
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    CHECK_EQ(runs, 2);
+    tc_stats before = tc_stats_get(tc);
+    CHECK_EQ(before.kernel_runs, 0);
+    CHECK_EQ(before.programs, 1);
+    for (int k = 0; k < 3; k++) {
+        tc_tensor x = line(tc, N, k, 1), y;
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(AT(y, 2), (k + 2) * (k + 2) + 1);
+    }
+    tc_stats after = tc_stats_get(tc);
+    CHECK_EQ(runs, 2); // the body was not called again
+    CHECK_EQ(after.programs, 1);
+    CHECK_EQ(after.compiles, before.compiles);
+    CHECK_EQ(after.skips, 3);
+}
+
+BOTH(precompiled_for_all_sizes) {
+    tc_fn *f = tc_compile(tc, square_plus, NULL, 0, NULL);
+    for (int n = 10; n <= 30; n += 10) {
+        tc_spec s = spec1(TC_F32, n);
+        CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 2);
+    tc_tensor x = line(tc, 77, 1, 1), y;
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+    CHECK_EQ(AT(y, 76), 77 * 77 + 1);
+    CHECK_EQ(tc_stats_get(tc).programs, 2);
+}
+
+static void draws(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    out[0] = tc_add(in[0], tc_rand(tc, TC_DIMS(N), TC_F32));
+}
+
+// Precompiling changes no result: the random stream stands where it stood.
+TEST(precompiling_draws_nothing) {
+    double got[2];
+    for (int warm = 0; warm < 2; warm++) {
+        tc_ctx *tc = open_backend("cpu");
+        tc_fn *f = tc_compile(tc, draws, NULL, 0, NULL);
+        tc_spec s = spec1(TC_F32, N);
+        if (warm) CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+        tc_tensor x = line(tc, N, 0, 1), y;
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        got[warm] = AT(y, 7);
+        tc_close(tc);
+    }
+    CHECK_EQ(got[0], got[1]);
+}
+
+static void increments(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_add_(*(const tc_tensor *)user, in[0]);
+    out[0] = tc_neg(in[0]);
+}
+
+// Captured tensors that the body writes are not written.
+BOTH(precompiling_writes_nothing) {
+    tc_tensor sum = line(tc, N, 0, 0);
+    tc_fn *f = tc_compile(tc, increments, &sum, sizeof sum, NULL);
+    tc_spec s = spec1(TC_F32, N);
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    CHECK_EQ(AT(sum, 3), 0);
+    for (int k = 1; k < 5; k++) {
+        tc_tensor x = line(tc, N, 1, 0), y;
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(AT(sum, 3), k);
+    }
+}
+
+static void reads(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul_s(in[0], tc_item(tc_sum_all(in[0])) > 0 ? 2 : 3);
+}
+
+static void wrong(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(in[0], in[0]);
+}
+
+BOTH(precompile_refuses) {
+    tc_spec s = spec1(TC_F32, N);
+    tc_fn *f = tc_compile(tc, reads, NULL, 0, NULL),
+          *g = tc_compile(tc, square_plus, NULL, 0, NULL);
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_precompile");
+    tc_tensor x = line(tc, N, 1, 1), y; // and works nevertheless
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+    CHECK_EQ(AT(y, 1), 4);
+    CHECK_EQ(tc_precompile(NULL, &s, 1, 1), TC_E_NULL);
+    CHECK_EQ(tc_precompile(g, NULL, 1, 1), TC_E_NULL);
+    CHECK_EQ(tc_precompile(g, &s, -1, 1), TC_E_ARG);
+    tc_error_clear(tc);
+    s.dims[0] = -4;
+    CHECK_EQ(tc_precompile(g, &s, 1, 1), TC_E_SHAPE);
+    tc_error_clear(tc);
+    s = spec1((tc_dtype)99, N);
+    CHECK_EQ(tc_precompile(g, &s, 1, 1), TC_E_ARG);
+    ERROR(TC_E_ARG, "99");
+    s = spec1(TC_F32, N), s.rank = 2, s.dims[1] = N + 1;
+    tc_fn *h = tc_compile(tc, wrong, NULL, 0, NULL);
+    CHECK_EQ(tc_precompile(h, &s, 1, 1), TC_E_SHAPE);
+    tc_error_clear(tc);
+    s = spec1(TC_F32, N);
+    tc_trace_begin(tc, "open");
+    CHECK_EQ(tc_precompile(g, &s, 1, 1), TC_E_STATE);
+    tc_error_clear(tc);
+    tc_trace_end(tc);
+    CHECK_EQ(tc_precompile(g, &s, 1, 1), TC_OK);
+}
+
+// ---- frozen ----
+
+BOTH(frozen_contexts_refuse_what_is_new) {
+    tc_fn *f = tc_compile(tc, square_plus, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), y = tc_null(), other = line(tc, N + 1, 0, 1), z;
+    for (int k = 0; k < 4; k++) {
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_freeze(tc), TC_OK);
+    CHECK_EQ(tc_freeze(tc), TC_OK);
+    for (int k = 0; k < 4; k++) {
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(((const float *)tc_data(y))[3], 10.0f);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_call(f, &other, 1, &z, 1) != TC_OK, 1); // its program would have to be made
+    CHECK(tc_error(tc) == TC_E_RECOMPILE || tc_error(tc) == TC_E_STATE);
+    CHECK(strstr(tc_error_text(tc), "frozen"));
+    tc_error_clear(tc);
+    CHECK_EQ(tc_add(x, x).id, 0); // takes memory
+    ERROR(TC_E_STATE, "frozen");
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK); // nothing was lost
+    CHECK_EQ(((const float *)tc_data(y))[3], 10.0f);
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+    CHECK_EQ(tc_call(f, &other, 1, &z, 1), TC_OK);
+    CHECK_EQ(AT(z, N), N * N + 1);
+    tc_trace_begin(tc, "open");
+    CHECK_EQ(tc_freeze(tc), TC_E_STATE);
+    tc_error_clear(tc);
+    tc_trace_end(tc);
+    CHECK_EQ(tc_freeze(NULL), TC_E_NULL);
+    CHECK_EQ(tc_thaw(NULL), TC_E_NULL);
+}
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+enum { LONG = 100000 };
+
+// From now on this thread ends at any system call but write, exit, and the clock, which is one on
+// machines whose clock the kernel has to read.
+static int strict_begin(void) {
+#    define ALLOW(number)                                                                  \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                 \
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(SYS_write),
+        ALLOW(SYS_exit),
+        ALLOW(SYS_clock_gettime),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
+    };
+    struct sock_fprog program;
+    program.len = sizeof filter / sizeof *filter, program.filter = filter;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return 0;
+    return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+// Calls and visits of a frozen context. Writes one byte if all went well.
+static void strict_child(int threads, int out) {
+    tc_config config = tc_config_default();
+    config.threads = threads, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc_fn *f = tc_compile(tc, square_plus, NULL, 0, NULL);
+    tc_tensor x = tc_arange(tc, 0, LONG, 1, TC_F32), y,
+              into = tc_zeros(tc, TC_DIMS(LONG), TC_F32);
+    int ok = 1;
+    for (int k = 0; k < 1010; k++) {
+        if (k == 10) ok &= !tc_freeze(tc) && strict_begin();
+        ok &= tc_call(f, &x, 1, &y, 1) == TC_OK;
+        ok &= ((const float *)tc_data(y))[100] == 10001.0f;
+        tc_free(y);
+        ok &= tc_call_into(f, &x, 1, &into, 1) == TC_OK;
+        tc_trace_begin(tc, "frozen");
+        y = tc_add_s(tc_mul_s(x, 2), 1);
+        ok &= tc_trace_end(tc) == TC_OK;
+        ok &= ((const float *)tc_data(y))[100] == 201.0f;
+    }
+    char good = 'y';
+    if (ok) ok = write(out, &good, 1) == 1;
+    syscall(SYS_exit, !ok);
+}
+
+static void strict(int threads) {
+    int ends[2];
+    char got = 0;
+    REQUIRE(!pipe(ends));
+    pid_t child = fork();
+    if (!child) strict_child(threads, ends[1]);
+    close(ends[1]);
+    CHECK_EQ(read(ends[0], &got, 1), 1);
+    CHECK_EQ(got, 'y');
+    kill(child, SIGKILL); // workers outlive the thread that left
+    waitpid(child, NULL, 0);
+    close(ends[0]);
+}
+
+TEST(a_frozen_call_asks_the_system_for_nothing_alone) { strict(1); }
+TEST(a_frozen_call_asks_the_system_for_nothing_with_workers) { strict(2); }
+#endif
+
+// ---- sizes ----
+
+static void by_size(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    double by = 1;
+    if (tc_dim_ge(in[0], 0, 20)) by = 2;
+    if (tc_dim_multiple_of(in[0], 0, 8)) by += 10;
+    if (tc_dim_lt(in[0], 0, 5)) by += 100;
+    out[0] = tc_mul_s(in[0], by);
+}
+
+BOTH(questions_about_sizes) {
+    static const int sizes[] = {19, 20, 24, 3, 16, 4, 40, 8, 21};
+    tc_fn *f = tc_compile(tc, by_size, NULL, 0, NULL);
+    for (int k = 0; k < 27; k++) {
+        int n = sizes[k % 9];
+        double by = (n >= 20 ? 2 : 1) + (n % 8 ? 0 : 10) + (n < 5 ? 100 : 0);
+        tc_tensor x = line(tc, n, 1, 1), y;
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(AT(y, 2), 3 * by);
+    }
+    tc_tensor x = line(tc, N, 0, 1);
+    CHECK_EQ(tc_dim_multiple_of(x, 0, 0), 0);
+    CHECK_EQ(tc_dim_ge(x, -1, N), 1);
+    CHECK_EQ(tc_dim_lt(tc_null(), 0, 5), 0);
+    CHECK_EQ(tc_dim_ge(x, 3, 0), 0);
+    ERROR(TC_E_DIM, "dim");
+}
