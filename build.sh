@@ -1,9 +1,9 @@
 #!/bin/sh
 # Everything there is to run. Needs a C compiler and a POSIX shell; what else a command can
 # use (clang-format, a C++ compiler, nm) is skipped with a word when it is missing.
-# Environment: CC, CXX, CFLAGS (-O1; "-O0 -g" for a debugger), SAN=1 (ASan + UBSan), JOBS=2,
-# TEST_SECONDS (per test) and RUN (a command to run test programs under, such as
-# "valgrind -q --error-exitcode=9").
+# Environment: CC, CXX, CFLAGS (-O1; "-O0 -g" for a debugger), SAN=1 (ASan + UBSan),
+# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test) and RUN (a command to run test programs
+# under, such as "valgrind -q --error-exitcode=9").
 set -u
 cd "$(dirname "$0")" || exit 2
 
@@ -39,6 +39,7 @@ if [ "${SAN:-0}" = 1 ]; then
     CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     CFLAGS="$CFLAGS -fno-omit-frame-pointer -g1"
 fi
+[ "${SAN:-0}" != thread ] || CFLAGS="$CFLAGS -fsanitize=thread -g1"
 # One folder per compiler and sanitizer, so that switching between them rebuilds nothing.
 OUT=build/$(printf '%s%s' "$CC" "${SAN:+-san$SAN}" | tr -c 'A-Za-z0-9._-' '_')
 WARN='-Wall -Wextra -Wno-unused-function'
@@ -291,12 +292,12 @@ command_examples() {
 # The tests a name selects: all, a folder, folder/program or program.
 select_tests() {
     for source in tests/*.c tests/unit/*.c tests/ops/*.c tests/golden/*.c tests/errors/*.c \
-        tests/fault/*.c tests/region/*.c tests/function/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh; do
+        tests/fault/*.c tests/region/*.c tests/function/*.c tests/threads/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh; do
         [ -f "$source" ] || continue
         test=${source#tests/}
         test=${test%.c}
         if [ "$source" = tests/compile/run.sh ]; then
-            [ "${SAN:-0}" = 1 ] && continue
+            [ "${SAN:-0}" = 0 ] || continue
             test=compile
         fi
         [ $# = 0 ] && say "$test"

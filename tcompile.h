@@ -90,7 +90,8 @@ typedef struct tc_tensor {
 } tc_tensor;
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
-// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's.
+// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
+// threads where something is compiled in the background or contexts are shared; so is a logger.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;
@@ -1231,6 +1232,136 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 #  define tc_bitwise_not(a) tc_bitwise_not_at(a, NULL, 0)
 #endif
 
+// ---- gen/api/spec.h -----------------------------------------------------
+// dtype and sizes of a tensor.
+typedef struct tc_spec {
+    tc_dtype dtype;
+    int rank;
+    int64_t dims[TC_MAX_RANK];  // unused = 0
+} tc_spec;
+
+// All elements of a tensor, row-major without gaps. data is aligned to the element, and
+// NULL where there are no elements; bools are 0 or 1. Borrowed for the length of the call.
+typedef struct tc_buffer {
+    void *data;
+    tc_spec spec;
+} tc_buffer;
+// ---- gen/api/options.h --------------------------------------------------
+// Options of regions and functions, backends, and the table of all settings.
+
+// Which sizes and scalars programs get at every run, instead of being compiled for them.
+typedef enum tc_dynamic {
+    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
+    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
+    TC_DYNAMIC_OFF    // none: a program for each
+} tc_dynamic;
+
+// A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
+// else its default.
+typedef struct tc_options {
+    int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
+    int disable;             // 1 = the region runs eagerly
+    tc_dynamic dynamic;
+    int recompile_limit;     // programs of one region or function that are compiled; those after it
+                             // are interpreted, with the same results. 0 = 16
+    const char *backend;     // NULL = the context's
+    const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
+                             // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
+                             // like the first, and the fourth like the third
+    int threads;             // that one kernel may use; 0 = the context's
+    int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
+                             // interpreter's; where it differs that program stays interpreted
+    int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
+                             // warning; 0 = TC_E_COMPILER
+    int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
+} tc_options;
+
+TCDEF tc_options tc_options_default(void);
+
+// Sets fields by a list, "fullgraph=1, mode=max-autotune". TC_E_ARG: an unknown name or value; the error
+// says which, and what there is. Fields before it are set.
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list);
+
+// One setting: a field of tc_options (of_region) or of tc_config.
+typedef struct tc_option_info {
+    const char *name;    // of the field
+    const char *env;     // environment variable
+    const char *values;  // "0,1", "number", "text", or all its values
+    const char *fallback;// without field and variable
+    const char *doc;
+    int of_region;
+} tc_option_info;
+
+// All settings: sets *rows to a table that lives as long as the program, gives its length.
+TCDEF int tc_list_options(const tc_option_info **rows);
+
+// ---- backends ----
+//
+// A backend runs the programs of regions and functions. There are
+//     eager      every op by itself, interpreted: no passes, no fusion
+//     aot_eager  the whole graph after all passes, fused, interpreted
+//     cpu        the same, compiled by the system's C compiler (the default)
+// and those you register. All give the same bits, apart from yours.
+
+// One node of a program's graph.
+typedef struct tc_graph_node {
+    const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
+    tc_spec spec;            // dtype and sizes of its value
+    int n_in;
+    const int *in;           // operands: numbers of nodes before this one
+    int n_attr;
+    const int64_t *attr;     // as in tc_graph_text
+} tc_graph_node;
+
+// What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
+// the backend makes of it.
+typedef struct tc_graph {
+    const char *name;        // of the region or function
+    const tc_graph_node *node;
+    int n_node;
+    const int *input;        // nodes that inputs 0.. are
+    int n_input;
+    const int *output;       // nodes that outputs 0.. hold
+    int n_output;
+    void *program;           // not yours
+} tc_graph;
+
+// One run. Inputs and outputs are row-major; outputs are to be written.
+typedef struct tc_graph_run {
+    const tc_buffer *in, *out;
+    int n_in, n_out;
+    const double *arg;       // values of "arg" nodes, by their attr[0]
+    uint64_t seed, draw;     // of random nodes: the stream, and its position
+    void *program;           // not yours
+} tc_graph_run;
+
+typedef struct tc_backend {
+    const char *name;        // copied
+    const char *doc;         // one line, copied; NULL = none
+    void *user;
+    // Makes a graph ready, once for each. *state is what run and forget get. TC_OK, or an error of
+    // yours, with *why set to a text that outlives the call. NULL = nothing to do.
+    tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
+    // Runs it, on the thread that uses the context. Needed.
+    tc_status (*run)(void *user, void *state, const tc_graph_run *run);
+    // Frees *state, with the program. NULL = nothing to do.
+    void (*forget)(void *user, void *state);
+} tc_backend;
+
+// Adds a backend to the context; regions name it in their options. TC_E_NULL: no name or no run;
+// TC_E_ARG: the name is taken; TC_E_STATE: inside a region.
+TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend);
+
+// Names of all backends, the first `room` of them into names. Gives how many there are.
+TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room);
+
+// For a backend: computes the outputs of a run as "aot_eager" does.
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run);
+
+// For a backend: the graph as text, and its kernels as C ("c") or CUDA ("cuda") text; NULL = no memory,
+// or no such language. The text belongs to the graph.
+TCDEF const char *tc_graph_text(const tc_graph *graph);
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language);
 // ---- gen/api/compile.h --------------------------------------------------
 // Contexts, regions, reading results, errors, statistics.
 
@@ -1241,8 +1372,11 @@ typedef struct tc_config {
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
     int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
@@ -1257,24 +1391,16 @@ TCDEF tc_ctx *tc_open(const tc_config *config);
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing.
 TCDEF void tc_close(tc_ctx *c);
 
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
 // ---- regions ----
-
-// Which sizes and scalars programs get at every run, instead of being compiled for them.
-typedef enum tc_dynamic {
-    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
-    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
-    TC_DYNAMIC_OFF    // none: a program for each
-} tc_dynamic;
-
-typedef struct tc_options {
-    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
-    int disable;         // 1 = the region runs eagerly
-    tc_dynamic dynamic;
-    int recompile_limit; // programs of one region or function that are compiled; those after it are
-                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
-} tc_options;
-
-TCDEF tc_options tc_options_default(void);
 
 // Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
 // known by its name and place: the next visit follows the recording, and a visit that does something
@@ -1314,11 +1440,16 @@ typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
     TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
 } tc_stance;
 
 // Sets the stance of the context, outside regions, and gives the one before.
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Waits until all that is being compiled in the background is there.
+TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
 // that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a
@@ -1406,20 +1537,6 @@ TCDEF const char *tc_version(void);
 // ---- gen/api/extend.h ---------------------------------------------------
 // Your own code in a graph: ops that are opaque to the compiler, and host calls.
 
-// dtype and sizes of a tensor.
-typedef struct tc_spec {
-    tc_dtype dtype;
-    int rank;
-    int64_t dims[TC_MAX_RANK];  // unused = 0
-} tc_spec;
-
-// All elements of a tensor, row-major without gaps. data is aligned to the element, and
-// NULL where there are no elements; bools are 0 or 1. Borrowed for the length of the call.
-typedef struct tc_buffer {
-    void *data;
-    tc_spec spec;
-} tc_buffer;
-
 // ---- custom ops ----
 //
 // An op of your own is a C function over whole buffers. It takes part in everything as
@@ -1475,10 +1592,11 @@ typedef struct tc_custom_op {
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
 
-// Registers an op, for as long as the context lives; all but *user is copied. Gives its
-// number for tc_custom, 0 on error: TC_E_NULL (no name, neither run nor c_source), TC_E_ARG
-// (n_in; a name that is no identifier, or taken; a c_source without that function, or with
-// an #include), TC_E_STATE (inside a region).
+// Registers an op, for as long as the context lives; all but *user is copied. Contexts
+// that tc_open_shared makes afterwards have it too, by the same number; their threads may
+// call it at the same time. Gives its number for tc_custom, 0 on error: TC_E_NULL (no
+// name, neither run nor c_source), TC_E_ARG (n_in; a name that is no identifier, or taken;
+// a c_source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
 #define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
 
@@ -1512,7 +1630,8 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
 // call. It runs when there is no program for the inputs, and once more at the second call, to see
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
-// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
+// those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i].
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
@@ -1526,6 +1645,11 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
                            const tc_options *options, const char *name, const char *file,
                            int line);
 TCDEF void tc_fn_free(tc_fn *f);
+
+// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
+// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
+// (TC_E_FOREIGN: tc was opened from another context).
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the
@@ -1593,7 +1717,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1324b1d4638fd023u
+#define TC__BUILD_ID 0x431af854882d31d8u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -1835,6 +1959,13 @@ typedef struct tc__core {
 } tc__core;
 
 TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
+
+// A core that takes hooks and log channels from another one, and counts its own memory.
+TC__UNUSED static void tc__core_like(tc__core *core, tc_ctx *c) {
+    const tc__core *from = tc__core_of(c);
+    core->hook = from->hook, core->logger = from->logger;
+    core->log_mask = from->log_mask, core->cpu = from->cpu;
+}
 
 // ---- errors
 
@@ -3096,6 +3227,21 @@ static uint64_t tc__thread_self(void) {
 #endif
 }
 
+// A lock. Without threads there is nobody to keep out.
+#if TC__THREADS
+typedef pthread_mutex_t tc__mutex;
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) { (void)pthread_mutex_init(m, NULL); }
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) { (void)pthread_mutex_destroy(m); }
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { (void)pthread_mutex_lock(m); }
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { (void)pthread_mutex_unlock(m); }
+#else
+typedef int tc__mutex;
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) { *m = 0; }
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) { *m = 0; }
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { *m = 1; }
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { *m = 0; }
+#endif
+
 #if TC__THREADS
 
 // The CPU this thread runs on, or -1.
@@ -3399,6 +3545,7 @@ static int tc__pipe(int ends[2]) {
 typedef struct tc__proc {
     char **argv;   // in: NULL-ended, [0] an absolute path; the caller's
     int in, out;   // in: descriptors for stdin and stdout; 0 = /dev/null, the kept text
+    size_t memory; // in: bytes of address space it may have; 0 = TC__PROC_MEMORY
     tc__text text; // out: the first 256 KB of stdout (if kept) and stderr
     int exit_code; // out: 0 to 255; -1 killed, or unknown: the host reaps children
     int killed_by; // out: signal number or 0
@@ -3442,15 +3589,15 @@ static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
 }
 
 // A spawned process cannot be given limits at its birth; it gets them a moment later.
-static void tc__proc_limit(pid_t pid) {
+static void tc__proc_limit(pid_t pid, size_t bytes) {
 #    if TC__LINUX
     struct rlimit memory, core;
-    memory.rlim_cur = memory.rlim_max = TC__PROC_MEMORY;
+    memory.rlim_cur = memory.rlim_max = bytes ? bytes : TC__PROC_MEMORY;
     core.rlim_cur = core.rlim_max = 0;
     (void)prlimit(pid, RLIMIT_AS, &memory, NULL);
     (void)prlimit(pid, RLIMIT_CORE, &core, NULL);
 #    else
-    (void)pid;
+    (void)pid, (void)bytes;
 #    endif
 }
 
@@ -3466,7 +3613,7 @@ static int tc__proc_start(tc_ctx *c, tc__proc *p, char **environment) {
     error = tc__proc_spawn(p, ends[1], environment);
     tc__close(ends[1]);
     if (error) return tc__close(ends[0]), errno = error, 0;
-    tc__proc_limit(p->pid);
+    tc__proc_limit(p->pid, p->memory);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->capture = ends[0];
     p->started = p->running = 1;
@@ -3531,8 +3678,10 @@ static void tc__procs_poll(tc__proc *p, int count, int wait_ms) {
     (void)poll(fds, n, wait_ms);
 }
 
-// Waits for all of them, at most limit_ms; then kills their process groups.
-static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
+// Waits for all of them, at most limit_ms and until *cancel; then kills their process groups.
+static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
+                           const volatile uint32_t *cancel) {
+    enum { GLANCE_MS = 20 }; // between two looks at *cancel
     uint64_t now = tc__now_ns(), end = now + (uint64_t)limit_ms * 1000000u;
     int i, left_ms, running = 1;
     while (running) {
@@ -3543,12 +3692,14 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
             running += p[i].running;
         }
         now = tc__now_ns();
+        if (cancel && tc__atomic_load32(cancel)) end = now;
         for (i = 0; i < count && now >= end; i++) {
             if (!p[i].running || p[i].timed_out) continue;
             p[i].timed_out = 1;
             (void)kill(-p[i].pid, SIGKILL);
         }
         left_ms = now >= end ? 10 : (int)((end - now) / 1000000u) + 1;
+        if (cancel && left_ms > GLANCE_MS) left_ms = GLANCE_MS;
         if (running) tc__procs_poll(p, count, left_ms);
     }
 }
@@ -4560,10 +4711,17 @@ typedef struct tc__layout {
     int64_t low, high; // smallest and largest element offset reached; high < low if empty
 } tc__layout;
 
-typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
+typedef enum tc__owner {
+    TC__OWNED,
+    TC__WRAPPED,
+    TC__SHARED // the parent context's: read only
+} tc__owner;
+
+typedef struct tc__family tc__family; // value/family.c
+typedef struct tc__held tc__held;
 
 typedef struct tc__storage {
-    void *data; // OWNED: by this struct; WRAPPED: by the user
+    void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
     size_t bytes;
     const void *constant; // data of a tc_const, which never changes; else NULL
     uint32_t refs;
@@ -4618,6 +4776,12 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
+    volatile uint32_t children;  // contexts that read this one's tensors
+    tc__family *family;          // of the children; owned, NULL = there were none
+    tc_ctx *parent;              // whose tensors this one reads; NULL = none
+    tc__map import;              //   id there -> tc__tensor here, owned
+    tc__held *held;              //   what of the parent is held for that
+    volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
@@ -4851,6 +5015,7 @@ static int tc__values_open(tc_ctx *c) {
     tc__layout none;
     memset(&none, 0, sizeof none);
     tc__map_init(&v->layout_ids, c);
+    tc__map_init(&v->import, c);
     return TC__PUSH(c, v->layout, none);
 }
 
@@ -4866,6 +5031,208 @@ static void tc__values_close(tc_ctx *c) {
     TC__VEC_FREE(c, v->scope);
     TC__VEC_FREE(c, v->layout);
     tc__map_free(&v->layout_ids);
+}
+// ---- gen/value/family.c -------------------------------------------------
+// Families: a context whose tensors other threads read, each through a context of its own.
+// A child sees the parent's tensors that were alive when it was opened, under their own handles: it
+// keeps a table of them with storage that only points at the parent's memory, which is held until the
+// child is closed. So nothing of the parent is looked at, let alone locked, while children run.
+//
+// A handle of the parent leads to the parent, also in code that runs for a child (a body with weights
+// in *user). What a thread has open decides: tc__ctx_here finds the child that runs on this thread.
+
+// Storage of the parent that a child holds; given back when the child is closed.
+struct tc__held {
+    struct tc__held *next;
+    size_t count;
+    tc__storage *at[1]; // count of them
+};
+
+struct tc__family {
+    tc__mutex lock;
+    tc_ctx *parent;
+    int closing; // the parent was closed, and waits for its children
+    tc_ctx *child[TC__CTX_SLOTS];
+    tc__held *returned; // of closed children; the parent lets go of it
+};
+
+static size_t tc__held_size(size_t count) {
+    return sizeof(tc__held) + count * sizeof(tc__storage *);
+}
+
+// The parent's family, made if need be; NULL = reported.
+static tc__family *tc__family_of(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    const tc_allocator *hook = &tc__core_of(parent)->hook;
+    if (v->family) return v->family;
+    tc__family *f = (tc__family *)tc__hook_realloc(hook, NULL, 0, sizeof(tc__family));
+    if (!f) return tc__fail(parent, TC_E_NOMEM, "tc_open_shared"), (tc__family *)NULL;
+    memset(f, 0, sizeof *f);
+    f->parent = parent;
+    tc__mutex_init(&f->lock);
+    v->family = f;
+    return f;
+}
+
+static void tc__family_free(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    tc_allocator hook = tc__core_of(parent)->hook;
+    if (!v->family) return;
+    tc__mutex_free(&v->family->lock);
+    tc__hook_realloc(&hook, v->family, sizeof *v->family, 0);
+    v->family = NULL;
+}
+
+// On the parent's side: lets go of what closed children held.
+static void tc__family_settle(tc_ctx *parent) {
+    tc__family *f = tc__values_of(parent)->family;
+    if (!f) return;
+    tc__mutex_lock(&f->lock);
+    tc__held *h = f->returned, *next;
+    f->returned = NULL;
+    tc__mutex_unlock(&f->lock);
+    for (; h; h = next) {
+        next = h->next;
+        for (size_t i = 0; i < h->count; i++) tc__storage_unref(parent, h->at[i]);
+        tc__hook_realloc(&tc__core_of(parent)->hook, h, tc__held_size(h->count), 0);
+    }
+}
+
+// ---- the child's table ----
+
+// Storage of the child that points at the parent's; 0 = out of memory.
+static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
+                                       tc__storage *from) {
+    uint64_t known;
+    if (tc__map_get(seen, (uint64_t)(uintptr_t)from, &known))
+        return (tc__storage *)(uintptr_t)known;
+    tc__storage *s = tc__storage_wrap(c, from->data, from->bytes);
+    if (!s || !tc__map_set(seen, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)s))
+        return tc__free(c, s, sizeof *s), (tc__storage *)NULL;
+    s->owner = TC__SHARED, s->constant = from->constant, s->refs = 0;
+    from->refs++;
+    held->at[held->count++] = from;
+    return s;
+}
+
+static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
+                      const tc__tensor *from) {
+    const tc__layout *l = tc__layout_at(parent, from->layout);
+    uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
+    tc__storage *s = layout ? tc__import_storage(c, held, seen, from->storage) : NULL;
+    tc__tensor *t = s ? TC__NEW(c, tc__tensor) : NULL;
+    if (!t) return 0;
+    t->epoch = from->epoch, t->layout = layout, t->storage = s, t->offset = from->offset;
+    t->file = from->file, t->line = from->line;
+    s->refs++;
+    if (tc__map_set(&tc__values_of(c)->import, id, (uint64_t)(uintptr_t)t)) return 1;
+    tc__free(c, t, sizeof *t);
+    return 0;
+}
+
+// The parent's tensor `h` as the child has it, NULL if it has none of this handle.
+static tc__tensor *tc__import_find(tc_ctx *c, tc_tensor h) {
+    uint64_t found;
+    if (!tc__map_get(&tc__values_of(c)->import, h.id, &found)) return NULL;
+    return (tc__tensor *)(uintptr_t)found;
+}
+
+static void tc__imports_free(tc_ctx *c) {
+    tc__map *m = &tc__values_of(c)->import;
+    for (size_t i = 0; i < m->capacity; i++) {
+        tc__tensor *t = m->at[i].key ? (tc__tensor *)(uintptr_t)m->at[i].value : NULL;
+        if (!t) continue;
+        tc__storage_unref(c, t->storage);
+        tc__free(c, t, sizeof *t);
+    }
+    tc__map_free(m);
+}
+
+// ---- membership ----
+
+// Child c sees the live tensors of the parent: eager ones, and the n kept ones. 0 = reported.
+static int tc__family_join(tc_ctx *c, tc_ctx *parent, const uint64_t *kept_id,
+                           tc__tensor *const *kept, size_t n) {
+    tc__values *v = tc__values_of(c), *from = tc__values_of(parent);
+    tc__family *f = from->family;
+    size_t room = from->slot.count + n;
+    tc__held *held = (tc__held *)tc__hook_realloc(&tc__core_of(parent)->hook, NULL, 0,
+                                                  tc__held_size(room));
+    tc__map seen;
+    int ok = held != NULL;
+    if (!ok) return tc__fail(parent, TC_E_NOMEM, "tc_open_shared");
+    held->count = 0, held->next = NULL;
+    tc__map_init(&seen, c);
+    for (uint32_t i = 0; ok && i < from->slot.count; i++) {
+        const tc__tensor *t = from->slot.at[i];
+        if (t->epoch)
+            ok = tc__import(c, parent, held, &seen, tc__handle(from, t->epoch, i).id, t);
+    }
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tc__import(c, parent, held, &seen, kept_id[i], kept[i]);
+    tc__map_free(&seen);
+    // The block is given back at its full size.
+    for (size_t i = held->count; i < room; i++) held->at[i] = NULL;
+    held->count = room;
+    v->held = held, v->parent = parent;
+    tc__mutex_lock(&f->lock);
+    f->child[v->slot_of_ctx] = c;
+    tc__mutex_unlock(&f->lock);
+    (void)tc__atomic_add32(&from->children, 1);
+    return ok;
+}
+
+// The child is closed. Gives the parent if it was waiting for this one to be closed too.
+static tc_ctx *tc__family_leave(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    tc_ctx *parent = v->parent;
+    if (!parent) return NULL;
+    tc__family *f = tc__values_of(parent)->family;
+    tc__mutex_lock(&f->lock);
+    f->child[v->slot_of_ctx] = NULL;
+    v->held->next = f->returned, f->returned = v->held;
+    int last = tc__atomic_add32(&tc__values_of(parent)->children, (uint32_t)-1) == 1;
+    last = last && f->closing;
+    tc__mutex_unlock(&f->lock);
+    return last ? parent : NULL;
+}
+
+// Whether the parent has to wait for its children; the last of them closes it then.
+static int tc__family_waits(tc_ctx *parent) {
+    tc__values *v = tc__values_of(parent);
+    if (!v->family) return 0;
+    tc__mutex_lock(&v->family->lock);
+    int waits = tc__atomic_load32(&v->children) != 0;
+    v->family->closing = waits;
+    tc__mutex_unlock(&v->family->lock);
+    return waits;
+}
+
+// The context in which code about a tensor of `c` runs on this thread: c, or a child of it.
+static tc_ctx *tc__ctx_here(tc_ctx *c) {
+    tc__family *f = tc__values_of(c)->family;
+    uint64_t me = tc__thread_self();
+    tc_ctx *found = c;
+    tc__mutex_lock(&f->lock);
+    for (int i = 1; i < TC__CTX_SLOTS && found == c; i++)
+        if (f->child[i] && tc__atomic_load64(&tc__values_of(f->child[i])->here) == me)
+            found = f->child[i];
+    tc__mutex_unlock(&f->lock);
+    return found;
+}
+
+// This thread runs code for child c, until *c->here gets back what was there.
+static uint64_t tc__here_enter(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    if (!v->parent) return 0;
+    uint64_t before = tc__atomic_load64(&v->here);
+    tc__atomic_store64(&v->here, tc__thread_self());
+    return before;
+}
+
+static void tc__here_leave(tc_ctx *c, uint64_t before) {
+    tc__values *v = tc__values_of(c);
+    if (v->parent) tc__atomic_store64(&v->here, before);
 }
 
 // ---- gen/graph/node.c ---------------------------------------------------
@@ -5086,11 +5453,12 @@ static tc__ix tc__node_numel(const tc__graph *g, const tc__node *n) {
 // Ops of the user's: what a context has registered. A CUSTOM step or node names one by its number,
 // from 0 in the order of registration; to the user it has the context's slot in front, so that an
 // op of another context is found out. They stay until the context closes, so a number never means
-// anything else.
+// anything else. A context opened from another begins with the ops of that one, under the same ids.
 
 typedef struct tc__custom {
     tc_custom_op op; // its strings are owned
     uint32_t number;
+    int id; // the user's: slot of the context that registered it, then the number + 1
 } tc__custom;
 
 struct tc__customs {
@@ -5129,11 +5497,6 @@ static const tc__custom *tc__custom_named(const tc_ctx *c, const char *name, siz
     return NULL;
 }
 
-static int tc__custom_id(const tc_ctx *c, const tc__custom *o) {
-    const tc__values *v = (const tc__values *)(const void *)c;
-    return (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
-}
-
 // ---- keeping them ----
 
 static void tc__custom_free(tc_ctx *c, tc__custom *o) {
@@ -5153,7 +5516,7 @@ static void tc__customs_close(tc_ctx *c) {
 }
 
 // A copy of the op, as the newest; NULL = reported.
-static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
+static tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     tc__values *v = tc__values_of(c);
     if (!v->customs) v->customs = TC__NEW(c, struct tc__customs);
     tc__custom *o = v->customs ? TC__NEW(c, tc__custom) : NULL;
@@ -5161,6 +5524,7 @@ static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     o->op = *op;
     if (!o->op.n_in) o->op.n_in = 1;
     o->number = (uint32_t)v->customs->at.count;
+    o->id = (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
     o->op.name = tc__string_copy(c, op->name);
     o->op.c_source = tc__string_copy(c, op->c_source);
     o->op.cuda_source = tc__string_copy(c, op->cuda_source);
@@ -5169,6 +5533,17 @@ static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     if (whole && TC__PUSH(c, v->customs->at, o)) return o;
     tc__custom_free(c, o);
     return NULL;
+}
+
+// The ops of `parent` in a new context; 0 = out of memory.
+static int tc__customs_share(tc_ctx *c, tc_ctx *parent) {
+    for (int i = 0; i < tc__custom_count(parent); i++) {
+        const tc__custom *from = tc__custom_at(parent, i);
+        tc__custom *o = tc__custom_add(c, &from->op);
+        if (!o) return 0;
+        o->id = from->id;
+    }
+    return 1;
 }
 
 // ---- what the user's functions return ----
@@ -6543,10 +6918,9 @@ typedef struct tc__binding {
 // follows that one may be like what follows this one.
 typedef struct tc__twin {
     struct tc__step *step; // the break on the known path
-    uint32_t sizes;        // symbols of the new path so far,
-    const int64_t *was;    //   and what they were on the known one
-    uint32_t n_known;      // symbols of the known path so far,
-    const tc__ix *known;   //   and what they are on the new one
+    const int64_t *was;  // symbols of the new path so far: what they were on the known one
+    uint32_t n_known;    // symbols of the known path so far,
+    const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
 typedef struct tc__step {
@@ -6561,10 +6935,9 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;  // of the result
-    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
-    int64_t offset; //   and where it begins there, in elements
-    tc__site site;  // where it was first recorded
+    tc__meta meta; // of the result
+    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site; // where it was first recorded
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -6628,15 +7001,15 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;     // keeps: some path has a KEEP step
-    int dynamic;              // tc_dynamic
-    uint32_t programs, limit; // programs made; how many of them are compiled
-    int function; // a body: the operands of its FINISH are the outputs, no others
+    int keeps;           // some path has a KEEP step
+    tc_options options;  // what the caller asked for, nothing left open
+    const void *backend; // that runs its programs; of exec/
+    uint32_t programs;   // made; options.recompile_limit of them are compiled
+    int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
     int current;
-    void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
 } tc__region;
 
@@ -6656,7 +7029,7 @@ typedef struct tc__hooks {
     tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
+    void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -6668,9 +7041,8 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;   // regions begun inside the open one (inlined)
-    int skipped; // disabled regions begun and not ended
-    int compiling;
+    int depth;           // regions begun inside the open one (inlined)
+    int skipped;         // disabled regions begun and not ended
     uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 
@@ -6699,9 +7071,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN,
-                        "%s: the tensor belongs to context %u, this is context %u", who,
-                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(
+            c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
+            who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
+            v->parent ? ", which sees what lived when tc_open_shared was called" : "");
     if (tc__is_visit(t))
         return tc__fail(c, TC_E_DEAD,
                         "%s: result %u of a region's visit that is two or more visits "
@@ -6725,6 +7098,8 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     uint64_t kept;
+    if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
+        return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
     tc__visit *v = tc__visit_find(c, t);
     uint32_t p = tc__position(t);
@@ -7211,16 +7586,18 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
     return layout;
 }
 
-// Sets s->view and s->offset, as they are in this visit; 0 = out of memory.
+// Sets s->view, as it is in this visit; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
-    int64_t attr[TC_MAX_RANK], before;
+    int64_t attr[TC_MAX_RANK], offset;
+    uint32_t layout = 0;
     tc__meta m = s->meta;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
-    uint32_t from = tc__code_layout(c, v, s->in[0], &before);
+    uint32_t from = tc__code_layout(c, v, s->in[0], &offset);
     if (!from) return 0;
     tc__visit_attrs(c, v, s, attr);
     tc__visit_sizes(c, v, m.rank, m.dims);
-    return !tc__view_of(c, (tc__op)s->op, attr, from, &m, &s->view, &s->offset) || s->view;
+    s->view = tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &offset);
+    return !s->view || layout;
 }
 
 static void tc__step_origin(const tc__visit *v, tc__step *s) {
@@ -7420,8 +7797,24 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     return t;
 }
 
-// The context a tensor belongs to, NULL for a null tensor or a closed context.
-static tc_ctx *tc__ctx_of(tc_tensor t) { return tc__ctx_at((unsigned)(t.id >> 56)); }
+// The context that works on a tensor: the one it belongs to, or a child of that which runs on this
+// thread. NULL for a null tensor or a closed context.
+TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
+    tc_ctx *c = tc__ctx_at((unsigned)(t.id >> 56));
+    if (c && TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
+        return tc__ctx_here(c);
+    return c;
+}
+
+// The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
+static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
+    tc_ctx *c = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        tc_ctx *of = tc__ctx_of(in[i]);
+        if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
+    }
+    return c;
+}
 
 // ---- entries by arity, for the generated functions ----
 
@@ -7429,8 +7822,7 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
                              const int64_t *attr, uint32_t n_attr, const char *file,
                              int line) {
     tc__call k;
-    tc_ctx *c = NULL;
-    for (uint32_t i = 0; i < n && !c; i++) c = tc__ctx_of(in[i]);
+    tc_ctx *c = tc__ctx_of_all(in, n);
     if (!c) return tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;
@@ -7619,6 +8011,7 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
     tc__recorder_of(c)->depth = 0;
+    tc__here_leave(c, 0);
 }
 
 // Opens the next visit of `r`; the visit before the last one dies when this one ends.
@@ -8025,6 +8418,7 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc__family_settle(f.c);
     if (tc__is_visit(t)) {
         tc__kept_free(f.c, t.id);
         return;
@@ -8416,7 +8810,7 @@ TCDEF tc_tensor tc_permute_at(tc_tensor t, tc_dims order, const char *file, int 
     return tc__permute(&f, t, &order);
 }
 
-static tc_dims tc__order(int rank) {
+static tc_dims tc__axis_order(int rank) {
     tc_dims d;
     d.rank = rank;
     for (int i = 0; i < TC_MAX_RANK; i++) d.size[i] = i;
@@ -8430,7 +8824,7 @@ TCDEF tc_tensor tc_transpose_at(tc_tensor t, int dim0, int dim1, const char *fil
     if (!tc__api_of(&f, "transpose", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     order.size[a] = b, order.size[b] = a;
     return tc__permute(&f, t, &order);
 }
@@ -8445,7 +8839,7 @@ TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line) {
                  tc__dims_text(&f.x, x));
         return tc__null();
     }
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (f.x.rank == 2) order.size[0] = 1, order.size[1] = 0;
     return tc__permute(&f, t, &order);
 }
@@ -8456,7 +8850,7 @@ TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, i
     if (!tc__api_of(&f, "movedim", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (order.rank) {
         tc__dims_remove(&order, (int)a);
         tc__dims_insert(&order, (int)b, a);
@@ -8602,8 +8996,7 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    tc_ctx *c = NULL;
-    for (int i = 0; list && i < n && !c; i++) c = tc__ctx_of(list[i]);
+    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 
@@ -9363,21 +9756,20 @@ TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file
         return tc__fail(tc, TC_E_TOO_BIG, "tc_register_op: more than %d ops",
                         (1 << TC__CUSTOM_BITS) - 1);
     const tc__custom *o = tc__custom_add(tc, op);
-    return o ? tc__custom_id(tc, o) : 0;
+    return o ? o->id : 0;
 }
 
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name) {
     const tc__custom *o = tc && name ? tc__custom_named(tc, name, strlen(name)) : NULL;
-    return o ? tc__custom_id(tc, o) : 0;
+    return o ? o->id : 0;
 }
 
 // ---- calling ----
 
 // The op of a number that the user has; NULL = reported.
 static const tc__custom *tc__custom_of(tc_ctx *c, int id) {
-    int slot = id >> TC__CUSTOM_BITS, number = (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1;
-    int ours = slot == (int)tc__values_of(c)->slot_of_ctx;
-    const tc__custom *o = ours ? tc__custom_at(c, number) : NULL;
+    const tc__custom *o = tc__custom_at(c, (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1);
+    if (o && o->id != id) o = NULL;
     if (!o)
         tc__fail(c, TC_E_ARG,
                  "tc_custom: %d is no op of this context; tc_register_op gives its number",
@@ -9682,7 +10074,7 @@ static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
     if (m && m->fixed >> dim & 1) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
-    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+    return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
 
 // The symbol of a size of this visit, 0 = none has it.
@@ -10000,7 +10392,7 @@ static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
     if (!t || !was || !is) return 0;
     for (size_t i = 0; i < n; i++) was[i] = p->seen.at[i].was;
     for (size_t i = 0; i < known; i++) is[i] = p->known.at[i];
-    t->step = old, t->sizes = (uint32_t)n, t->was = was, t->n_known = (uint32_t)known;
+    t->step = old, t->was = was, t->n_known = (uint32_t)known;
     t->known = is;
     end->twin = t;
     return 1;
@@ -10055,7 +10447,7 @@ static int tc__sizes_wanted(const tc__promoter *p) {
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
         v->fresh = UINT32_MAX;
         return;
     }
@@ -22451,17 +22843,11 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d,
     return ok;
 }
 
-// Reads the words of the kernels and of the step functions, and marks what they use.
-static int tc__prelude_mark(tc__prelude *q, const tc__dialect *d,
-                            const tc__group *const *groups, int count) {
-    tc__text kernels;
-    int ok = 1;
-    tc__text_init(&kernels, q->ctx);
-    for (int i = 0; i < count && ok; i++)
-        ok = tc__print_kernel(&kernels, groups[i], d, "kernel");
-    ok = ok && tc__put_monoids(&kernels, d, groups, count) &&
-         tc__use_words(q, kernels.at, "tc_");
-    tc__text_free(&kernels);
+// Reads the words of the kernels and of their step functions, and marks what they use.
+static int tc__prelude_mark(tc__prelude *q, const tc__text *const *text, int texts,
+                            const tc__text *steps) {
+    int ok = tc__use_words(q, steps->at, "tc_");
+    for (int i = 0; i < texts && ok; i++) ok = tc__use_words(q, text[i]->at, "tc_");
     for (uint32_t i = 0; i < q->count && ok; i++) ok = tc__cut_sections(q, i);
     for (size_t i = 0; i < q->section.count && ok; i++) // macros name functions below them
         if (q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
@@ -22483,20 +22869,43 @@ static void tc__prelude_close(tc__prelude *q) {
 }
 
 // Appends the head of a translation unit that holds the kernels of `groups`, which have
-// vectors of one size. 1, or 0 = reported.
+// vectors of one size and were printed to `texts`. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
-                                        int count, tc__emit target) {
+                                        int count, const tc__text *const *text, int texts,
+                                        tc__emit target) {
     tc__prelude q;
+    tc__text steps;
     uint64_t found;
+    tc__text_init(&steps, out->ctx);
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
-    int ok = tc__prelude_mark(&q, &tc__dialect_c, groups, count);
+    int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
+             tc__prelude_mark(&q, text, texts, &steps);
     tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
     if (ok) tc__put_sections(out, &q);
-    ok = ok && tc__put_monoids(out, &tc__dialect_c, groups, count);
+    if (ok) tc__put_raw(out, steps.at, steps.size);
+    ok = ok && !steps.failed;
     tc__prelude_close(&q);
+    tc__text_free(&steps);
+    return ok && !out->failed;
+}
+
+// Appends a whole translation unit: kernels with vectors of one size, under these names.
+TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *groups,
+                                     const char *const *symbols, int count,
+                                     tc__emit target) {
+    tc__text kernels;
+    const tc__text *text = &kernels;
+    int ok = 1;
+    tc__text_init(&kernels, out->ctx);
+    for (int i = 0; i < count && ok; i++)
+        ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_c, symbols[i]);
+    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target);
+    if (ok) tc__put_raw(out, kernels.at, kernels.size);
+    ok = ok && !kernels.failed;
+    tc__text_free(&kernels);
     return ok && !out->failed;
 }
 // ---- gen/kernel/print_cuda_plan.c ---------------------------------------
@@ -23670,27 +24079,32 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;
-    tc__text kernels, functions, macros;
+    tc__text kernels, steps, functions, macros;
+    const tc__text *all = &kernels;
     tc__text_init(&kernels, out->ctx);
+    tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
     tc__text_init(&macros, out->ctx);
     tc__prelude_open(&q, out->ctx, texts, 1);
-    int ok = tc__prelude_mark(&q, &tc__dialect_cuda, groups, count);
+    int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
+         tc__prelude_mark(&q, &all, 1, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
     tc__cuda_math(&functions, &kernels);
-    ok = ok && tc__put_monoids(&functions, &tc__dialect_cuda, groups, count);
+    tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
-    ok = ok && !kernels.failed && !functions.failed && !macros.failed;
+    ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
     if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
     if (ok && functions.size) tc__put(out, "\n");
     if (ok) tc__put_raw(out, functions.at, functions.size);
     tc__prelude_close(&q);
     tc__text_free(&kernels);
+    tc__text_free(&steps);
     tc__text_free(&functions);
     tc__text_free(&macros);
     return ok && !out->failed;
@@ -37864,7 +38278,7 @@ TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h,
     if (hit) m = tc__module_known(s, digest);
     if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
     if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);
-    tc__blob_free(s->ctx, &so);
+    tc__blob_free(h->ctx, &so);
     (void)tc__cache_count(h, m != NULL);
     return m;
 }
@@ -37915,6 +38329,7 @@ typedef struct tc__cc_options {
     const char *flags;    // further flags; NULL = "-w"
     unsigned cpu;         // TC__CPU_ bits that the text may use
     int limit_ms;         // for one step; 0 = 60 s
+    size_t memory;        // bytes for one process; 0 = 4 GB
     int driver_only;      // do not learn the driver's lines
 } tc__cc_options;
 
@@ -38054,8 +38469,9 @@ enum { TC__CC_COMPILE, TC__CC_ASSEMBLE, TC__CC_LINK, TC__CC_STEPS };
 
 typedef struct tc__cc {
     tc_ctx *ctx;
-    tc__cache *cache; // the caller's; NULL = nothing is kept
-    tc__arena arena;  // every string and word below
+    tc__cache *cache;                // the caller's; NULL = nothing is kept
+    const volatile uint32_t *cancel; // not 0: what runs is ended. NULL = nobody may
+    tc__arena arena;                 // every string and word below
     tc__cc_options options;
     tc__cc_state state;
     tc__cc_kind kind;
@@ -38176,10 +38592,10 @@ static int tc__cc_run(tc__cc *cc, char **argv, char **environment) {
     tc__proc p;
     int ok;
     memset(&p, 0, sizeof p);
-    p.argv = argv;
+    p.argv = argv, p.memory = cc->options.memory;
     ok = tc__proc_start(cc->ctx, &p, environment);
     if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
-    tc__procs_wait(&p, 1, cc->options.limit_ms);
+    tc__procs_wait(&p, 1, cc->options.limit_ms, cc->cancel);
     tc__text_clear(&cc->why);
     tc__put_raw(&cc->why, p.text.at, p.text.size);
     tc__text_free(&p.text);
@@ -38432,20 +38848,34 @@ static void tc__cc_identify(tc__cc *cc) {
     tc__put(&cc->identity, "%s\n", cc->version);
 }
 
-// Finds out all there is to know. At most one run of the driver per machine, not per
-// process.
-static int tc__cc_ready(tc__cc *cc) {
-    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
-    if (!tc__cc_load(cc)) {
-        memset(cc->step, 0, sizeof cc->step);
-        tc__cc_learn(cc);
-        if (cc->state != TC__CC_BROKEN) tc__cc_save(cc);
-    }
-    if (cc->state != TC__CC_BROKEN) tc__cc_identify(cc);
+static void tc__cc_tell(tc__cc *cc) {
     tc__log(cc->ctx, TC__LOG_PERF, "compiler %s: %s", cc->command.at[0],
             cc->state == TC__CC_BROKEN   ? cc->why.at
             : cc->state == TC__CC_DIRECT ? "cc1, as and ld are run directly"
                                          : "the driver is run");
+}
+
+// Whether all is known that there is to know, here or on disk: no program is run.
+static int tc__cc_is_known(tc__cc *cc) {
+    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
+    if (tc__cc_load(cc)) {
+        tc__cc_identify(cc);
+        tc__cc_tell(cc);
+        return 1;
+    }
+    cc->state = TC__CC_NEW;
+    memset(cc->step, 0, sizeof cc->step);
+    return 0;
+}
+
+// Finds out all there is to know. At most one run of the driver per machine, not per
+// process.
+static int tc__cc_ready(tc__cc *cc) {
+    if (tc__cc_is_known(cc)) return 1;
+    if (cc->state == TC__CC_BROKEN) return 0;
+    tc__cc_learn(cc);
+    if (cc->state != TC__CC_BROKEN) tc__cc_save(cc), tc__cc_identify(cc);
+    tc__cc_tell(cc);
     return cc->state != TC__CC_BROKEN;
 }
 
@@ -38501,7 +38931,7 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
         if (!strcmp(word, TC__CC_OUTPUT)) word = tc__job_file(j, unit, ".so");
         tc__words_add(&w, word);
     }
-    p->argv = w.at;
+    p->argv = w.at, p->memory = j->cc->options.memory;
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
@@ -38524,7 +38954,7 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
     tc__text *why = &j->cc->why;
     int i;
-    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms);
+    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
         tc__cc_result r = tc__job_judge(p, is_driver);
@@ -38762,6 +39192,625 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 }
 
 #endif // TC__JIT
+// ---- gen/exec/library.c -------------------------------------------------
+// Compiled code of a family of contexts: from the texts of kernels to functions, through the process,
+// the disk and the compiler, in this order. Input: a job, which is texts only. Output: its functions.
+// A kernel is known by its whole text, so a change of anything that matters is another kernel.
+// Whatever fails, the kernel has no function, is interpreted, and one line is logged.
+//
+// One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
+// So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
+
+#if TC__JIT
+
+// One kernel of this process.
+typedef struct tc__compiled {
+    uint8_t digest[32];  // of its text
+    tc__dl_function run; // NULL = interpret, do not try again
+} tc__compiled;
+
+typedef struct tc__workshop tc__workshop; // exec/workshop.c
+
+typedef struct tc__library {
+    tc__core core; // must be first: its memory is its own, under the lock
+    tc__mutex lock;
+    uint32_t users; // contexts
+    // Of the context that opened it; copied.
+    const char *compiler, *cache_dir;
+    int disk;
+    unsigned cpu; // TC__CPU_ bits that texts may use
+    size_t compile_memory;
+    int compile_ms, compile_threads;
+    pid_t pid;          // of the process that may hold the lock
+    tc__workshop *shop; // NULL = nothing was done in the background yet
+    // Under the lock.
+    int busy, torn; // it is held; what follows was, in the parent process, when that forked
+    tc__modules modules;
+    tc__map known; // first 8 bytes of the digest -> index in compiled
+    TC__VEC(tc__compiled) compiled;
+    int warned;
+} tc__library;
+
+typedef struct tc__desk {
+    tc_ctx *ctx; // pays for it
+    const volatile uint32_t
+        *cancel; // not 0: its job is not wanted any more. NULL = it always is
+    tc__library *library;
+    tc__cc *cc; // NULL = not looked for yet
+    tc__cache *cache;
+} tc__desk;
+
+enum {
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit
+    TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__SYMBOL_DIGITS = 16
+};
+
+// A kernel on its way to a function.
+typedef struct tc__order {
+    tc__text text; // with its symbol
+    char symbol[40];
+    uint8_t digest[32];     // of the text before it had its symbol
+    const tc__group *group; // what is printed; not for who works on the job
+    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
+    int has_host;        //   and whether it has a function of the host, too
+    int lanes;           // of its vectors; 0 = a custom op
+    int known;           // 1 = the process had it
+    int settled;         // 1 = `run` is the answer
+    tc__dl_function run; // NULL = interpret
+} tc__order;
+
+// A translation unit: its kernels are orders of the job.
+typedef struct tc__unit {
+    tc__text text;
+    uint32_t order[TC__UNIT_KERNELS], count;
+} tc__unit;
+
+// Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
+typedef struct tc__job {
+    tc_ctx *ctx; // that wants it, and owns its memory
+    tc__library *library;
+    TC__VEC(tc__order) order;                  // out: settled, run
+    TC__VEC(tc__unit) unit;                    // out: nothing
+    uint64_t cc_ns, load_ns;                   // out
+    uint64_t compiles, disk_hits, disk_misses; // out
+    volatile uint32_t state;                   // of exec/workshop.c
+    struct tc__job *next;
+} tc__job;
+
+// ---- life ----
+
+static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
+
+static void tc__library_tables(tc__library *b) {
+    memset(&b->compiled, 0, sizeof b->compiled);
+    tc__modules_init(&b->modules, tc__library_ctx(b));
+    tc__map_init(&b->known, tc__library_ctx(b));
+}
+
+// A fork may have happened while another thread was at the tables: the child begins with new ones.
+static void tc__library_lock(tc__library *b) {
+    pid_t now = getpid();
+    if (b->pid != now) {
+        tc__mutex_init(&b->lock);
+        if (b->busy) tc__library_tables(b), b->torn = 1;
+        b->pid = now;
+    }
+    tc__mutex_lock(&b->lock);
+    b->busy = 1;
+}
+
+static void tc__library_unlock(tc__library *b) {
+    b->busy = 0;
+    tc__mutex_unlock(&b->lock);
+}
+
+static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+    tc__core *core = tc__core_of(c);
+    tc__library *b =
+        (tc__library *)tc__hook_realloc(&core->hook, NULL, 0, sizeof(tc__library));
+    if (!b) return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
+    memset(b, 0, sizeof *b);
+    tc__core_like(&b->core, c);
+    tc__mutex_init(&b->lock);
+    b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
+    b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
+    b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
+    b->pid = getpid();
+    b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
+    b->compile_memory = (size_t)config->compile_mb << 20;
+    tc__library_tables(b);
+    return b;
+}
+
+static void tc__library_free(tc__library *b) {
+    tc_ctx *c = tc__library_ctx(b);
+    tc_allocator hook = b->core.hook;
+    tc__modules_close(&b->modules);
+    tc__map_free(&b->known);
+    TC__VEC_FREE(c, b->compiled);
+    tc__string_free(c, b->compiler);
+    tc__string_free(c, b->cache_dir);
+    tc__mutex_free(&b->lock);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
+    tc__hook_realloc(&hook, b, sizeof *b, 0);
+}
+
+static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
+    memset(k, 0, sizeof *k);
+    k->ctx = c, k->library = b;
+}
+
+static void tc__desk_close(tc__desk *k) {
+    if (k->cc) tc__cc_close(k->cc);
+    if (k->cache) tc__cache_close(k->cache);
+    k->cc = NULL, k->cache = NULL;
+}
+
+static int tc__desk_find(tc__desk *k) {
+    tc__cc_options o;
+    if (k->cc) return 1;
+    memset(&o, 0, sizeof o);
+    o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
+    k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    if (k->cc) k->cc->cancel = k->cancel;
+    return k->cc != NULL;
+}
+
+// Finds compiler and cache; 0 = no compiler at all.
+static int tc__desk_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_identity(k->cc) != NULL;
+}
+
+// The same, but never starts a program: 0 also where the compiler would have to be asked.
+static int tc__desk_is_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_is_known(k->cc);
+}
+
+static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
+    tc__library_lock(k->library);
+    int before = k->library->warned++;
+    tc__library_unlock(k->library);
+    if (before) return;
+    tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
+             why ? why : "?");
+}
+
+// ---- orders ----
+
+static const char tc__order_stand_in[] = "tc_kernel_0000000000000000";
+
+// The text has been printed for tc__order_stand_in: names it by its digest. `target` decides what the
+// compiler makes of it.
+static void tc__order_name(tc__order *o, int target) {
+    const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
+    char hex[TC__SYMBOL_DIGITS + 1];
+    tc__blake2s_state s;
+    int kind[2];
+    kind[0] = target, kind[1] = o->lanes;
+    tc__blake2s_init(&s, NULL, 0);
+    tc__blake2s_update(&s, kind, sizeof kind);
+    tc__blake2s_update(&s, o->text.at, o->text.size);
+    tc__blake2s_final(&s, o->digest);
+    tc__hex(hex, o->digest, TC__SYMBOL_DIGITS / 2);
+    memcpy(o->symbol, tc__order_stand_in, sizeof tc__order_stand_in);
+    memcpy(o->symbol + stem, hex, TC__SYMBOL_DIGITS);
+    for (char *at = o->text.at; (at = strstr(at, tc__order_stand_in)) != NULL;)
+        memcpy(at, o->symbol, sizeof tc__order_stand_in - 1);
+}
+
+static uint64_t tc__digest_word(const uint8_t *digest) {
+    uint64_t w;
+    memcpy(&w, digest, sizeof w);
+    return w;
+}
+
+static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
+    uint64_t i;
+    if (!tc__map_get(&b->known, tc__digest_word(digest), &i)) return NULL;
+    return memcmp(b->compiled.at[i].digest, digest, 32) ? NULL : &b->compiled.at[i];
+}
+
+// 1 = the process has this kernel, or knows that it is to be interpreted.
+static int tc__order_known(tc__library *b, tc__order *o) {
+    tc__library_lock(b);
+    const tc__compiled *e = tc__library_find(b, o->digest);
+    if (e) o->run = e->run, o->settled = o->known = 1;
+    tc__library_unlock(b);
+    return o->settled;
+}
+
+// Under the lock.
+static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) {
+    tc__compiled e;
+    o->run = run, o->settled = 1;
+    if (tc__library_find(b, o->digest)) return; // somebody else was faster
+    memcpy(e.digest, o->digest, 32);
+    e.run = run;
+    if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
+        tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
+}
+
+// The key of a kernel on disk: all that its code depends on.
+static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
+                         tc__cache_key *key) {
+    tc__text_init(t, k->ctx);
+    tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
+    tc__put_raw(t, o->text.at, o->text.size);
+    if (t->failed) return 0;
+    *key = tc__cache_key_of(t->at, t->size);
+    return 1;
+}
+
+static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
+    return m ? tc__module_symbol(m, symbol) : NULL;
+}
+
+// ---- disk ----
+
+// 1 = the kernel was on disk. The desk is ready.
+static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
+    tc__library *b = k->library;
+    tc__cache_key key;
+    tc__text text;
+    if (!k->cache) return 0;
+    uint64_t start = tc__now_ns();
+    if (tc__order_key(k, o, &text, &key)) {
+        tc__library_lock(b);
+        tc__dl_function run =
+            tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
+        if (run) tc__order_settle(b, o, run);
+        tc__library_unlock(b);
+        j->disk_hits += run != NULL, j->disk_misses += run == NULL;
+        tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
+                run ? "from disk" : "not on disk");
+    }
+    tc__text_free(&text);
+    j->load_ns += tc__now_ns() - start;
+    return o->settled;
+}
+
+static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
+                             const tc__module *m, const tc__blob *so) {
+    tc__cache_key key[TC__UNIT_KERNELS];
+    tc__text text[TC__UNIT_KERNELS];
+    int ok = 1;
+    if (!k->cache) return;
+    for (uint32_t i = 0; i < u->count; i++)
+        ok &= tc__order_key(k, &j->order.at[u->order[i]], &text[i], &key[i]);
+    if (ok) tc__cache_put_all(k->cache, key, (int)u->count, m->digest, so->at, so->size);
+    for (uint32_t i = 0; i < u->count; i++) tc__text_free(&text[i]);
+}
+
+// ---- compiler ----
+
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
+    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
+}
+
+// The object of one unit becomes code; kernels that are not in it are interpreted.
+static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
+    tc__library *b = k->library;
+    uint64_t start = tc__now_ns();
+    tc__library_lock(b);
+    tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
+    int whole = m != NULL;
+    for (uint32_t i = 0; i < u->count; i++) {
+        tc__order *o = &j->order.at[u->order[i]];
+        tc__dl_function run = tc__code_of(m, o->symbol);
+        whole &= run != NULL;
+        tc__order_settle(b, o, run);
+    }
+    tc__library_unlock(b);
+    if (whole) tc__unit_publish(k, j, u, m, so);
+    const tc__order *first = &j->order.at[u->order[0]];
+    if (first->custom && !whole) {
+        tc__custom_warn(k, first, so->size != 0);
+    } else if (!whole) {
+        tc__library_warn(
+            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
+            so->size ? NULL : k->cc->why.at);
+        if (so->size) tc__cc_distrust(k->cc);
+    }
+    j->load_ns += tc__now_ns() - start;
+}
+
+static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
+    tc__blob so[TC__UNIT_MOST];
+    const char *source[TC__UNIT_MOST];
+    size_t size[TC__UNIT_MOST];
+    memset(so, 0, sizeof so);
+    for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
+    uint64_t start = tc__now_ns();
+    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
+    j->cc_ns += tc__now_ns() - start;
+    j->compiles += n;
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
+    for (size_t i = 0; i < n; i++) {
+        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
+        tc__blob_free(k->ctx, &so[i]);
+    }
+}
+
+// Compiles the units of the job. Orders that get no code are to be interpreted.
+static void tc__job_build(tc__desk *k, tc__job *j) {
+    if (!tc__desk_ready(k)) {
+        tc__library_warn(k, "no compiler can be used", k->cc ? k->cc->why.at : NULL);
+        return;
+    }
+    for (size_t i = 0, n; i < j->unit.count; i += n) {
+        n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
+        tc__units_build(k, j, &j->unit.at[i], n);
+    }
+}
+
+static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
+    tc__job *j = TC__NEW(c, tc__job);
+    if (j) j->ctx = c, j->library = b;
+    return j;
+}
+
+static void tc__job_free(tc__job *j) {
+    tc_ctx *c = j->ctx;
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
+    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
+    TC__VEC_FREE(c, j->order);
+    TC__VEC_FREE(c, j->unit);
+    tc__free(c, j, sizeof *j);
+}
+
+#endif // TC__JIT
+// ---- gen/exec/workshop.c ------------------------------------------------
+// The background: threads that do the jobs of a library while programs run interpreted.
+// Input: a job whose texts are printed. Output: its orders are settled when its state says DONE;
+// whoever gave it looks at that between two runs, so code is never changed under a running kernel.
+// A thread has a desk and memory of its own. Threads start when jobs come and end with the library;
+// a child made by fork() has none, and does its jobs itself.
+
+#if TC__JIT
+
+enum { TC__WORKSHOP_MOST = 4 }; // threads; each runs up to TC__CC_WIDTH_MAX units at once
+
+typedef enum tc__job_state {
+    TC__JOB_NEW,
+    TC__JOB_QUEUED,
+    TC__JOB_TAKEN,
+    TC__JOB_DONE
+} tc__job_state;
+
+#    if TC__THREADS
+
+typedef struct tc__craftsman {
+    tc__core core; // must be first: pays for its desk
+    tc__desk desk;
+    tc__library *library;
+    tc__job *job;             // in work; NULL = none
+    volatile uint32_t cancel; // nobody wants that job any more
+    pthread_t thread;
+} tc__craftsman;
+
+struct tc__workshop {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done; // a job came, or closing; a job was done
+    tc__job *first, *last;     // queued
+    tc__craftsman *man[TC__WORKSHOP_MOST];
+    int count, most, idle, closing;
+    pid_t pid; // that has the threads
+};
+
+// Contexts that share the library make it together.
+static tc__workshop *tc__workshop_of(tc__library *b) {
+    tc__library_lock(b);
+    tc__workshop *w = b->shop;
+    tc__library_unlock(b);
+    return w && w->pid == getpid() ? w : NULL; // forked: nobody works there
+}
+
+static tc__job *tc__workshop_next(tc__workshop *w) {
+    while (!w->first && !w->closing) {
+        w->idle++;
+        (void)pthread_cond_wait(&w->work, &w->lock);
+        w->idle--;
+    }
+    tc__job *j = w->closing ? NULL : w->first;
+    if (!j) return NULL;
+    w->first = j->next;
+    if (!w->first) w->last = NULL;
+    j->next = NULL;
+    tc__atomic_store32(&j->state, TC__JOB_TAKEN);
+    return j;
+}
+
+static void *tc__craftsman_main(void *arg) {
+    tc__craftsman *m = (tc__craftsman *)arg;
+    tc__workshop *w = m->library->shop;
+    (void)pthread_mutex_lock(&w->lock);
+    while ((m->job = tc__workshop_next(w)) != NULL) {
+        tc__atomic_store32(&m->cancel, 0);
+        (void)pthread_mutex_unlock(&w->lock);
+        tc__job_build(&m->desk, m->job);
+        (void)pthread_mutex_lock(&w->lock);
+        tc__atomic_store32(&m->job->state, TC__JOB_DONE);
+        m->job = NULL;
+        (void)pthread_cond_broadcast(&w->done);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+// One more thread; 0 = the system gives none. Signals are for the host's own threads.
+static int tc__craftsman_start(tc__library *b) {
+    tc__workshop *w = b->shop;
+    sigset_t all, host;
+    tc__craftsman *m = (tc__craftsman *)tc__hook_realloc(&b->core.hook, NULL, 0, sizeof *m);
+    if (!m) return 0;
+    memset(m, 0, sizeof *m);
+    tc__core_like(&m->core, tc__library_ctx(b));
+    tc__desk_open(&m->desk, (tc_ctx *)(void *)&m->core, b);
+    m->desk.cancel = &m->cancel, m->library = b;
+    (void)sigfillset(&all);
+    int ok = !pthread_sigmask(SIG_SETMASK, &all, &host);
+    if (ok) {
+        ok = !pthread_create(&m->thread, NULL, tc__craftsman_main, m);
+        (void)pthread_sigmask(SIG_SETMASK, &host, NULL);
+    }
+    if (ok)
+        w->man[w->count++] = m;
+    else
+        tc__hook_realloc(&b->core.hook, m, sizeof *m, 0);
+    return ok;
+}
+
+static int tc__workshop_open(tc__library *b) {
+    tc__workshop *w =
+        (tc__workshop *)tc__hook_realloc(&b->core.hook, NULL, 0, sizeof(tc__workshop));
+    int cpus = tc__cpu_count();
+    if (!w) return 0;
+    memset(w, 0, sizeof *w);
+    (void)pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_cond_init(&w->work, NULL);
+    (void)pthread_cond_init(&w->done, NULL);
+    w->most = b->compile_threads ? b->compile_threads : (cpus + 1) / 2;
+    if (w->most > TC__WORKSHOP_MOST) w->most = TC__WORKSHOP_MOST;
+    w->pid = getpid();
+    b->shop = w;
+    return 1;
+}
+
+// Takes over a job until its state is DONE. 0 = there is no background: do it yourself.
+static int tc__workshop_give(tc__library *b, tc__job *j) {
+    tc__library_lock(b);
+    int ok = b->shop || tc__workshop_open(b);
+    tc__library_unlock(b);
+    tc__workshop *w = ok ? tc__workshop_of(b) : NULL;
+    if (!w) return 0;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!w->idle && w->count < w->most) (void)tc__craftsman_start(b);
+    ok = w->count > 0;
+    if (ok) {
+        tc__atomic_store32(&j->state, TC__JOB_QUEUED);
+        if (w->last)
+            w->last->next = j;
+        else
+            w->first = j;
+        w->last = j;
+        (void)pthread_cond_signal(&w->work);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return ok;
+}
+
+static int tc__workshop_unqueue(tc__workshop *w, tc__job *j) {
+    tc__job **at = &w->first, *before = NULL;
+    while (*at && *at != j) before = *at, at = &(*at)->next;
+    if (!*at) return 0;
+    *at = j->next;
+    if (w->last == j) w->last = before;
+    return 1;
+}
+
+// The job is not wanted any more. It is the caller's again.
+static void tc__workshop_drop(tc__library *b, tc__job *j) {
+    tc__workshop *w = tc__workshop_of(b);
+    if (!w) return;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!tc__workshop_unqueue(w, j)) {
+        for (int i = 0; i < w->count; i++)
+            if (w->man[i]->job == j) tc__atomic_store32(&w->man[i]->cancel, 1);
+        while (tc__atomic_load32(&j->state) == TC__JOB_TAKEN)
+            (void)pthread_cond_wait(&w->done, &w->lock);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static int tc__workshop_works_for(const tc__workshop *w, const tc_ctx *c) {
+    for (const tc__job *j = w->first; j; j = j->next)
+        if (j->ctx == c) return 1;
+    for (int i = 0; i < w->count; i++)
+        if (w->man[i]->job && w->man[i]->job->ctx == c) return 1;
+    return 0;
+}
+
+// Waits until all jobs of context c are done.
+static void tc__workshop_wait(tc__library *b, const tc_ctx *c) {
+    tc__workshop *w = tc__workshop_of(b);
+    if (!w) return;
+    (void)pthread_mutex_lock(&w->lock);
+    while (tc__workshop_works_for(w, c)) (void)pthread_cond_wait(&w->done, &w->lock);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+// No job is left: ends the threads.
+static void tc__workshop_close(tc__library *b) {
+    tc__workshop *w = b->shop;
+    if (!w) return;
+    int forked = w->pid != getpid();
+    if (!forked) {
+        (void)pthread_mutex_lock(&w->lock);
+        w->closing = 1;
+        (void)pthread_cond_broadcast(&w->work);
+        (void)pthread_mutex_unlock(&w->lock);
+    }
+    for (int i = 0; i < w->count; i++) {
+        tc__craftsman *m = w->man[i];
+        if (!forked) (void)pthread_join(m->thread, NULL);
+        if (!forked) tc__desk_close(&m->desk);
+        TC_ASSERT(forked || m->core.bytes == 0);
+        tc__hook_realloc(&b->core.hook, m, sizeof *m, 0);
+    }
+    if (!forked) {
+        (void)pthread_mutex_destroy(&w->lock);
+        (void)pthread_cond_destroy(&w->work);
+        (void)pthread_cond_destroy(&w->done);
+    }
+    tc__hook_realloc(&b->core.hook, w, sizeof *w, 0);
+    b->shop = NULL;
+}
+
+#    else // no threads: every job is done by who wants it
+
+static int tc__workshop_give(tc__library *b, tc__job *j) {
+    (void)b, (void)j;
+    return 0;
+}
+
+static void tc__workshop_drop(tc__library *b, tc__job *j) { (void)b, (void)j; }
+
+static void tc__workshop_wait(tc__library *b, const tc_ctx *c) { (void)b, (void)c; }
+
+static void tc__workshop_close(tc__library *b) { (void)b; }
+
+static void *tc__workshop_of(tc__library *b) { return (void)b, (void *)NULL; }
+
+#    endif
+
+// A program that waits for this job is freed.
+static void tc__job_drop(void *job) {
+    tc__job *j = (tc__job *)job;
+    tc__workshop_drop(j->library, j);
+    tc__job_free(j);
+}
+
+// The last context that lets go of a library frees it.
+static void tc__library_release(tc__library *b) {
+    if (tc__atomic_add32(&b->users, (uint32_t)-1) != 1) return;
+    tc__workshop_close(b);
+    tc__library_free(b);
+}
+
+#else
+
+static void tc__job_drop(void *job) { (void)job; }
+
+#endif // TC__JIT
 // ---- gen/exec/state.c ---------------------------------------------------
 // The context: everything above the recorder that outlives a program.
 
@@ -38773,15 +39822,16 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret; // 1 = never compile
     tc_stance stance;
-    int recompile_limit; // of regions that name none; 0 = the default
+    tc_options defaults; // of regions: from the environment, and tc_config.backend
+    TC__VEC(struct tc__backend *) backends; // registered; owned
+    const char *default_backend;            // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
     tc_fn *fn;             // functions; owned
+    uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
@@ -38791,10 +39841,8 @@ struct tc_ctx {
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__runs_eagerly(const tc_ctx *c) {
-    return c->disabled || c->stance == TC_STANCE_FORCE_EAGER;
+    return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
-static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
-static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
@@ -38810,6 +39858,410 @@ static uint64_t tc__busy_ns(const tc_ctx *c) {
 static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
     c->stats.kernel_runs += kernels;
     c->stats.run_ns += ns;
+}
+// ---- gen/exec/backend.c -------------------------------------------------
+// The backends of a context: ours, in a table, and those the user registered.
+
+typedef struct tc__backend {
+    const char *name, *doc;    // registered: owned
+    int passes, fuse, compile; // what we do before it runs
+    tc_backend own;            // registered: its functions; run NULL = it is ours
+} tc__backend;
+
+enum { TC__NO, TC__YES };
+
+#define TC__NO_FUNCTIONS                                                                   \
+    { NULL, NULL, NULL, NULL, NULL, NULL }
+
+// name, doc, passes, fuse, compile
+static const tc__backend tc__backends[] = {
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__NO_FUNCTIONS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+     TC__NO_FUNCTIONS},
+    {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
+     TC__YES, TC__NO_FUNCTIONS},
+};
+
+static const tc__backend *const tc__backend_default = &tc__backends[2];
+
+static const tc__backend *tc__backend_at(const tc_ctx *c, size_t i) {
+    if (i < TC__COUNT(tc__backends)) return &tc__backends[i];
+    i -= TC__COUNT(tc__backends);
+    return i < c->backends.count ? c->backends.at[i] : NULL;
+}
+
+static int tc__backend_is_registered(const void *backend) {
+    return backend && ((const tc__backend *)backend)->own.run;
+}
+
+// NULL = there is none of this name.
+static const tc__backend *tc__backend_find(const tc_ctx *c, const char *name, size_t n) {
+    const tc__backend *b;
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++)
+        if (strlen(b->name) == n && !memcmp(b->name, name, n)) return b;
+    return NULL;
+}
+
+// The context's own copy of a name, NULL = there is none like it.
+static const char *tc__backend_name(const tc_ctx *c, const char *name, size_t n) {
+    const tc__backend *b = tc__backend_find(c, name, n);
+    return b ? b->name : NULL;
+}
+
+static int tc__fail_backend(tc_ctx *c, const char *who, const char *name, size_t n) {
+    char known[256] = "";
+    size_t used = 0;
+    const tc__backend *b;
+    for (size_t i = 0; (b = tc__backend_at(c, i)) != NULL; i++) {
+        size_t m = strlen(b->name);
+        if (used + m + 3 > sizeof known) break;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 b->name);
+    }
+    return tc__fail(c, TC_E_ARG, "%s: there is no backend \"%.*s\"; there are %s", who,
+                    (int)(n < 60 ? n : 60), name, known);
+}
+
+static void tc__backend_free(tc_ctx *c, tc__backend *b) {
+    tc__string_free(c, b->name);
+    tc__string_free(c, b->doc);
+    tc__free(c, b, sizeof *b);
+}
+
+static void tc__backends_free(tc_ctx *c) {
+    for (size_t i = 0; i < c->backends.count; i++) tc__backend_free(c, c->backends.at[i]);
+    TC__VEC_FREE(c, c->backends);
+}
+
+static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
+    tc__backend *b = TC__NEW(c, tc__backend);
+    if (!b) return 0;
+    b->name = tc__string_copy(c, from->name), b->doc = tc__string_copy(c, from->doc);
+    b->passes = b->fuse = 1, b->own = *from;
+    b->own.name = b->name, b->own.doc = b->doc;
+    if (b->name && (b->doc || !from->doc) && TC__PUSH(c, c->backends, b)) return 1;
+    tc__backend_free(c, b);
+    return 0;
+}
+
+TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int ok = 0;
+    if (!backend || !backend->name || !*backend->name || !backend->run)
+        tc__fail(c, TC_E_NULL, "tc_register_backend: %s is missing",
+                 !backend       ? "the backend"
+                 : backend->run ? "its name"
+                                : "its run");
+    else if (c->recorder.visit || c->recorder.skipped)
+        tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
+    else if (tc__backend_find(c, backend->name, strlen(backend->name)))
+        tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",
+                 backend->name);
+    else
+        ok = tc__backend_add(c, backend);
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF int tc_list_backends(const tc_ctx *c, const char **names, int room) {
+    const tc__backend *b;
+    int n = 0;
+    if (!c) return 0;
+    for (; (b = tc__backend_at(c, (size_t)n)) != NULL; n++)
+        if (names && n < room) names[n] = b->name;
+    return n;
+}
+
+// ---- what a registered backend has of a program ----
+
+typedef struct tc__foreign {
+    tc_ctx *ctx;
+    const tc__backend *backend;
+    void *state;     // the backend's
+    tc__arena arena; // of the arrays in graph
+    tc_graph graph;
+    tc__text text, source; // of tc_graph_text and tc_graph_source
+    uint32_t *in_source;   // by input: external, or externals + position
+    uint32_t *out_index;   // by output: the program's output
+    tc_buffer *in, *out;   // of a run
+    double *arg;
+    uint8_t **dense; // by input: row-major copy of what is strided, owned; NULL = none
+    size_t *dense_bytes;
+    int failed; // its errors are suppressed: the interpreter goes on
+} tc__foreign;
+
+static void tc__foreign_free(tc__foreign *f) {
+    if (!f) return;
+    tc_ctx *c = f->ctx;
+    if (f->state && f->backend->own.forget)
+        f->backend->own.forget(f->backend->own.user, f->state);
+    for (int i = 0; f->dense && i < f->graph.n_input; i++)
+        if (f->dense[i]) tc__free_aligned(c, f->dense[i], f->dense_bytes[i]);
+    tc__text_free(&f->text);
+    tc__text_free(&f->source);
+    tc__arena_free(&f->arena);
+    tc__free(c, f, sizeof *f);
+}
+// ---- gen/exec/options.c -------------------------------------------------
+// Settings: one table for the fields of tc_config and tc_options, their environment variables, what
+// values they take, and what the manual says of them.
+
+typedef enum tc__option_kind {
+    TC__OPTION_FLAG,
+    TC__OPTION_NUMBER,
+    TC__OPTION_WORD, // one of `words`, as its index
+    TC__OPTION_TEXT
+} tc__option_kind;
+
+#define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
+
+typedef enum tc__mode { // in the order of TC__MODES
+    TC__MODE_DEFAULT,
+    TC__MODE_REDUCE_OVERHEAD,
+    TC__MODE_MAX_AUTOTUNE,
+    TC__MODE_MAX_AUTOTUNE_NO_GRAPHS
+} tc__mode;
+
+// X(field, env, kind, values, default, "doc")
+#define TC__CONTEXT_OPTIONS(X)                                                             \
+    X(threads, "TC_THREADS", NUMBER, "number", "all cores the process may use",            \
+      "threads that run kernels")                                                          \
+    X(cache_dir, "TC_CACHE_DIR", TEXT, "text", "$XDG_CACHE_HOME or ~/.cache, /tcompile",   \
+      "where compiled kernels are kept")                                                   \
+    X(cc, "CC", TEXT, "text", "cc, gcc or clang", "the compiler")                          \
+    X(logs, "TC_LOGS", TEXT, "text", "", "log channels, such as graph,output_code")        \
+    X(no_disk_cache, "TC_NO_DISK_CACHE", FLAG, "0,1", "0",                                 \
+      "compiled kernels live in memory only")                                              \
+    X(no_fusion, "TC_NO_FUSION", FLAG, "0,1", "0", "one kernel per op")                    \
+    X(passes_off, "TC_PASSES_OFF", TEXT, "text", "", "graph passes to leave out, or all")  \
+    X(baseline, "TC_BASELINE", FLAG, "0,1", "0", "emit for the oldest CPU of this kind")   \
+    X(compile_threads, "TC_COMPILE_THREADS", NUMBER, "number",                             \
+      "half the cores, at most 4", "programs compiled in the background at once")          \
+    X(compile_ms, "TC_COMPILE_MS", NUMBER, "number", "60000",                              \
+      "milliseconds one step of the compiler may take")                                    \
+    X(compile_mb, "TC_COMPILE_MB", NUMBER, "number", "8192",                               \
+      "megabytes one process of the compiler may have")
+
+#define TC__REGION_OPTIONS(X)                                                              \
+    X(fullgraph, "TC_FULLGRAPH", FLAG, "0,1", "0", "a graph break is an error")            \
+    X(disable, "TC_DISABLE", FLAG, "0,1", "0", "regions and functions run eagerly")        \
+    X(dynamic, "TC_DYNAMIC", WORD, "auto,on,off", "auto",                                  \
+      "sizes and scalars that are known at run time only")                                 \
+    X(recompile_limit, "TC_RECOMPILE_LIMIT", NUMBER, "number", "16",                       \
+      "programs of one region that are compiled")                                          \
+    X(backend, "TC_BACKEND", TEXT, "text", "cpu", "who runs programs")                     \
+    X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
+    X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
+      "threads that one kernel may use")                                                   \
+    X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
+      "first runs of compiled code are compared with the interpreter's")                   \
+    X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
+      "where a registered backend fails the interpreter goes on")                          \
+    X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
+      "seconds that max-autotune may take for one program")
+
+static const tc_option_info tc__options[] = {
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {#field, env, values, fallback, doc, 0},
+    TC__CONTEXT_OPTIONS(TC__ROW)
+#undef TC__ROW
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {#field, env, values, fallback, doc, 1},
+        TC__REGION_OPTIONS(TC__ROW)
+#undef TC__ROW
+};
+
+// Where a field stands in its struct, and what it is.
+static const struct {
+    tc__option_kind kind;
+    size_t offset;
+} tc__option_fields[] = {
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {TC__OPTION_##kind, offsetof(tc_config, field)},
+    TC__CONTEXT_OPTIONS(TC__ROW)
+#undef TC__ROW
+#define TC__ROW(field, env, kind, values, fallback, doc)                                   \
+    {TC__OPTION_##kind, offsetof(tc_options, field)},
+        TC__REGION_OPTIONS(TC__ROW)
+#undef TC__ROW
+};
+
+TCDEF int tc_list_options(const tc_option_info **rows) {
+    if (rows) *rows = tc__options;
+    return (int)TC__COUNT(tc__options);
+}
+
+TCDEF tc_options tc_options_default(void) {
+    tc_options o;
+    memset(&o, 0, sizeof o);
+    return o;
+}
+
+// ---- words ----
+
+// Letters to change, add or leave out to make b of a[0..n). What is longer than the table is far.
+static int tc__word_distance(const char *a, size_t n, const char *b) {
+    enum { MOST = 32 };
+    int row[MOST + 1];
+    size_t m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    for (size_t k = 0; k <= m; k++) row[k] = (int)k;
+    for (size_t i = 0; i < n; i++) {
+        int corner = row[0];
+        row[0] = (int)i + 1;
+        for (size_t k = 0; k < m; k++) {
+            int change = corner + (a[i] != b[k]);
+            corner = row[k + 1];
+            int step = (row[k] < corner ? row[k] : corner) + 1;
+            row[k + 1] = change < step ? change : step;
+        }
+    }
+    return row[m];
+}
+
+// The index of a word in a list "a,b,c"; -1 = it is not there.
+static int tc__word_in(const char *list, const char *word, size_t n) {
+    for (int i = 0; *list; i++) {
+        size_t m = strcspn(list, ",");
+        if (m == n && !memcmp(list, word, n)) return i;
+        list += m + (list[m] != 0);
+    }
+    return -1;
+}
+
+static const char *const tc__mode_names[] = {"default", "reduce-overhead", "max-autotune",
+                                             "max-autotune-no-cudagraphs"};
+
+// ---- setting a field ----
+
+static int tc__fail_option(tc_ctx *c, const char *name, const char *value, size_t n,
+                           const char *values) {
+    return tc__fail(c, TC_E_ARG, "option %s: \"%.*s\" is none of its values: %s", name,
+                    (int)(n < 60 ? n : 60), value, values);
+}
+
+// A whole number, 0 or more; -1 = it is none.
+static int64_t tc__option_number(const char *s, size_t n) {
+    int64_t v = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] < '0' || s[i] > '9' || v > 100000000) return -1;
+        v = v * 10 + (s[i] - '0');
+    }
+    return n ? v : -1;
+}
+
+// Sets field i of a tc_config or tc_options; 0 = reported. A text must live as long as the struct does.
+static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t n) {
+    const tc_option_info *o = &tc__options[i];
+    char *field = (char *)at + tc__option_fields[i].offset;
+    tc__option_kind kind = tc__option_fields[i].kind;
+    int64_t v;
+    if (kind == TC__OPTION_TEXT) {
+        int word = strchr(o->values, ',') ? tc__word_in(o->values, value, n) : 0;
+        if (word < 0) return tc__fail_option(c, o->name, value, n, o->values);
+        if (!strcmp(o->name, "mode")) value = tc__mode_names[word];
+        memcpy(field, &value, sizeof value);
+        return 1;
+    }
+    v = kind == TC__OPTION_WORD ? tc__word_in(o->values, value, n)
+                                : tc__option_number(value, n);
+    if (v < 0 || (kind == TC__OPTION_FLAG && v > 1))
+        return tc__fail_option(c, o->name, value, n, o->values);
+    int number = (int)v;
+    memcpy(field, &number, sizeof number);
+    return 1;
+}
+
+TC__STATIC_ASSERT(enums_are_set_as_int, sizeof(tc_dynamic) == sizeof(int));
+
+static int tc__option_is_zero(int i, const void *at) {
+    const char *field = (const char *)at + tc__option_fields[i].offset;
+    const char *text;
+    int number;
+    if (tc__option_fields[i].kind == TC__OPTION_TEXT)
+        return memcpy(&text, field, sizeof text), !text;
+    return memcpy(&number, field, sizeof number), !number;
+}
+
+// Fields that are zero take their environment variables. What those say wrong is warned of.
+static void tc__options_environment(tc_ctx *c, void *at, int of_region) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *o = &tc__options[i];
+        const char *value = o->of_region == of_region ? tc__env(o->env) : NULL;
+        if (!value || !*value || !tc__option_is_zero(i, at)) continue;
+        tc__error_mark before = tc__error_now(c);
+        if (tc__option_set(c, i, at, value, strlen(value))) continue;
+        tc__error_restore(c, before);
+        tc__warn(c, "%s=\"%.60s\" is ignored; its values: %s", o->env, value, o->values);
+    }
+}
+
+// Fields that are zero take those of `from`.
+static void tc__options_inherit(tc_options *o, const tc_options *from) {
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        size_t at = tc__option_fields[i].offset;
+        size_t n =
+            tc__option_fields[i].kind == TC__OPTION_TEXT ? sizeof(char *) : sizeof(int);
+        if (tc__options[i].of_region && tc__option_is_zero(i, o))
+            memcpy((char *)o + at, (const char *)from + at, n);
+    }
+}
+
+// ---- by name ----
+
+static int tc__fail_option_name(tc_ctx *c, const char *name, size_t n) {
+    const char *nearest = "";
+    int best = INT_MAX;
+    for (size_t i = 0; i < TC__COUNT(tc__options); i++) {
+        int d = tc__options[i].of_region ? tc__word_distance(name, n, tc__options[i].name)
+                                         : INT_MAX;
+        if (d < best) best = d, nearest = tc__options[i].name;
+    }
+    return tc__fail(
+        c, TC_E_ARG,
+        "no option is called \"%.*s\"; is \"%s\" meant? tc_list_options gives all",
+        (int)(n < 60 ? n : 60), name, nearest);
+}
+
+static size_t tc__trim(const char **s, size_t n) {
+    while (n && (**s == ' ' || **s == '\t')) ++*s, n--;
+    while (n && ((*s)[n - 1] == ' ' || (*s)[n - 1] == '\t')) n--;
+    return n;
+}
+
+// One "name=value"; the text of a value is made to last by the backend's table.
+static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, size_t n) {
+    const char *equal = (const char *)memchr(item, '=', n);
+    size_t name_size = equal ? (size_t)(equal - item) : n;
+    const char *name = item, *value = equal ? equal + 1 : "";
+    size_t value_size = equal ? n - name_size - 1 : 0;
+    name_size = tc__trim(&name, name_size), value_size = tc__trim(&value, value_size);
+    for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
+        const tc_option_info *row = &tc__options[i];
+        if (!row->of_region || strlen(row->name) != name_size) continue;
+        if (memcmp(row->name, name, name_size)) continue;
+        if (!equal && tc__option_fields[i].kind == TC__OPTION_FLAG)
+            value = "1", value_size = 1;
+        if (!strcmp(row->name, "backend")) {
+            const char *known = tc__backend_name(c, value, value_size);
+            if (!known) return tc__fail_backend(c, "option backend", value, value_size);
+            value = known;
+        }
+        return tc__option_set(c, i, o, value, value_size);
+    }
+    return tc__fail_option_name(c, name, name_size);
+}
+
+TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
+    if (!c || !options) return TC_E_NULL;
+    while (list && *list) {
+        size_t n = strcspn(list, ",");
+        const char *item = list;
+        size_t size = tc__trim(&item, n);
+        if (size && !tc__options_parse_one(c, options, item, size)) return TC_E_ARG;
+        list += n + (list[n] != 0);
+    }
+    return TC_OK;
 }
 // ---- gen/exec/custom.c --------------------------------------------------
 // Custom ops at run time: what a launch hands to the user's function, which is either host code or
@@ -38901,10 +40353,12 @@ typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
+    tc__kernel_fn held; // while it is interpreted to compare
     tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
+    uint32_t order;       // of the program's job, while there is one
 } tc__launch;
 
 typedef struct tc__output {
@@ -38932,6 +40386,12 @@ typedef struct tc__address {
     uint32_t source; // index
 } tc__address;
 
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     tc__arena arena;
@@ -38957,8 +40417,12 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
-    int compiled;
-    int postponed;   // it was made in a stance that does not compile
+    const tc__backend *backend; // NULL = of an eager op
+    tc__foreign *foreign;       // what a registered backend has of it; owned
+    int threads;                // that a kernel may use; 0 = all
+    int verify;      // 1 = its first compiled run is compared with the interpreter
+    tc__tier tier;   // whether it waits for code
+    void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
     int customs;     // launches of custom ops
     int counted;     // its arena is in tc_stats
@@ -39135,6 +40599,8 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->job) tc__job_drop(p->job);
+    tc__foreign_free(p->foreign);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
@@ -39240,6 +40706,8 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
     int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
+    if (p->threads && l->grain < l->items / p->threads + 1)
+        l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
     if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
@@ -39366,8 +40834,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok =
-        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -39386,7 +40854,8 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     for (size_t i = 0; i < n; i++) {
         tc__output *o = &p->output.at[i];
@@ -39427,7 +40896,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    for (size_t i = 0; ok && i < p->output.count; i++)
+    int foreign = p->backend && p->backend->own.run;
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
@@ -39441,6 +40911,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->threads = v->region ? v->region->options.threads : 0;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
@@ -39472,45 +40944,15 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     return p;
 }
 // ---- gen/exec/kernels.c -------------------------------------------------
-// Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
-// compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
-// is another kernel. Kernels that are nowhere are compiled together, one translation unit per half dozen,
-// and units at the same time: more of them cost a dlopen each at a warm start.
-// Whatever fails, the kernel runs in the interpreter and one line is logged.
+// A program's kernels: printed as orders, given to the library (exec/library.c), and what comes back.
+// A program runs interpreted until it has taken its code.
 
 #if TC__JIT
 
-// One kernel of this process.
-typedef struct tc__compiled {
-    uint8_t digest[32]; // of its key
-    tc__kernel_fn run;  // NULL = interpret, do not try again
-} tc__compiled;
-
 struct tc__kernels {
-    tc__cc *cc; // NULL = no compiler; found when first needed
-    tc__cache *cache;
-    tc__modules modules;
-    tc__map known; // first 8 bytes of the digest -> index in compiled
-    TC__VEC(tc__compiled) compiled;
-    const char *compiler, *cache_dir; // from the config; the caller's, copied
-    int opened;                       // the compiler was looked for
-    int disk;
-    int warned;
+    tc__library *library; // shared by a family of contexts
+    tc__desk desk;        // for what cannot wait
 };
-
-enum {
-    TC__UNIT_KERNELS = 6, // kernels of one translation unit
-    TC__SYMBOL_DIGITS = 16
-};
-
-// A kernel on its way to a function.
-typedef struct tc__kernel_order {
-    tc__launch *launch;
-    tc__text text; // with its final symbol
-    char symbol[40];
-    tc__text key_text;
-    tc__cache_key key; // of key_text
-} tc__kernel_order;
 
 static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
                                         TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
@@ -39526,257 +40968,39 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
     if (!k) return 0;
     c->kernels = k;
-    k->compiler = tc__string_copy(c, config->cc);
-    k->cache_dir = tc__string_copy(c, config->cache_dir);
-    k->disk = !config->no_disk_cache;
     c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
-    tc__modules_init(&k->modules, c);
-    tc__map_init(&k->known, c);
+    k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
+    tc__desk_open(&k->desk, c, k->library);
+    return k->library != NULL;
+}
+
+// Context c uses the library of its parent.
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    if (!k) return 0;
+    c->kernels = k, c->target = parent->target;
+    k->library = parent->kernels->library;
+    (void)tc__atomic_add32(&k->library->users, 1);
+    tc__desk_open(&k->desk, c, k->library);
     return 1;
 }
 
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
-    if (k->cc) tc__cc_close(k->cc);
-    tc__modules_close(&k->modules);
-    if (k->cache) tc__cache_close(k->cache);
-    tc__map_free(&k->known);
-    TC__VEC_FREE(c, k->compiled);
-    tc__string_free(c, k->compiler);
-    tc__string_free(c, k->cache_dir);
+    tc__desk_close(&k->desk);
+    if (k->library) tc__library_release(k->library);
     tc__free(c, k, sizeof *k);
     c->kernels = NULL;
 }
 
-// Finds compiler and cache; 0 = no compiler at all.
-static int tc__kernels_ready(tc_ctx *c) {
-    tc__kernels *k = c->kernels;
-    tc__cc_options o;
-    uint64_t start = tc__now_ns();
-    if (k->opened) return k->cc != NULL && tc__cc_identity(k->cc) != NULL;
-    k->opened = 1;
-    memset(&o, 0, sizeof o);
-    o.compiler = k->compiler;
-    o.cpu = tc__emit_cpu[c->target];
-    if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
-    k->cc = tc__cc_open(c, &o, k->cache);
-    int ok = k->cc && tc__cc_identity(k->cc);
-    c->stats.load_ns += tc__now_ns() - start;
-    return ok;
-}
+static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
 
-// ---- keys ----
-
-static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
-    static const char stand_in[] = "tc_kernel_0000000000000000";
-    char hex[TC__SYMBOL_DIGITS + 1];
-    memset(o, 0, sizeof *o);
-    o->launch = l;
-    tc__text_init(&o->text, c);
-    tc__text_init(&o->key_text, c);
-    if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key_text, "tcompile %s %016llx\n%s\ntarget %d lanes %d\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
-            (int)c->target, tc__group_lanes(l->group));
-    tc__put_raw(&o->key_text, o->text.at, o->text.size);
-    if (o->text.failed || o->key_text.failed) return 0;
-    o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
-    tc__hex(hex, o->key.digest, TC__SYMBOL_DIGITS / 2);
-    memcpy(o->symbol, stand_in, sizeof stand_in);
-    memcpy(o->symbol + sizeof stand_in - 1 - TC__SYMBOL_DIGITS, hex, TC__SYMBOL_DIGITS);
-    for (char *at = o->text.at; (at = strstr(at, stand_in)) != NULL;)
-        memcpy(at, o->symbol, sizeof stand_in - 1);
-    return 1;
-}
-
-static void tc__order_close(tc__kernel_order *o) {
-    tc__text_free(&o->text);
-    tc__text_free(&o->key_text);
-}
-
-static uint64_t tc__digest_word(const uint8_t *digest) {
-    uint64_t w;
-    memcpy(&w, digest, sizeof w);
-    return w;
-}
-
-static tc__compiled *tc__kernels_known(tc__kernels *k, const uint8_t *digest) {
-    uint64_t i;
-    if (!tc__map_get(&k->known, tc__digest_word(digest), &i)) return NULL;
-    return memcmp(k->compiled.at[i].digest, digest, 32) ? NULL : &k->compiled.at[i];
-}
-
-static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
-    tc__kernels *k = c->kernels;
-    tc__compiled e;
-    memcpy(e.digest, o->key.digest, 32);
-    e.run = run;
-    tc__launch_take(o->launch, run);
-    if (run)
-        c->stats.kernels_made++;
-    else
-        c->stats.fallbacks++;
-    if (TC__PUSH(c, k->compiled, e))
-        tc__map_set(&k->known, tc__digest_word(o->key.digest), k->compiled.count - 1);
-}
-
-// ---- process, disk ----
-
-static tc__kernel_fn tc__kernel_of(tc__module *m, const char *symbol) {
-    return m ? (tc__kernel_fn)tc__module_symbol(m, symbol) : NULL;
-}
-
-// 1 = the launch has its code, or is known to be interpreted.
-static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
-    tc__kernels *k = c->kernels;
-    tc__compiled *e = tc__kernels_known(k, o->key.digest);
-    if (e) {
-        tc__launch_take(o->launch, e->run);
-        c->stats.memory_hits++;
-        tc__log(c, TC__LOG_CACHE, "%s: in this process", o->symbol);
-        tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
-        return 1;
-    }
-    if (!k->cache) return 0;
-    uint64_t start = tc__now_ns();
-    tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
-    tc__kernel_fn run = tc__kernel_of(m, o->symbol);
-    c->stats.load_ns += tc__now_ns() - start;
-    tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
-    c->stats.disk_hits += run != NULL;
-    c->stats.disk_misses += run == NULL;
-    if (!run) return 0;
-    tc__kernels_add(c, o, run);
-    tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
-    return 1;
-}
-
-// ---- compiler ----
-
-static int tc__unit_print(tc__text *out, tc__kernel_order *const *o, size_t n) {
-    const tc__group *groups[TC__UNIT_KERNELS];
-    if (o[0]->launch->custom) { // complete, and alone
-        tc__put_raw(out, o[0]->text.at, o[0]->text.size);
-        return !out->failed;
-    }
-    for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
-    if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
-    for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
-    return !out->failed;
-}
-
-static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
-    tc__kernels *k = c->kernels;
-    if (k->warned++) return;
-    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what,
-             why ? why : "?");
-}
-
-static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
-                             const tc__module *m, const tc__blob *so) {
-    tc__cache_key keys[TC__UNIT_KERNELS];
-    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key;
-    if (k->cache) tc__cache_put_all(k->cache, keys, (int)n, m->digest, so->at, so->size);
-}
-
-// Text of the user's that is no kernel. Without run it will be an error where it is needed.
-static void tc__custom_warn(tc_ctx *c, const tc__custom_launch *l, int compiled) {
-    tc__warn(c, "custom op \"%s\": its c_source %s%s\n%s", l->op->op.name,
-             compiled ? "does not load; does it call something outside itself?"
-                      : "does not compile",
-             l->host ? "; run is called instead" : "",
-             compiled ? "" : c->kernels->cc->why.at);
-}
-
-// The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
-                          const tc__blob *so) {
-    tc__kernels *k = c->kernels;
-    uint64_t start = tc__now_ns();
-    tc__module *m = so->size ? tc__module_load(&k->modules, so->at, so->size) : NULL;
-    int whole = m != NULL;
-    for (size_t i = 0; i < n; i++) {
-        tc__kernel_fn run = tc__kernel_of(m, o[i]->symbol);
-        whole &= run != NULL;
-        tc__kernels_add(c, o[i], run);
-    }
-    if (whole) tc__unit_publish(k, o, n, m, so);
-    if (o[0]->launch->custom) {
-        if (!whole) tc__custom_warn(c, o[0]->launch->custom, so->size != 0);
-    } else if (so->size && !whole) {
-        tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
-    }
-    c->stats.load_ns += tc__now_ns() - start;
-}
+// ---- orders ----
 
 // Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
 static int tc__launch_lanes(const tc__launch *l) {
     return l->custom ? 0 : tc__group_lanes(l->group);
-}
-
-static int tc__order_lanes(const tc__kernel_order *o) {
-    return tc__launch_lanes(o->launch);
-}
-
-// Kernels of the unit that begins at o: half a dozen, with vectors of one size; a custom op alone.
-static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
-    size_t count = 1;
-    while (count < n && !o[0]->launch->custom && count < TC__UNIT_KERNELS &&
-           tc__order_lanes(o[count]) == tc__order_lanes(o[0]))
-        count++;
-    return count;
-}
-
-// Wide vectors before narrow ones, each in their order.
-static void tc__orders_sort(tc__kernel_order **o, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        tc__kernel_order *one = o[i];
-        size_t k = i;
-        for (; k && tc__order_lanes(o[k - 1]) < tc__order_lanes(one); k--) o[k] = o[k - 1];
-        o[k] = one;
-    }
-}
-
-// Builds the first of n kernels, as many as go together; gives how many.
-static size_t tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
-    enum { MOST = 16 };
-    tc__kernels *k = c->kernels;
-    tc__text text[MOST];
-    tc__blob so[MOST];
-    const char *source[MOST];
-    size_t size[MOST], units = 0, from[MOST + 1];
-    memset(so, 0, sizeof so);
-    uint64_t printing = tc__now_ns();
-    size_t i = 0;
-    for (size_t count; i < n && units < MOST; i += count, units++) {
-        count = tc__unit_count(o + i, n - i);
-        tc__text_init(&text[units], c);
-        if (!tc__unit_print(&text[units], o + i, count)) tc__text_clear(&text[units]);
-        tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);
-        source[units] = text[units].at, size[units] = text[units].size, from[units] = i;
-    }
-    from[units] = i;
-    uint64_t start = tc__now_ns();
-    c->stats.emit_ns += start - printing;
-    (void)tc__cc_build_all(k->cc, source, size, (int)units, so);
-    c->stats.cc_ns += tc__now_ns() - start;
-    c->stats.compiles += units;
-    for (size_t u = 0; u < units; u++) {
-        if (!so[u].size && !o[from[u]]->launch->custom)
-            tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
-        tc__unit_load(c, o + from[u], from[u + 1] - from[u], &so[u]);
-        tc__blob_free(c, &so[u]);
-        tc__text_free(&text[u]);
-    }
-    return from[units];
-}
-
-// Why there is no code where there should be: the compiler's words, or where they were logged.
-static const char *tc__compiler_trouble(tc_ctx *c) {
-    const tc__cc *cc = c->kernels->cc;
-    return cc && cc->why.size ? cc->why.at : "see the log";
 }
 
 // What of a program is compiled: all, or only what nothing else can run.
@@ -39787,66 +41011,221 @@ static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what wha
     return tc__has_source(c, l->group);
 }
 
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+    const tc__group *g = l->group;
+    memset(o, 0, sizeof *o);
+    o->group = g, o->lanes = tc__launch_lanes(l);
+    o->custom = l->custom ? l->custom->op->op.name : NULL;
+    o->has_host = l->custom && l->custom->host;
+    tc__text_init(&o->text, c);
+    if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
+    if (o->text.failed) return 0;
+    tc__order_name(o, (int)c->target);
+    return 1;
+}
+
+// Orders launch l's kernel, once however many launches have it.
+static int tc__job_order(tc__job *j, tc__launch *l) {
+    tc__order o;
+    uint32_t i = 0;
+    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
+    while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
+    l->order = i;
+    if (i < j->order.count) return tc__text_free(&o.text), 1;
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
+    if (!tc__order_known(j->library, &j->order.at[i])) return 1;
+    j->ctx->stats.memory_hits++;
+    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
+    return 1;
+}
+
+static size_t tc__job_open_orders(const tc__job *j) {
+    size_t n = 0;
+    for (size_t i = 0; i < j->order.count; i++) n += !j->order.at[i].settled;
+    return n;
+}
+
+// The kernels of a program; NULL = reported.
+static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
+    tc_ctx *c = p->ctx;
+    tc__job *j = tc__job_new(c, c->kernels->library);
+    int ok = j != NULL;
+    uint64_t start = tc__now_ns();
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        p->launch.at[i].order = UINT32_MAX;
+        if (tc__launch_wants(c, &p->launch.at[i], what))
+            ok = tc__job_order(j, &p->launch.at[i]);
+    }
+    c->stats.emit_ns += tc__now_ns() - start;
+    if (ok) return j;
+    if (j) tc__job_free(j);
+    return NULL;
+}
+
+static void tc__job_load(tc__job *j, tc__desk *k) {
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__order *o = &j->order.at[i];
+        if (o->settled || !tc__order_load(k, j, o)) continue;
+        tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, o->text.at);
+    }
+}
+
+// ---- units ----
+
+static int tc__unit_print(tc__job *j, tc__unit *u) {
+    const tc__group *groups[TC__UNIT_KERNELS];
+    const tc__text *texts[TC__UNIT_KERNELS];
+    for (uint32_t i = 0; i < u->count; i++) {
+        groups[i] = j->order.at[u->order[i]].group;
+        texts[i] = &j->order.at[u->order[i]].text;
+    }
+    tc__text_init(&u->text, j->ctx);
+    if (j->order.at[u->order[0]].custom) // complete, and alone
+        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
+    int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
+                               j->ctx->target);
+    for (uint32_t i = 0; ok && i < u->count; i++)
+        tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
+    return ok && !u->text.failed;
+}
+
+static int tc__unit_close(tc__job *j, tc__unit *u) {
+    if (!u->count) return 1;
+    int ok = tc__unit_print(j, u);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, u->text.at);
+    if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    memset(u, 0, sizeof *u);
+    return ok;
+}
+
+// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
+// op alone.
+static int tc__job_units(tc__job *j) {
+    uint64_t start = tc__now_ns();
+    int ok = 1;
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
+        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
+        tc__unit u;
+        memset(&u, 0, sizeof u);
+        for (uint32_t i = 0; ok && i < j->order.count; i++) {
+            const tc__order *o = &j->order.at[i];
+            if (o->settled || o->lanes != lanes) continue;
+            u.order[u.count++] = i;
+            if (u.count == most) ok = tc__unit_close(j, &u);
+        }
+        ok = ok && tc__unit_close(j, &u);
+    }
+    j->ctx->stats.emit_ns += tc__now_ns() - start;
+    return ok;
+}
+
+// ---- code comes back ----
+
+static void tc__job_count(const tc__job *j) {
+    tc_stats *s = &j->ctx->stats;
+    s->cc_ns += j->cc_ns, s->load_ns += j->load_ns, s->compiles += j->compiles;
+    s->disk_hits += j->disk_hits, s->disk_misses += j->disk_misses;
+    for (size_t i = 0; i < j->order.count; i++) {
+        const tc__order *o = &j->order.at[i];
+        s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
+    }
+}
+
+// The launches get what there is; the job is done with.
+static void tc__program_take(tc__program *p, tc__job *j) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->order != UINT32_MAX)
+            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+    }
+    tc__job_count(j);
+    tc__job_free(j);
+}
+
+// What process and disk have of the orders; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
+                              const char *name, int (*ready)(tc__desk *k)) {
+    uint64_t start = tc__now_ns();
+    int ok = tc__job_open_orders(j) && ready(k);
+    j->ctx->stats.load_ns += tc__now_ns() - start;
+    if (ok) tc__job_load(j, k);
+    size_t missing = tc__job_open_orders(j);
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+            (unsigned)p->launch.count, (unsigned)missing);
+    return missing;
+}
+
 // Gives the launches of the program their compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
-    tc_ctx *c = p->ctx;
-    size_t n = p->launch.count, missing = 0;
-    tc__kernel_order *order = TC__NEW_ARRAY(c, tc__kernel_order, n);
-    tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
-    int ready = order && want && tc__kernels_ready(c);
-    if (order && want && !ready) {
-        const tc__cc *cc = c->kernels->cc;
-        tc__kernels_warn(c, "no compiler can be used", cc ? cc->why.at : NULL);
-        c->stats.fallbacks += n;
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, what);
+    if (!j) return;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    if (missing && tc__job_units(j)) tc__job_build(k, j);
+    tc__program_take(p, j);
+}
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
+    if (!j) return 0;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    if (missing && tc__job_units(j)) {
+        if (tc__workshop_give(j->library, j)) {
+            p->job = j;
+            return 1;
+        }
+        tc__job_build(k, j);
     }
-    uint64_t start = tc__now_ns(), loading = c->stats.load_ns;
-    for (size_t i = 0; ready && i < n; i++) {
-        if (!tc__launch_wants(c, &p->launch.at[i], what)) continue;
-        int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
-        if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
+    tc__program_take(p, j);
+    return 0;
+}
+
+// Why there is no code where there should be: the compiler's words, or where they were logged.
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    const tc__cc *cc = c->kernels->desk.cc;
+    return cc && cc->why.size ? cc->why.at : "see the log";
+}
+
+// Takes the code that was compiled in the background, if it is there.
+static void tc__program_arrive(tc__program *p) {
+    tc__job *j = (tc__job *)p->job;
+    if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
+        p->tier = TC__TIER_FINAL;
+        p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
+        tc__program_take(p, j);
+    } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
+        p->tier = TC__TIER_POSTPONED;
+        tc__job_free(j);
     }
-    c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
-            (unsigned)missing);
-    // Equal kernels of one program are compiled once.
-    size_t distinct = 0;
-    for (size_t i = 0; i < missing; i++) {
-        size_t k = 0;
-        while (k < distinct && memcmp(want[k]->key.digest, want[i]->key.digest, 32)) k++;
-        if (k < distinct) continue;
-        want[distinct++] = want[i];
-    }
-    tc__orders_sort(want, distinct);
-    for (size_t i = 0; i < distinct;) i += tc__units_build(c, want + i, distinct - i);
-    for (size_t i = 0; ready && i < n; i++) {
-        if (!order[i].launch) continue;
-        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
-        if (e) tc__launch_take(&p->launch.at[i], e->run);
-        tc__order_close(&order[i]);
-    }
-    tc__free(c, order, (n ? n : 1) * sizeof *order);
-    tc__free(c, want, (n ? n : 1) * sizeof *want);
-    if (what == TC__COMPILE_ALL) p->compiled = 1;
+    if (p->tier != TC__TIER_BUILDING) p->job = NULL;
 }
 
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 
-// The kernels with vectors of `lanes` elements, as one translation unit; `groups` has room.
-static int tc__program_print_unit(tc__program *p, tc__text *out, const tc__group **groups,
-                                  int lanes) {
-    int n = 0, ok;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__launch_lanes(&p->launch.at[i]) == lanes)
-            groups[n++] = p->launch.at[i].group;
-    if (!n) return 1;
-    if (out->size) tc__put(out, "%s", tc__next_file);
-    ok = tc__print_prelude(out, groups, n, p->ctx->target);
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        char symbol[32];
+// The kernels with vectors of `lanes` elements, as one translation unit.
+static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
+    tc_ctx *c = p->ctx;
+    enum { NAME = 24 };
+    size_t most = p->launch.count, n = 0;
+    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, most);
+    const char **symbols = TC__NEW_ARRAY(c, const char *, most);
+    char *names = TC__NEW_ARRAY(c, char, most *NAME);
+    int ok = groups && symbols && names;
+    for (size_t i = 0; ok && i < most; i++) {
         if (tc__launch_lanes(&p->launch.at[i]) != lanes) continue;
-        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
-        ok = tc__print_kernel(out, p->launch.at[i].group, &tc__dialect_c, symbol);
+        snprintf(names + i * NAME, NAME, "kernel_%u", (unsigned)i);
+        groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
+    if (n && out->size) tc__put(out, "%s", tc__next_file);
+    if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
+    most += !most;
+    tc__free(c, groups, most * sizeof *groups);
+    tc__free(c, symbols, most * sizeof *symbols);
+    tc__free(c, names, most * NAME);
     return ok;
 }
 
@@ -39866,20 +41245,21 @@ static int tc__program_print_customs(tc__program *p, tc__text *out) {
 
 // The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
-    tc_ctx *c = p->ctx;
-    size_t n = p->launch.count;
-    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
-    int ok = groups && tc__program_print_unit(p, out, groups, 2 * TC__VECTOR) &&
-             tc__program_print_unit(p, out, groups, TC__VECTOR) &&
-             tc__program_print_customs(p, out);
-    tc__free(c, groups, (n ? n : 1) * sizeof *groups);
-    return ok && !out->failed;
+    int ok = 1;
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2)
+        ok = tc__program_print_unit(p, out, lanes);
+    return ok && tc__program_print_customs(p, out) && !out->failed;
 }
 
 #else // TC__JIT
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;
+    return 1;
+}
+
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    (void)c, (void)parent;
     return 1;
 }
 
@@ -39895,12 +41275,220 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
     (void)p, (void)name, (void)what;
 }
 
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    return (void)p, (void)name, 0;
+}
+
+static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__kernels_wait(tc_ctx *c) { (void)c; }
+
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;
     return 0;
 }
 
 #endif
+// ---- gen/exec/foreign.c -------------------------------------------------
+// Programs on registered backends: the graph as the backend sees it, and a run of it.
+// Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
+// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
+// exact (TC__STEP_EXACT).
+
+static tc__foreign *tc__foreign_of(const tc__program *p) {
+    return p->foreign && !p->foreign->failed ? p->foreign : NULL;
+}
+
+// Whether output i of the program is computed into memory of its own.
+static int tc__foreign_computes(const tc__program *p, size_t i) {
+    return !p->output.at[i].alias && p->output.at[i].first == i;
+}
+
+static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+    for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
+}
+
+static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
+                            tc_graph_node *to) {
+    int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
+    int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
+    if (!in || !attr) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
+    tc__attr_name a;
+    uint32_t at = 0;
+    memset(&a, 0, sizeof a);
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) // sizes are expressions here
+        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
+    tc__spec_of_node(p, n, &to->spec);
+    return 1;
+}
+
+static int tc__foreign_nodes(tc__foreign *f, const tc__program *p) {
+    size_t n = p->graph.node.count, inputs = 0;
+    tc_graph_node *node = TC__ANEW_ARRAY(&f->arena, tc_graph_node, n + 1);
+    int *input = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->in_source = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    if (!node || !input || !f->in_source) return 0;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *from = p->graph.node.at[i];
+        if (!tc__foreign_node(f, p, from, &node[i])) return 0;
+        if (from->op != TC_OP_INPUT) continue;
+        f->in_source[inputs] = (uint32_t)from->attr[0];
+        input[inputs++] = (int)i;
+    }
+    f->graph.node = node, f->graph.n_node = (int)n;
+    f->graph.input = input, f->graph.n_input = (int)inputs;
+    f->in = TC__ANEW_ARRAY(&f->arena, tc_buffer, inputs + 1);
+    f->dense = TC__ANEW_ARRAY(&f->arena, uint8_t *, inputs + 1);
+    f->dense_bytes = TC__ANEW_ARRAY(&f->arena, size_t, inputs + 1);
+    f->arg = TC__ANEW_ARRAY(&f->arena, double, p->arg.count + 1);
+    return f->in && f->dense && f->dense_bytes && f->arg;
+}
+
+static int tc__foreign_outputs(tc__foreign *f, const tc__program *p) {
+    size_t n = p->output.count, outputs = 0;
+    int *output = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->out_index = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    f->out = TC__ANEW_ARRAY(&f->arena, tc_buffer, n + 1);
+    if (!output || !f->out_index || !f->out) return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!tc__foreign_computes(p, i)) continue;
+        f->out_index[outputs] = (uint32_t)i;
+        output[outputs++] = (int)p->output.at[i].node;
+    }
+    f->graph.output = output, f->graph.n_output = (int)outputs;
+    return 1;
+}
+
+static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_status status,
+                              const char *why, int suppress) {
+    tc__foreign *f = p->foreign;
+    if (!suppress)
+        return tc__fail(c, TC_E_COMPILER, "backend \"%s\" could not %s \"%s\": %s%s%s",
+                        f->backend->name, what, f->graph.name, tc__error_name(status),
+                        why ? ": " : "", why ? why : "");
+    f->failed = 1;
+    tc__warn(c, "backend \"%s\" could not %s \"%s\" (%s%s%s); the interpreter goes on",
+             f->backend->name, what, f->graph.name, tc__error_name(status), why ? ": " : "",
+             why ? why : "");
+    return 1;
+}
+
+// Hands the program to its backend; 0 = reported.
+static int tc__foreign_start(tc__program *p, const tc__region *r) {
+    tc_ctx *c = p->ctx;
+    tc__foreign *f = TC__NEW(c, tc__foreign);
+    const char *why = NULL;
+    if (!f) return 0;
+    f->ctx = c, f->backend = p->backend, p->foreign = f;
+    tc__arena_init(&f->arena, c);
+    tc__text_init(&f->text, c);
+    tc__text_init(&f->source, c);
+    f->graph.name = r->name, f->graph.program = p;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    const tc_backend *own = &p->backend->own;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+}
+
+// ---- for the backend ----
+
+TCDEF const char *tc_graph_text(const tc_graph *graph) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p) return NULL;
+    tc__text *t = &p->foreign->text;
+    uint32_t *at = TC__NEW_ARRAY(p->ctx, uint32_t, graph->n_output);
+    tc__text_clear(t);
+    for (int i = 0; at && i < graph->n_output; i++) at[i] = (uint32_t)graph->output[i];
+    if (at) tc__dump_graph(t, &p->graph, at, (size_t)graph->n_output);
+    size_t n = (size_t)graph->n_output + !graph->n_output;
+    if (at) tc__free(p->ctx, at, n * sizeof *at);
+    return at && !t->failed ? t->at : NULL;
+}
+
+static int tc__foreign_cuda(tc__program *p, tc__text *out) {
+    size_t n = p->launch.count;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    char symbol[32];
+    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
+    for (size_t i = 0; ok && i < n; i++) {
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
+    }
+    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    return ok;
+}
+
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p || !language) return NULL;
+    tc__text *t = &p->foreign->source;
+    int ok = 0;
+    tc__text_clear(t);
+    if (!strcmp(language, "c")) ok = tc__program_print(p, t);
+    if (!strcmp(language, "cuda")) ok = tc__foreign_cuda(p, t);
+    return ok && !t->failed ? t->at : NULL;
+}
+// ---- gen/exec/tier.c ----------------------------------------------------
+// When a program's kernels are compiled: at once, in the background, later, or never. Until then it
+// runs interpreted, with the same results. What decides is the stance, the backend and the region's
+// recompile_limit; a program that waits for its code asks for it at the begin of each run.
+
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, tc__region *r) {
+    if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+            r->options.recompile_limit);
+    return 0;
+}
+
+static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+    p->tier = TC__TIER_FINAL;
+    if (!tc__may_compile(c, r)) return;
+    if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, r->name, TC__COMPILE_ALL);
+    else if (tc__program_compile_later(p, r->name))
+        p->tier = TC__TIER_BUILDING;
+}
+
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
+// backend refused, reported.
+static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    p->tier = TC__TIER_FINAL;
+    if (p->backend->own.run) return tc__foreign_start(p, r);
+    if (!TC__JIT || exact || !p->backend->compile) return 1;
+    p->verify = r->options.verify;
+    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
+        p->tier = TC__TIER_POSTPONED;
+    else
+        tc__program_start_compile(c, r, p);
+    return 1;
+}
+
+// A program that waits is about to run: it takes its code if that is there.
+static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
+    if (p->tier == TC__TIER_FINAL)
+        tc__log(c, TC__LOG_PERF,
+                "region \"%s\": compiled in the background, used from run %llu on", r->name,
+                (unsigned long long)p->runs);
+    int compiles =
+        c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+}
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -40003,6 +41591,25 @@ static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src)
     }
 }
 
+// Row-major elements of a strided view to dst.
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+                                  void *dst) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)data + offset * bytes;
+    char *d = (char *)dst;
+    if (!l->numel) return; // dst may be NULL
+    if (l->contiguous) {
+        memcpy(dst, s, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
+        int64_t from = 0;
+        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
+        memcpy(d, s + from * bytes, (size_t)bytes);
+        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
+    }
+}
+
 // Outputs that were the same node get memory of their own.
 static void tc__program_copies(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
@@ -40047,6 +41654,12 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
         const tc__storage *a = v->external.at[written].storage;
+        if (a->owner == TC__SHARED)
+            return tc__fail(
+                p->ctx, TC_E_FOREIGN,
+                "region \"%s\": external %u is written in place, and belongs to "
+                "the context this one was opened from; tc_clone it",
+                v->region ? v->region->name : "eager", (unsigned)written);
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -40059,32 +41672,6 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         }
     }
     return 1;
-}
-
-// ---- custom ops ----
-
-// The first custom op that cannot run, NULL = none.
-static const tc__custom *tc__program_lacks(const tc__program *p) {
-    for (size_t i = 0; p->customs && i < p->launch.count; i++)
-        if (p->launch.at[i].custom && !p->launch.at[i].run)
-            return p->launch.at[i].custom->op;
-    return NULL;
-}
-
-// An op that has only source is compiled, whatever else is. 0 = reported.
-static int tc__program_has_code(tc__program *p, const tc__visit *v) {
-    const tc__custom *o = tc__program_lacks(p);
-    const char *why = TC__JIT ? "the backend is interp" : "this build has no compiler";
-    if (!o) return 1;
-    if (!p->ctx->interpret) {
-        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
-        o = tc__program_lacks(p);
-        why = tc__compiler_trouble(p->ctx);
-    }
-    return !o || tc__fail(p->ctx, TC_E_COMPILER,
-                          "custom op \"%s\" has only c_source, which is not compiled here; "
-                          "give it run too: %s",
-                          o->op.name, why);
 }
 
 // Ops that the function makes nevertheless find no region to be recorded in, and are refused.
@@ -40105,9 +41692,217 @@ static int tc__launch_run(tc__program *p, tc__launch *l) {
     return 1;
 }
 
-// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
+// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
+static int tc__program_launch_all(tc__program *p, uint64_t draw) {
+    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.seed = seed, l->args.draw = draw;
+        ok = tc__launch_run(p, l);
+    }
+    return ok;
+}
+
+// ---- compiled code against the interpreter ----
+
+// Memory that the kernels of a program write: of output i.
+static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
+                               size_t *bytes) {
+    const tc__output *o = &p->output.at[i];
+    const tc__layout *l =
+        tc__layout_at(p->ctx, o->direct ? v->external.at[o->external].layout : o->layout);
+    *bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (o->alias || o->first != i) *bytes = 0;
+    return tc__output_data(p, v, (uint32_t)i);
+}
+
+// Elements that differ; NaN equals NaN.
+static size_t tc__verify_differs(int dtype, const void *a, const void *b, size_t bytes) {
+    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
+    if (!memcmp(a, b, bytes)) return 0;
+    for (size_t at = 0; at < bytes; at += size) {
+        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
+        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
+        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
+        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
+    }
+    return wrong;
+}
+
+typedef enum tc__verify_step {
+    TC__VERIFY_SAVE,
+    TC__VERIFY_SWAP,
+    TC__VERIFY_DROP
+} tc__verify_step;
+
+// What output i holds goes to copy[i], or changes places with it, or the copy is freed. 0 = no memory.
+static int tc__verify_move(tc__program *p, const tc__visit *v, uint8_t **copy,
+                           tc__verify_step step) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        size_t bytes;
+        uint8_t *at = (uint8_t *)tc__verify_memory(p, v, i, &bytes);
+        if (!bytes) continue;
+        if (step == TC__VERIFY_SAVE && !copy[i])
+            copy[i] = TC__NEW_ARRAY(p->ctx, uint8_t, bytes);
+        if (step == TC__VERIFY_SAVE && !copy[i]) return 0;
+        if (step == TC__VERIFY_SAVE) memcpy(copy[i], at, bytes);
+        for (size_t k = 0; step == TC__VERIFY_SWAP && k < bytes; k++) {
+            uint8_t was = at[k];
+            at[k] = copy[i][k], copy[i][k] = was;
+        }
+        if (step == TC__VERIFY_DROP && copy[i]) tc__free(p->ctx, copy[i], bytes);
+    }
+    return 1;
+}
+
+static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
+                                 uint8_t **interpreted) {
+    size_t wrong = 0, bytes;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const void *at = tc__verify_memory(p, v, i, &bytes);
+        int dtype = p->graph.node.at[p->output.at[i].node]->dtype;
+        if (bytes) wrong += tc__verify_differs(dtype, at, interpreted[i], bytes);
+    }
+    return wrong;
+}
+
+static void tc__program_drop_code(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->held = l->run;
+        if (!l->custom) l->run = NULL;
+    }
+}
+
+static int tc__program_interpret(tc__program *p, uint64_t draw) {
+    tc__program_drop_code(p);
+    int ok = tc__program_launch_all(p, draw);
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
+    return ok;
+}
+
+// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
+// 0 = a custom op failed, reported.
+static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+    size_t n = p->output.count;
+    int ok;
+    uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
+    p->verify = 0;
+    // copy: what direct outputs hold before, then what the interpreter makes of it.
+    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
+        ok = tc__program_launch_all(p, draw);
+    } else {
+        ok = tc__program_interpret(p, draw);
+        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+        ok = ok && tc__program_launch_all(p, draw);
+        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
+        if (wrong) {
+            tc__program_drop_code(p);
+            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+            tc__warn(
+                p->ctx,
+                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
+                "stays interpreted. Please report it with the text of tc_explain",
+                v->region->name, wrong);
+        }
+    }
+    if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
+    tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    return ok;
+}
+
+// ---- registered backends ----
+
+// Input i of a registered backend, row-major. 0 = out of memory.
+static int tc__foreign_input(tc__program *p, const tc__visit *v, int i) {
+    tc__foreign *f = p->foreign;
+    uint32_t source = f->in_source[i];
+    tc_buffer *b = &f->in[i];
+    b->spec = f->graph.node[f->graph.input[i]].spec;
+    b->data = tc__input_data(p, v, source);
+    if (source >= p->externals) return 1;
+    const tc__layout *l = tc__layout_at(p->ctx, v->external.at[source].layout);
+    if (l->contiguous) return 1;
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (!f->dense[i]) f->dense[i] = (uint8_t *)tc__alloc_aligned(p->ctx, bytes + !bytes);
+    f->dense_bytes[i] = bytes + !bytes;
+    if (!f->dense[i]) return 0;
+    tc__copy_from_strided(l, b->data, 0, f->dense[i]);
+    b->data = f->dense[i];
+    return 1;
+}
+
+static int tc__foreign_run(tc__program *p, const tc__visit *v) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    tc_graph_run run;
+    memset(&run, 0, sizeof run);
+    for (int i = 0; i < f->graph.n_input; i++)
+        if (!tc__foreign_input(p, v, i)) return 0;
+    for (int i = 0; i < f->graph.n_output; i++) {
+        f->out[i].spec = f->graph.node[f->graph.output[i]].spec;
+        f->out[i].data = tc__output_data(p, v, f->out_index[i]);
+    }
+    for (size_t i = 0; i < p->arg.count; i++) {
+        const tc__value *a = &p->arg_now.at[i];
+        f->arg[i] = tc__is_float(p->arg.at[i].dtype) ? a->f : (double)a->i;
+    }
+    run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
+    run.out = f->out, run.n_out = f->graph.n_output;
+    run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    tc_status s = own->run(own->user, f->state, &run);
+    if (!s) return 1;
+    if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
+        return 0;
+    return tc__program_launch_all(p, v->draw);
+}
+
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
+    if (!run || !run->program) return TC_E_NULL;
+    tc__program *p = (tc__program *)run->program;
+    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
+    return p->flag[0] ? TC_E_INDEX : TC_OK;
+}
+
+// ---- custom ops ----
+
+// The first custom op that cannot run, NULL = none.
+static const tc__custom *tc__program_lacks(const tc__program *p) {
+    for (size_t i = 0; p->customs && i < p->launch.count; i++)
+        if (p->launch.at[i].custom && !p->launch.at[i].run)
+            return p->launch.at[i].custom->op;
+    return NULL;
+}
+
+// Whether the backend of the program compiles at all; an eager op's is the context's.
+static int tc__program_compiles(const tc__program *p) {
+    const tc__backend *b = p->backend;
+    const char *name = p->ctx->defaults.backend;
+    if (!b && name) b = tc__backend_find(p->ctx, name, strlen(name));
+    return TC__JIT && (b ? b->compile : 1);
+}
+
+// An op that has only source is compiled, whatever else is. 0 = reported.
+static int tc__program_has_code(tc__program *p, const tc__visit *v) {
+    const tc__custom *o = tc__program_lacks(p);
+    const char *why =
+        TC__JIT ? "the backend does not compile" : "this build has no compiler";
+    if (!o) return 1;
+    if (tc__program_compiles(p)) {
+        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        o = tc__program_lacks(p);
+        why = tc__compiler_trouble(p->ctx);
+    }
+    return !o || tc__fail(p->ctx, TC_E_COMPILER,
+                          "custom op \"%s\" has only c_source, which is not compiled here; "
+                          "give it run too: %s",
+                          o->op.name, why);
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
+    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
@@ -40115,12 +41910,13 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    int ok = 1;
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        ok = tc__launch_run(p, l);
-    }
+    int ok;
+    if (tc__foreign_of(p))
+        ok = tc__foreign_run(p, v);
+    else if (p->verify && p->tier == TC__TIER_FINAL)
+        ok = tc__program_verify(p, v, v->draw);
+    else
+        ok = tc__program_launch_all(p, v->draw);
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
@@ -40302,14 +42098,27 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
-enum { TC__RECOMPILE_LIMIT = 16 };
+enum { TC__RECOMPILE_LIMIT = 16, TC__AUTOTUNE_SECONDS = 10 };
 
-// What the caller of a region or function asked for; NULL = defaults.
-static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
-    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
-    r->fullgraph = o ? o->fullgraph : 0;
-    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
+// What the caller of a region or function asked for; NULL = defaults. 0 = reported.
+static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
+                              const tc_options *o) {
+    tc_options all = o ? *o : tc_options_default();
+    const char *const *mode = tc__mode_names;
+    tc__options_inherit(&all, &c->defaults);
+    if (all.recompile_limit <= 0) all.recompile_limit = TC__RECOMPILE_LIMIT;
+    if (all.autotune_seconds <= 0) all.autotune_seconds = TC__AUTOTUNE_SECONDS;
+    if (!all.backend) all.backend = tc__backend_default->name;
+    if (!all.mode) all.mode = tc__mode_names[0];
+    const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
+    if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
+    if (known < 0)
+        return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
+                        all.mode, TC__MODES);
+    all.backend = b->name, all.mode = mode[known];
+    r->options = all, r->backend = b;
+    return 1;
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -40407,31 +42216,9 @@ static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
-}
-
-// Past its limit a region goes on in the interpreter; that is said once.
-static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
-    tc__region *r = v->region;
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)r->limit);
-    return 0;
-}
-
-// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
-static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
-    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
-    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    c->recorder.compiling++;
-    tc__program_compile(p, v->region->name, TC__COMPILE_ALL);
-    c->recorder.compiling--;
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -40447,10 +42234,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
     if (tc__step_is_ready(v, s)) {
-        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
-            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
@@ -40463,7 +42248,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__step_compile(c, v, p, exact);
+    if (!tc__program_start(c, v->region, p, exact)) {
+        tc__program_free(p);
+        return NULL;
+    }
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;
@@ -40842,7 +42630,7 @@ typedef struct tc__quick {
     TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
     TC__VEC(uint64_t) id;         //   and their handles
     int writes;                   // some output is written where an external lies
-    int plain; // no run-time sizes or values, no bytes to compare, nothing captured
+    int plain;                    // no run-time sizes or values, no bytes to compare
 } tc__quick;
 
 typedef struct tc__entry {
@@ -40850,7 +42638,6 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
-    tc__site site;               // the call that made it
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
@@ -40869,10 +42656,15 @@ enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
+    const char *name;   // the caller's, static
+    tc__site site;
     tc_body body;
     void *user;
     size_t user_bytes;
     tc_options options;
+    uint64_t serial;     // of all functions of its context
+    const tc_fn *origin; // of the parent context, of which this is an instance; NULL = none
+    uint64_t origin_serial;
     tc__entry *entry;             // most recent first; owned
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
@@ -40880,7 +42672,6 @@ struct tc_fn {
     uint32_t epoch;               // marks tensors and storage while signing
     tc__visit visit;              // binds externals of a call that skips the body
     const char *demoted;          // static text; NULL = calls may skip the body
-    tc__site demoted_at;
     tc_miss miss;
     tc__text text; // of tc_miss_text and tc_fn_demoted
     struct tc_fn *next;
@@ -40904,8 +42695,22 @@ static int tc__snapshot_equal(const tc__snapshot *r) {
     return !r->bytes || !memcmp(r->at, r->copy, r->bytes);
 }
 
+// Bytes that an earlier range of this run of the body holds have been taken: what the body makes of
+// them since then follows from that.
+static int tc__snapshot_has(const tc_fn *f, const void *at, size_t bytes) {
+    uintptr_t from = (uintptr_t)at;
+    for (size_t i = 0; i < f->range.count; i++) {
+        const tc__snapshot *r = &f->range.at[i];
+        uintptr_t begin = (uintptr_t)r->at;
+        if (from >= begin && from - begin <= r->bytes && bytes <= r->bytes - (from - begin))
+            return 1;
+    }
+    return 0;
+}
+
 static int tc__snapshot_add(tc_fn *f, const void *at, size_t bytes) {
     tc__snapshot r;
+    if (f->range.count && tc__snapshot_has(f, at, bytes)) return 1;
     r.at = at, r.bytes = bytes;
     r.copy = (uint8_t *)tc__alloc(f->ctx, bytes);
     if (!r.copy) return 0;
@@ -41055,7 +42860,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->site = k->site;
+    e->draws = (uint32_t)(c->recorder.draw - v->draw);
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
@@ -41216,7 +43021,7 @@ static void tc__log_miss(tc_fn *f) {
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
-    f->demoted = why, f->demoted_at = at;
+    f->demoted = why;
     tc__entries_free(f);
     tc__log(f->ctx, TC__LOG_RECOMPILES,
             "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
@@ -41317,11 +43122,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (!tc__visit_open(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
-    uint64_t programs = c->stats.programs;
+    uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
     ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
+    tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
@@ -41355,11 +43161,11 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
 }
 
 // The sizes and values of a call that skips the body are those of the entry.
-static int tc__entry_is_ready(tc_fn *f, const tc__entry *e) {
+static tc__visit *tc__entry_visit(tc_fn *f, const tc__entry *e) {
     tc__visit *v = &f->visit;
     v->size.at = e->size.at, v->size.count = e->size.count;
     v->arg.at = e->arg.at, v->arg.count = e->arg.count;
-    return tc__step_is_ready(v, e->leaf);
+    return v;
 }
 
 // The steps of a recording, for a program that is laid out for other sizes.
@@ -41400,14 +43206,28 @@ static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uin
     if (at && at != few) tc__free(c, at, n * sizeof *at);
 }
 
-// A part of the open region, or eager: the body runs as any code does.
+// The function whose body is recorded now, NULL = none.
+static tc_fn *tc__fn_recorded(tc_ctx *c) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    tc_fn *f = v && v->region->function ? c->fn : NULL;
+    while (f && f->region != v->region) f = f->next;
+    return f;
+}
+
+// A part of the open region, or eager: the body runs as any code does. What it depends on, a body
+// around it depends on too.
 static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     tc__api f;
     tc_ctx *c = k->f->ctx;
+    tc_fn *outer = tc__fn_recorded(c);
+    if (outer && k->f->user_bytes && !tc__snapshot_add(outer, k->f->user, k->f->user_bytes))
+        return 0;
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
+    uint64_t here = tc__here_enter(c);
     int ok = tc__fn_body(k, out);
+    tc__here_leave(c, here);
     if (recording) {
         if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
         return ok;
@@ -41452,7 +43272,8 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked && tc__entry_is_ready(f, e)) return tc__fn_skip(k, e);
+    if (e && e->checked && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
+        return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
     return tc__fn_slow(k, e, 1);
@@ -41484,6 +43305,13 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 // ---- making ----
 
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line) {
@@ -41497,26 +43325,67 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
+    f->ctx = tc;
     f->region = tc__region_new(tc, name ? name : "function", site, 0);
-    if (!f->region) {
+    if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
+        if (f->region) tc__fn_forget_region(f);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
-    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->options = options ? *options : tc_options_default();
+    f->options = f->region->options;
+    f->name = name ? name : "function", f->site = site;
+    f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
-    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
-    f->next = tc->fn, tc->fn = f;
+    f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
     return f;
 }
 
-static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
+// The bytes of a function that is freed may be gone: entries of others that compare them go too.
+static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
+    for (tc_fn *f = gone->user_bytes ? c->fn : NULL; f; f = f->next) {
+        tc__entry **at = &f->entry;
+        for (tc__entry *e; f != gone && (e = *at) != NULL;) {
+            size_t i = 1; // range 0 is its own
+            while (i < e->range.count && e->range.at[i].at != gone->user) i++;
+            if (i >= e->range.count) {
+                at = &e->next;
+                continue;
+            }
+            *at = e->next;
+            tc__entry_free(c, e);
+        }
+    }
+}
+
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f) return NULL;
+    tc_fn *own = tc->fn;
+    if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
+    while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
+    if (own) return own;
+    if (tc__values_of(tc)->parent != f->ctx) {
+        tc__fail(
+            tc, TC_E_FOREIGN,
+            "tc_fn_in: function \"%s\" belongs to a context that this one was not opened "
+            "from with tc_open_shared",
+            f->name);
+        return NULL;
+    }
+    own = tc_compile_at(tc, f->body, f->user, f->user_bytes, &f->options, f->name,
+                        f->site.file, f->site.line);
+    if (own) own->origin = f, own->origin_serial = f->serial;
+    return own;
+}
+
+// The instance of a function that a call is about: of the context of its tensors, or of the child that
+// runs on this thread.
+static tc_fn *tc__fn_here(const tc__fcall *k) {
+    tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
+    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    return tc_fn_in(c, k->f);
 }
 
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
@@ -41524,8 +43393,8 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
-    fresh->function = 1, fresh->fullgraph = old->fullgraph;
-    fresh->dynamic = old->dynamic, fresh->limit = old->limit;
+    fresh->function = 1;
+    fresh->options = old->options, fresh->backend = old->backend;
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -41537,6 +43406,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
+    tc__fn_forget_bytes(c, f);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
     if (c->recorder.visit && c->recorder.visit->region == f->region)
@@ -41556,10 +43426,8 @@ TCDEF void tc_fn_free(tc_fn *f) {
 // ---- asking ----
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
-    const tc__visit *v = tc ? tc__recorder_of(tc)->visit : NULL;
-    if (!v || !v->region->function || !bytes) return;
-    for (tc_fn *f = tc->fn; f; f = f->next)
-        if (f->region == v->region) tc__snapshot_add(f, at, bytes);
+    tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
+    if (f && bytes) tc__snapshot_add(f, at, bytes);
 }
 
 TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }
@@ -41627,6 +43495,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -41646,15 +43515,16 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
 
 // Signs n tensors: each alive, as the entry has it, on memory that no earlier one has. 0 = take
 // the long way.
-static int tc__quick_sign(const tc__values *v, const tc_tensor *h, uint32_t n,
-                          const tc__given *g, uint32_t epoch, tc__tensor **out) {
+static int tc__quick_sign(tc_ctx *c, const tc_tensor *h, uint32_t n, const tc__given *g,
+                          uint32_t epoch, tc__tensor **out) {
+    const tc__values *v = tc__values_of(c);
     tc__tensor *const *slot = v->slot.at;
     uint64_t slots = v->slot.count, ctx = (uint64_t)v->slot_of_ctx << 32;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
-        if (at >= slots) return 0;
-        tc__tensor *t = slot[at];
-        if ((id >> TC__SLOT_BITS ^ ctx) != t->epoch || t->layout != g[i].layout) return 0;
+        tc__tensor *t = at < slots ? slot[at] : NULL;
+        if (!t || (id >> TC__SLOT_BITS ^ ctx) != t->epoch) t = tc__tensor_find(c, h[i]);
+        if (!t || t->layout != g[i].layout) return 0;
         tc__storage *s = t->storage;
         if (s->bind_epoch == epoch) return 0;
         s->bind_epoch = epoch;
@@ -41670,6 +43540,7 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
         const tc__output *o = &p->output.at[i];
         if (!o->direct) continue;
         const tc__storage *a = t[e->source.at[o->external]]->storage;
+        if (a->owner == TC__SHARED) return 0;
         for (size_t k = 0; k < e->source.count; k++) {
             const tc__storage *b = t[e->source.at[k]]->storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -41699,16 +43570,16 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
 
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
-    tc__values *v = tc__values_of(k->f->ctx);
+    tc_ctx *c = k->f->ctx;
     tc__quick *q = &e->quick;
-    uint32_t epoch = tc__epoch_next(v), n = k->n_in + k->n_to;
+    uint32_t epoch = tc__epoch_next(tc__values_of(c)), n = k->n_in + k->n_to;
     uint32_t captured = (uint32_t)e->captured.count;
     tc__tensor **t = q->tensor.at;
     const tc__given *g = e->given.at;
     p->bound = NULL;
-    if (!tc__quick_sign(v, k->in, k->n_in, g, epoch, t)) return 0;
-    if (!tc__quick_sign(v, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
-    if (!tc__quick_sign(v, e->captured.at, captured, g + n, epoch, t + n)) return 0;
+    if (!tc__quick_sign(c, k->in, k->n_in, g, epoch, t)) return 0;
+    if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
+    if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
     for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
     for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
@@ -41724,12 +43595,9 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
 
 // What most entries do not have: bytes to compare, run-time sizes and values.
 static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
-    tc__visit *v = &f->visit;
-    for (size_t i = 0; i < e->range.count; i++)
-        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!tc__entry_ranges_hold(e)) return 0;
     if (!p->size.count && !p->arg.count) return 1;
-    v->size.at = e->size.at, v->size.count = e->size.count;
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    const tc__visit *v = tc__entry_visit(f, e);
     if (!tc__program_is_laid_out(p, v)) return 0;
     tc__program_args(p, v);
     return 1;
@@ -41810,8 +43678,12 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     return 1;
 }
 
-static tc_status tc__fn_enter(const tc__fcall *k) {
+static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
+    if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
+        k->f = tc__fn_here(k);
+        if (!k->f) return TC_E_NOMEM;
+    }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
     uint64_t skips = f->ctx->stats.skips;
@@ -42053,39 +43925,20 @@ TCDEF tc_config tc_config_default(void) {
     return config;
 }
 
-TCDEF tc_options tc_options_default(void) {
-    tc_options o;
-    memset(&o, 0, sizeof o);
-    return o;
-}
-
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-// A whole number in an environment variable, 0 if unset or not one.
-static int tc__env_int(const char *name) {
-    const char *s = tc__env(name);
-    int v = 0;
-    if (!s) return 0;
-    for (; *s >= '0' && *s <= '9' && v < 100000; s++) v = v * 10 + (*s - '0');
-    return *s ? 0 : v;
-}
-
 static void tc__configure(tc_ctx *c, const tc_config *config) {
-    const char *logs = config->logs ? config->logs : tc__env("TC_LOGS");
-    const char *backend = config->backend ? config->backend : tc__env("TC_BACKEND");
-    c->threads = config->threads > 0 ? config->threads : tc__env_int("TC_THREADS");
-    if (c->threads <= 0) c->threads = tc__cpu_count();
+    c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
-    c->disabled = tc__env_int("TC_DISABLE") != 0;
-    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
+    c->defaults.backend = config->backend;
+    tc__options_environment(c, &c->defaults, 1);
+    const char *backend = c->defaults.backend;
+    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
+    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
-    c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
-    if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
-                 backend);
-    if (logs) tc__log_parse(c, logs);
+    if (config->logs) tc__log_parse(c, config->logs);
 #ifdef __FAST_MATH__
     tc__warn(
         c,
@@ -42093,16 +43946,14 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
 #endif
 }
 
-TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = (tc_ctx *)tc__hook_realloc(&config->allocator, NULL, 0, sizeof *c);
+// A context with nothing in it but what others need to know of it; NULL = reported nowhere.
+static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
+    tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
-    tc__core *core = tc__core_of(c);
-    core->hook = config->allocator, core->logger = config->logger;
+    tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
     int slot = tc__ctx_register(c);
-    if (!slot) return tc__open_failed(c, &config->allocator);
+    if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
     // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
@@ -42114,12 +43965,68 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
-    tc__configure(c, config);
-    if (!tc__values_open(c) || !tc__kernels_open(c, config)) {
-        tc_close(c);
+    return c;
+}
+
+TCDEF tc_ctx *tc_open(const tc_config *config) {
+    tc_config all = config ? *config : tc_config_default();
+    tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
+    if (!c) return NULL;
+    tc__options_environment(c, &all, 0);
+    tc__configure(c, &all);
+    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
+    tc_close(c);
+    return NULL;
+}
+
+// Shows child c the live tensors of its parent; 0 = out of memory.
+static int tc__share(tc_ctx *c, tc_ctx *parent) {
+    for (tc__region *g = parent->recorder.region; g; g = g->next)
+        for (int i = 0; i < 2; i++)
+            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
+                tc__visit_hand_over(parent, &g->visit[i]);
+    const tc__recorder *r = &parent->recorder;
+    size_t n = r->kept_ids.count;
+    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
+    uint64_t found;
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
+                      ? (tc__tensor *)(uintptr_t)found
+                      : NULL;
+    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
+    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
+    return ok;
+}
+
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
+    if (!parent) return NULL;
+    const tc__core *from = tc__core_of(parent);
+    if (tc__values_of(parent)->parent) {
+        tc__fail(parent, TC_E_STATE,
+                 "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
-    return c;
+    if (!tc__visit_is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__family_settle(parent);
+    tc_ctx *c = tc__context_new(&from->hook, &from->logger);
+    if (!c) {
+        tc__fail(parent, TC_E_NOMEM, "tc_open_shared: no memory, or 255 contexts are open");
+        return NULL;
+    }
+    tc__core_like(tc__core_of(c), parent);
+    c->threads = 1;
+    c->stance = parent->stance, c->defaults = parent->defaults;
+    c->default_backend = tc__string_copy(c, parent->default_backend);
+    c->defaults.backend = c->default_backend;
+    c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own))
+            return tc_close(c), (tc_ctx *)NULL;
+    if (tc__values_open(c) && tc__customs_share(c, parent) &&
+        tc__kernels_share(c, parent) && tc__share(c, parent))
+        return c;
+    tc_close(c);
+    return NULL;
 }
 
 static void tc__close_eager(tc_ctx *c) {
@@ -42139,8 +44046,7 @@ static void tc__close_eager(tc_ctx *c) {
     TC__VEC_FREE(c, v->result_of);
 }
 
-TCDEF void tc_close(tc_ctx *c) {
-    if (!c) return;
+static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
     while (c->fn) tc_fn_free(c->fn);
@@ -42156,13 +44062,25 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__map_free(&r->visits);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
+    tc__imports_free(c);
+    tc__family_settle(c);
+    tc__family_free(c);
     tc__customs_close(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
+    tc__backends_free(c);
+    tc__string_free(c, c->default_backend);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
+}
+
+TCDEF void tc_close(tc_ctx *c) {
+    if (!c || tc__family_waits(c)) return;
+    tc_ctx *waits = tc__family_leave(c);
+    tc__close_now(c);
+    if (waits) tc__close_now(waits);
 }
 
 // ---- regions ----
@@ -42182,6 +44100,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    if (!r->visit && !r->skipped) tc__here_enter(c);
     if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
@@ -42189,9 +44108,17 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    tc__region_options(c, g, options);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return TC_E_ARG;
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+}
+
+static void tc__visit_end(tc_ctx *c) {
+    c->recorder.visit = NULL;
+    tc__here_leave(c, 0);
 }
 
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
@@ -42199,7 +44126,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
     if (r->skipped && !v) {
-        r->skipped--;
+        if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
@@ -42214,14 +44141,14 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
-        r->visit = NULL;
+        tc__visit_end(c);
         return TC_E_FULLGRAPH;
     }
     tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
     tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
-    r->visit = NULL;
+    tc__visit_end(c);
     return status;
 }
 
@@ -42230,11 +44157,17 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     tc_stance before = c->stance;
     if (c->recorder.visit || c->recorder.skipped)
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
     return before;
+}
+
+TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__kernels_wait(c);
+    return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {
@@ -42287,8 +44220,8 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
 static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
                         tc__site site) {
     tc__visit *v = c->recorder.visit;
-    v->broken |= v->region->fullgraph;
-    if (v->region->fullgraph)
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
@@ -42328,25 +44261,6 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
     site.file = file, site.line = line;
     if (c) tc__site_set(c, site);
     return c;
-}
-
-// Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-                                  void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
 }
 
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,

@@ -132,6 +132,34 @@ static inline int bench_status(int missed) {
     return missed && strict && *strict ? 1 : 0;
 }
 
+// ---- instructions ----
+// A benchmark counts them by running itself under callgrind, as `PROGRAM --count N`; what it does
+// then, BENCH_COUNTED times, in functions whose names match `functions` is counted.
+enum { BENCH_COUNTED = 100 };
+
+// N of `--count N`, -1 = this is the benchmark itself.
+static inline int bench_count_of(int argc, char **argv) {
+    return argc == 3 && !strcmp(argv[1], "--count") ? atoi(argv[2]) : -1;
+}
+
+// Instructions of one of those times; -1 = no valgrind. `environment` is "NAME=VALUE " or "".
+static inline double bench_instructions(const char *environment, const char *functions,
+                                        const char *program, int n) {
+    char line[1024];
+    double total = -1;
+    snprintf(line, sizeof line,
+             "%svalgrind --tool=callgrind --callgrind-out-file=/dev/null "
+             "--toggle-collect='%s' '%s' --count %d 2>&1",
+             environment, functions, program, n);
+    FILE *f = popen(line, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        char *at = strstr(line, "Collected :");
+        if (at) total = atof(at + strlen("Collected :"));
+    }
+    if (f) pclose(f);
+    return total > 0 ? total / BENCH_COUNTED : -1;
+}
+
 // ---- what is measured ----
 
 // The library's error ends the benchmark.

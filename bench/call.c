@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-enum { INPUTS = 8, ROUNDS = 31, CALLS = 2000, COUNTED = 100 };
+enum { INPUTS = 8, ROUNDS = 31, CALLS = 2000 };
 
 static void many(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
@@ -97,23 +97,6 @@ static guarded guarded_open(tc_ctx *tc, int side) {
     return g;
 }
 
-// Instructions of one run of side i; -1 = no valgrind.
-static double instructions(const char *self, int i) {
-    char line[1024];
-    double total = -1;
-    snprintf(line, sizeof line,
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null "
-             "--toggle-collect='%s' '%s' --count %d 2>&1",
-             sides[i].counted, self, i);
-    FILE *f = popen(line, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        char *at = strstr(line, "Collected :");
-        if (at) total = atof(at + strlen("Collected :"));
-    }
-    if (f) pclose(f);
-    return total > 0 ? total / COUNTED : -1;
-}
-
 // ---- run-time sizes in kernels ----
 
 static void softmax(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -175,10 +158,10 @@ static int dynamic_rows(tc_ctx *tc) {
 int main(int argc, char **argv) {
     tc_ctx *tc = bench_open(1);
     double ns[SIDES][ROUNDS], t[SIDES], n[SIDES];
-    if (argc == 3 && !strcmp(argv[1], "--count")) {
-        int i = atoi(argv[2]);
-        guarded g = guarded_open(tc, i);
-        for (int k = 0; k < COUNTED; k++) sides[i].run(&g);
+    int counted = bench_count_of(argc, argv);
+    if (counted >= 0) {
+        guarded g = guarded_open(tc, counted);
+        for (int k = 0; k < BENCH_COUNTED; k++) sides[counted].run(&g);
         bench_check(tc);
         return 0;
     }
@@ -193,7 +176,8 @@ int main(int argc, char **argv) {
     bench_check(tc);
     enum { KERNEL = SIDES - 1 };
     for (int i = 0; i < SIDES; i++) t[i] = bench_median(ns[i], ROUNDS);
-    for (int i = 0; i < SIDES; i++) n[i] = instructions(argv[0], i);
+    for (int i = 0; i < SIDES; i++)
+        n[i] = bench_instructions("", sides[i].counted, argv[0], i);
     int missed = 0;
     bench_head("call", "kernel", "less kernel");
     for (int i = 0; i < KERNEL; i++)

@@ -9,7 +9,7 @@
 
 #include "bench.h"
 
-enum { ROUNDS = 31, REPEAT = 8, COUNTED_VISITS = 100 };
+enum { ROUNDS = 31, REPEAT = 8 };
 
 typedef struct kind {
     const char *name;
@@ -100,7 +100,7 @@ static cost measure(tc_ctx *tc, const kind *k, tc_tensor a, tc_tensor b) {
 
 // The child under callgrind: known visits of kind i.
 static int count(tc_ctx *tc, const kind *k, tc_tensor a, tc_tensor b) {
-    for (int i = 0; i < COUNTED_VISITS + 3; i++) {
+    for (int i = 0; i < BENCH_COUNTED + 3; i++) {
         tc_trace_begin(tc, k->name);
         if (i < 3)
             k->record(a, b);
@@ -112,33 +112,17 @@ static int count(tc_ctx *tc, const kind *k, tc_tensor a, tc_tensor b) {
     return 0;
 }
 
-// Instructions per op by callgrind; -1 = no valgrind.
-static double instructions(const char *self, int i) {
-    char line[1024];
-    double total = -1;
-    snprintf(line, sizeof line,
-             "TC_BACKEND=interp valgrind --tool=callgrind --callgrind-out-file=/dev/null "
-             "--toggle-collect='counted*' '%s' --count %d 2>&1",
-             self, i);
-    FILE *f = popen(line, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        char *at = strstr(line, "Collected :");
-        if (at) total = atof(at + strlen("Collected :"));
-    }
-    if (f) pclose(f);
-    return total > 0 ? total / COUNTED_VISITS / kinds[i].ops : -1;
-}
-
 int main(int argc, char **argv) {
     tc_ctx *tc = bench_open(1);
     tc_tensor a = bench_randn(tc, TC_DIMS(4, 8), 1), b = bench_randn(tc, TC_DIMS(4, 8), 2);
     int missed = 0;
-    if (argc == 3 && !strcmp(argv[1], "--count"))
-        return count(tc, &kinds[atoi(argv[2])], a, b);
+    int counted_kind = bench_count_of(argc, argv);
+    if (counted_kind >= 0) return count(tc, &kinds[counted_kind], a, b);
     bench_head("per op", "", "instr/op");
     for (int i = 0; i < (int)KINDS; i++) {
         cost c = measure(tc, &kinds[i], a, b);
-        double n = instructions(argv[0], i);
+        double n = bench_instructions("TC_BACKEND=interp ", "counted*", argv[0], i);
+        if (n > 0) n /= kinds[i].ops;
         missed += bench_row(kinds[i].name, c.op_ns, -1, n,
                             kinds[i].most > 0 && n >= 0 ? BENCH_AT_MOST : BENCH_NO_BAR,
                             kinds[i].most);

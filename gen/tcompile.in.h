@@ -65,6 +65,8 @@
 
 #include "out/op_api.inc"
 
+#include "api/spec.h"
+#include "api/options.h"
 #include "api/compile.h"
 #include "api/extend.h"
 #include "api/function.h"
@@ -86,6 +88,7 @@
 #include "value/dtype.c"
 #include "value/ix.c"
 #include "value/buffer.c"
+#include "value/family.c"
 
 #include "graph/node.c"
 #include "graph/custom.c"
@@ -145,10 +148,16 @@
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/cc.c"
+#include "exec/library.c"
+#include "exec/workshop.c"
 #include "exec/state.c"
+#include "exec/backend.c"
+#include "exec/options.c"
 #include "exec/custom.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
+#include "exec/foreign.c"
+#include "exec/tier.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"

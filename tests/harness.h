@@ -160,6 +160,19 @@ TEST_UNUSED static int test_option(const char *option) {
     return 0;
 }
 
+// ---- folders ---------------------------------------------------------------
+// A new folder below /tmp, whose name replaces `path`: "/tmp/tc-what-XXXXXX". 0 = failed.
+TEST_UNUSED static int test_folder_make(char *path) {
+    return mkdtemp(path) || test_fail(__FILE__, __LINE__, "mkdtemp %s", path);
+}
+
+// Removes it with all it holds, whatever the permissions inside.
+TEST_UNUSED static void test_folder_remove(const char *path) {
+    char command[400];
+    snprintf(command, sizeof command, "chmod -R u+rwx '%s'; rm -rf '%s'", path, path);
+    if (system(command)) test_fail(__FILE__, __LINE__, "rm %s", path);
+}
+
 // ---- running ---------------------------------------------------------------
 // The body of the child: never returns to the parent's loop.
 static void test_child(const test_case *t) {

@@ -7,8 +7,11 @@ typedef struct tc_config {
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
-    const char *backend;     // NULL = TC_BACKEND, else "cpu"; "interp" never runs a compiler
+    const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
     int no_disk_cache;       // 1 = compiled kernels live in memory only
+    int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
+    int compile_ms;          // time that one step of the compiler may take; 0 = 60000
+    int compile_mb;          // memory that one process of the compiler may have; 0 = 8192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     int baseline;            // 1 = emit for the oldest CPU of this architecture (for tests)
@@ -23,24 +26,16 @@ TCDEF tc_ctx *tc_open(const tc_config *config);
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing.
 TCDEF void tc_close(tc_ctx *c);
 
+// A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
+// ones, kept results; not to be written there), in its regions and functions by their own handles, and
+// shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
+// of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
+// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// free what it shared (the memory stays until the new context is closed), and be closed first.
+// NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
+
 // ---- regions ----
-
-// Which sizes and scalars programs get at every run, instead of being compiled for them.
-typedef enum tc_dynamic {
-    TC_DYNAMIC_AUTO,  // those that were seen with a second value, and tc_mark_dynamic's
-    TC_DYNAMIC_ON,    // all sizes of inputs from the start, the rest as with AUTO
-    TC_DYNAMIC_OFF    // none: a program for each
-} tc_dynamic;
-
-typedef struct tc_options {
-    int fullgraph;       // 1 = a graph break (reading a value inside the region) is an error
-    int disable;         // 1 = the region runs eagerly
-    tc_dynamic dynamic;
-    int recompile_limit; // programs of one region or function that are compiled; those after it are
-                         // interpreted, with the same results. 0 = TC_RECOMPILE_LIMIT, else 16
-} tc_options;
-
-TCDEF tc_options tc_options_default(void);
 
 // Everything between begin and end is recorded, and runs as fused kernels at the end. The region is
 // known by its name and place: the next visit follows the recording, and a visit that does something
@@ -80,11 +75,16 @@ typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
     TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE    // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
 } tc_stance;
 
 // Sets the stance of the context, outside regions, and gives the one before.
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
+
+// Waits until all that is being compiled in the background is there.
+TCDEF tc_status tc_wait_compiled(tc_ctx *c);
 
 // Forgets all regions, programs and what functions know, as if nothing had run; results of regions
 // that were not kept die. Compiled kernels stay, in the process and on disk. TC_E_STATE: inside a

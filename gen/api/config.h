@@ -31,7 +31,8 @@ typedef struct tc_tensor {
 } tc_tensor;
 
 // Every byte the library uses goes through realloc(user, ptr, old_size, new_size);
-// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's.
+// new_size 0 frees, ptr NULL allocates. NULL realloc = the C library's. It is called from several
+// threads where something is compiled in the background or contexts are shared; so is a logger.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;

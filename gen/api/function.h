@@ -3,7 +3,8 @@
 // Computes out[0..n_out) from in[0..n_in) with ops, as any C function does; it may loop, branch and
 // call. It runs when there is no program for the inputs, and once more at the second call, to see
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
-// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes;
+// dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
+// those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i].
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
@@ -17,6 +18,11 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
                            const tc_options *options, const char *name, const char *file,
                            int line);
 TCDEF void tc_fn_free(tc_fn *f);
+
+// The same function in a context that was opened from f's with tc_open_shared: guards, programs and
+// statistics of its own, compiled kernels in common. It lives as long as tc. NULL: error
+// (TC_E_FOREIGN: tc was opened from another context).
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
 // tc_free. Inside a region or another function's body the call is a part of that. The status is the

@@ -26,6 +26,13 @@ typedef struct tc__core {
 
 TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
 
+// A core that takes hooks and log channels from another one, and counts its own memory.
+TC__UNUSED static void tc__core_like(tc__core *core, tc_ctx *c) {
+    const tc__core *from = tc__core_of(c);
+    core->hook = from->hook, core->logger = from->logger;
+    core->log_mask = from->log_mask, core->cpu = from->cpu;
+}
+
 // ---- errors
 
 static const struct {

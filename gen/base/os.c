@@ -187,6 +187,21 @@ static uint64_t tc__thread_self(void) {
 #endif
 }
 
+// A lock. Without threads there is nobody to keep out.
+#if TC__THREADS
+typedef pthread_mutex_t tc__mutex;
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) { (void)pthread_mutex_init(m, NULL); }
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) { (void)pthread_mutex_destroy(m); }
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { (void)pthread_mutex_lock(m); }
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { (void)pthread_mutex_unlock(m); }
+#else
+typedef int tc__mutex;
+TC__UNUSED static void tc__mutex_init(tc__mutex *m) { *m = 0; }
+TC__UNUSED static void tc__mutex_free(tc__mutex *m) { *m = 0; }
+TC__UNUSED static void tc__mutex_lock(tc__mutex *m) { *m = 1; }
+TC__UNUSED static void tc__mutex_unlock(tc__mutex *m) { *m = 0; }
+#endif
+
 #if TC__THREADS
 
 // The CPU this thread runs on, or -1.
@@ -490,6 +505,7 @@ static int tc__pipe(int ends[2]) {
 typedef struct tc__proc {
     char **argv;   // in: NULL-ended, [0] an absolute path; the caller's
     int in, out;   // in: descriptors for stdin and stdout; 0 = /dev/null, the kept text
+    size_t memory; // in: bytes of address space it may have; 0 = TC__PROC_MEMORY
     tc__text text; // out: the first 256 KB of stdout (if kept) and stderr
     int exit_code; // out: 0 to 255; -1 killed, or unknown: the host reaps children
     int killed_by; // out: signal number or 0
@@ -533,15 +549,15 @@ static int tc__proc_spawn(tc__proc *p, int text, char **environment) {
 }
 
 // A spawned process cannot be given limits at its birth; it gets them a moment later.
-static void tc__proc_limit(pid_t pid) {
+static void tc__proc_limit(pid_t pid, size_t bytes) {
 #    if TC__LINUX
     struct rlimit memory, core;
-    memory.rlim_cur = memory.rlim_max = TC__PROC_MEMORY;
+    memory.rlim_cur = memory.rlim_max = bytes ? bytes : TC__PROC_MEMORY;
     core.rlim_cur = core.rlim_max = 0;
     (void)prlimit(pid, RLIMIT_AS, &memory, NULL);
     (void)prlimit(pid, RLIMIT_CORE, &core, NULL);
 #    else
-    (void)pid;
+    (void)pid, (void)bytes;
 #    endif
 }
 
@@ -557,7 +573,7 @@ static int tc__proc_start(tc_ctx *c, tc__proc *p, char **environment) {
     error = tc__proc_spawn(p, ends[1], environment);
     tc__close(ends[1]);
     if (error) return tc__close(ends[0]), errno = error, 0;
-    tc__proc_limit(p->pid);
+    tc__proc_limit(p->pid, p->memory);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->capture = ends[0];
     p->started = p->running = 1;
@@ -622,8 +638,10 @@ static void tc__procs_poll(tc__proc *p, int count, int wait_ms) {
     (void)poll(fds, n, wait_ms);
 }
 
-// Waits for all of them, at most limit_ms; then kills their process groups.
-static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
+// Waits for all of them, at most limit_ms and until *cancel; then kills their process groups.
+static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
+                           const volatile uint32_t *cancel) {
+    enum { GLANCE_MS = 20 }; // between two looks at *cancel
     uint64_t now = tc__now_ns(), end = now + (uint64_t)limit_ms * 1000000u;
     int i, left_ms, running = 1;
     while (running) {
@@ -634,12 +652,14 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms) {
             running += p[i].running;
         }
         now = tc__now_ns();
+        if (cancel && tc__atomic_load32(cancel)) end = now;
         for (i = 0; i < count && now >= end; i++) {
             if (!p[i].running || p[i].timed_out) continue;
             p[i].timed_out = 1;
             (void)kill(-p[i].pid, SIGKILL);
         }
         left_ms = now >= end ? 10 : (int)((end - now) / 1000000u) + 1;
+        if (cancel && left_ms > GLANCE_MS) left_ms = GLANCE_MS;
         if (running) tc__procs_poll(p, count, left_ms);
     }
 }

@@ -597,7 +597,7 @@ TC__UNUSED static tc__module *tc__module_get(tc__modules *s, tc__cache *h,
     if (hit) m = tc__module_known(s, digest);
     if (hit && !m && !so.at) hit = tc__cache_object(h, digest, &so);
     if (hit && !m) m = tc__module_add(s, digest, so.at, so.size);
-    tc__blob_free(s->ctx, &so);
+    tc__blob_free(h->ctx, &so);
     (void)tc__cache_count(h, m != NULL);
     return m;
 }

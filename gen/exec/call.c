@@ -43,6 +43,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -62,15 +63,16 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
 
 // Signs n tensors: each alive, as the entry has it, on memory that no earlier one has. 0 = take
 // the long way.
-static int tc__quick_sign(const tc__values *v, const tc_tensor *h, uint32_t n,
-                          const tc__given *g, uint32_t epoch, tc__tensor **out) {
+static int tc__quick_sign(tc_ctx *c, const tc_tensor *h, uint32_t n, const tc__given *g,
+                          uint32_t epoch, tc__tensor **out) {
+    const tc__values *v = tc__values_of(c);
     tc__tensor *const *slot = v->slot.at;
     uint64_t slots = v->slot.count, ctx = (uint64_t)v->slot_of_ctx << 32;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
-        if (at >= slots) return 0;
-        tc__tensor *t = slot[at];
-        if ((id >> TC__SLOT_BITS ^ ctx) != t->epoch || t->layout != g[i].layout) return 0;
+        tc__tensor *t = at < slots ? slot[at] : NULL;
+        if (!t || (id >> TC__SLOT_BITS ^ ctx) != t->epoch) t = tc__tensor_find(c, h[i]);
+        if (!t || t->layout != g[i].layout) return 0;
         tc__storage *s = t->storage;
         if (s->bind_epoch == epoch) return 0;
         s->bind_epoch = epoch;
@@ -86,6 +88,7 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
         const tc__output *o = &p->output.at[i];
         if (!o->direct) continue;
         const tc__storage *a = t[e->source.at[o->external]]->storage;
+        if (a->owner == TC__SHARED) return 0;
         for (size_t k = 0; k < e->source.count; k++) {
             const tc__storage *b = t[e->source.at[k]]->storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -115,16 +118,16 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
 
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
-    tc__values *v = tc__values_of(k->f->ctx);
+    tc_ctx *c = k->f->ctx;
     tc__quick *q = &e->quick;
-    uint32_t epoch = tc__epoch_next(v), n = k->n_in + k->n_to;
+    uint32_t epoch = tc__epoch_next(tc__values_of(c)), n = k->n_in + k->n_to;
     uint32_t captured = (uint32_t)e->captured.count;
     tc__tensor **t = q->tensor.at;
     const tc__given *g = e->given.at;
     p->bound = NULL;
-    if (!tc__quick_sign(v, k->in, k->n_in, g, epoch, t)) return 0;
-    if (!tc__quick_sign(v, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
-    if (!tc__quick_sign(v, e->captured.at, captured, g + n, epoch, t + n)) return 0;
+    if (!tc__quick_sign(c, k->in, k->n_in, g, epoch, t)) return 0;
+    if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
+    if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
     for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
     for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
@@ -140,12 +143,9 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
 
 // What most entries do not have: bytes to compare, run-time sizes and values.
 static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
-    tc__visit *v = &f->visit;
-    for (size_t i = 0; i < e->range.count; i++)
-        if (!tc__snapshot_equal(&e->range.at[i])) return 0;
+    if (!tc__entry_ranges_hold(e)) return 0;
     if (!p->size.count && !p->arg.count) return 1;
-    v->size.at = e->size.at, v->size.count = e->size.count;
-    v->arg.at = e->arg.at, v->arg.count = e->arg.count;
+    const tc__visit *v = tc__entry_visit(f, e);
     if (!tc__program_is_laid_out(p, v)) return 0;
     tc__program_args(p, v);
     return 1;
@@ -226,8 +226,12 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     return 1;
 }
 
-static tc_status tc__fn_enter(const tc__fcall *k) {
+static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
+    if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
+        k->f = tc__fn_here(k);
+        if (!k->f) return TC_E_NOMEM;
+    }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
     uint64_t skips = f->ctx->stats.skips;

@@ -19,6 +19,7 @@ typedef struct tc__cc_options {
     const char *flags;    // further flags; NULL = "-w"
     unsigned cpu;         // TC__CPU_ bits that the text may use
     int limit_ms;         // for one step; 0 = 60 s
+    size_t memory;        // bytes for one process; 0 = 4 GB
     int driver_only;      // do not learn the driver's lines
 } tc__cc_options;
 
@@ -158,8 +159,9 @@ enum { TC__CC_COMPILE, TC__CC_ASSEMBLE, TC__CC_LINK, TC__CC_STEPS };
 
 typedef struct tc__cc {
     tc_ctx *ctx;
-    tc__cache *cache; // the caller's; NULL = nothing is kept
-    tc__arena arena;  // every string and word below
+    tc__cache *cache;                // the caller's; NULL = nothing is kept
+    const volatile uint32_t *cancel; // not 0: what runs is ended. NULL = nobody may
+    tc__arena arena;                 // every string and word below
     tc__cc_options options;
     tc__cc_state state;
     tc__cc_kind kind;
@@ -280,10 +282,10 @@ static int tc__cc_run(tc__cc *cc, char **argv, char **environment) {
     tc__proc p;
     int ok;
     memset(&p, 0, sizeof p);
-    p.argv = argv;
+    p.argv = argv, p.memory = cc->options.memory;
     ok = tc__proc_start(cc->ctx, &p, environment);
     if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
-    tc__procs_wait(&p, 1, cc->options.limit_ms);
+    tc__procs_wait(&p, 1, cc->options.limit_ms, cc->cancel);
     tc__text_clear(&cc->why);
     tc__put_raw(&cc->why, p.text.at, p.text.size);
     tc__text_free(&p.text);
@@ -536,20 +538,34 @@ static void tc__cc_identify(tc__cc *cc) {
     tc__put(&cc->identity, "%s\n", cc->version);
 }
 
-// Finds out all there is to know. At most one run of the driver per machine, not per
-// process.
-static int tc__cc_ready(tc__cc *cc) {
-    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
-    if (!tc__cc_load(cc)) {
-        memset(cc->step, 0, sizeof cc->step);
-        tc__cc_learn(cc);
-        if (cc->state != TC__CC_BROKEN) tc__cc_save(cc);
-    }
-    if (cc->state != TC__CC_BROKEN) tc__cc_identify(cc);
+static void tc__cc_tell(tc__cc *cc) {
     tc__log(cc->ctx, TC__LOG_PERF, "compiler %s: %s", cc->command.at[0],
             cc->state == TC__CC_BROKEN   ? cc->why.at
             : cc->state == TC__CC_DIRECT ? "cc1, as and ld are run directly"
                                          : "the driver is run");
+}
+
+// Whether all is known that there is to know, here or on disk: no program is run.
+static int tc__cc_is_known(tc__cc *cc) {
+    if (cc->state != TC__CC_NEW) return cc->state != TC__CC_BROKEN;
+    if (tc__cc_load(cc)) {
+        tc__cc_identify(cc);
+        tc__cc_tell(cc);
+        return 1;
+    }
+    cc->state = TC__CC_NEW;
+    memset(cc->step, 0, sizeof cc->step);
+    return 0;
+}
+
+// Finds out all there is to know. At most one run of the driver per machine, not per
+// process.
+static int tc__cc_ready(tc__cc *cc) {
+    if (tc__cc_is_known(cc)) return 1;
+    if (cc->state == TC__CC_BROKEN) return 0;
+    tc__cc_learn(cc);
+    if (cc->state != TC__CC_BROKEN) tc__cc_save(cc), tc__cc_identify(cc);
+    tc__cc_tell(cc);
     return cc->state != TC__CC_BROKEN;
 }
 
@@ -605,7 +621,7 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
         if (!strcmp(word, TC__CC_OUTPUT)) word = tc__job_file(j, unit, ".so");
         tc__words_add(&w, word);
     }
-    p->argv = w.at;
+    p->argv = w.at, p->memory = j->cc->options.memory;
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
@@ -628,7 +644,7 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
     tc__text *why = &j->cc->why;
     int i;
-    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms);
+    tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
         tc__cc_result r = tc__job_judge(p, is_driver);

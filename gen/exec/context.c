@@ -11,39 +11,20 @@ TCDEF tc_config tc_config_default(void) {
     return config;
 }
 
-TCDEF tc_options tc_options_default(void) {
-    tc_options o;
-    memset(&o, 0, sizeof o);
-    return o;
-}
-
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-// A whole number in an environment variable, 0 if unset or not one.
-static int tc__env_int(const char *name) {
-    const char *s = tc__env(name);
-    int v = 0;
-    if (!s) return 0;
-    for (; *s >= '0' && *s <= '9' && v < 100000; s++) v = v * 10 + (*s - '0');
-    return *s ? 0 : v;
-}
-
 static void tc__configure(tc_ctx *c, const tc_config *config) {
-    const char *logs = config->logs ? config->logs : tc__env("TC_LOGS");
-    const char *backend = config->backend ? config->backend : tc__env("TC_BACKEND");
-    c->threads = config->threads > 0 ? config->threads : tc__env_int("TC_THREADS");
-    if (c->threads <= 0) c->threads = tc__cpu_count();
+    c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
-    c->disabled = tc__env_int("TC_DISABLE") != 0;
-    c->recompile_limit = tc__env_int("TC_RECOMPILE_LIMIT");
+    c->defaults.backend = config->backend;
+    tc__options_environment(c, &c->defaults, 1);
+    const char *backend = c->defaults.backend;
+    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
+    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
-    c->interpret = !TC__JIT || (backend && !strcmp(backend, "interp"));
-    if (backend && strcmp(backend, "interp") && strcmp(backend, "cpu"))
-        tc__warn(c, "unknown backend \"%s\": \"cpu\" is used; there are cpu and interp",
-                 backend);
-    if (logs) tc__log_parse(c, logs);
+    if (config->logs) tc__log_parse(c, config->logs);
 #ifdef __FAST_MATH__
     tc__warn(
         c,
@@ -51,16 +32,14 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
 #endif
 }
 
-TCDEF tc_ctx *tc_open(const tc_config *config) {
-    tc_config fallback = tc_config_default();
-    if (!config) config = &fallback;
-    tc_ctx *c = (tc_ctx *)tc__hook_realloc(&config->allocator, NULL, 0, sizeof *c);
+// A context with nothing in it but what others need to know of it; NULL = reported nowhere.
+static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
+    tc_ctx *c = (tc_ctx *)tc__hook_realloc(hook, NULL, 0, sizeof *c);
     if (!c) return NULL;
     memset(c, 0, sizeof *c);
-    tc__core *core = tc__core_of(c);
-    core->hook = config->allocator, core->logger = config->logger;
+    tc__core_of(c)->hook = *hook, tc__core_of(c)->logger = *logger;
     int slot = tc__ctx_register(c);
-    if (!slot) return tc__open_failed(c, &config->allocator);
+    if (!slot) return tc__open_failed(c, hook);
     tc__recorder *r = &c->recorder;
     r->values.slot_of_ctx = (uint32_t)slot;
     // Contexts that reuse a slot start elsewhere, so that old handles stay dead.
@@ -72,12 +51,68 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc__map_init(&r->kept, c);
     tc__map_init(&c->eager_ids, c);
     tc__text_init(&c->report, c);
-    tc__configure(c, config);
-    if (!tc__values_open(c) || !tc__kernels_open(c, config)) {
-        tc_close(c);
+    return c;
+}
+
+TCDEF tc_ctx *tc_open(const tc_config *config) {
+    tc_config all = config ? *config : tc_config_default();
+    tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
+    if (!c) return NULL;
+    tc__options_environment(c, &all, 0);
+    tc__configure(c, &all);
+    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
+    tc_close(c);
+    return NULL;
+}
+
+// Shows child c the live tensors of its parent; 0 = out of memory.
+static int tc__share(tc_ctx *c, tc_ctx *parent) {
+    for (tc__region *g = parent->recorder.region; g; g = g->next)
+        for (int i = 0; i < 2; i++)
+            if (g->keeps && g->visit[i].state == TC__VISIT_DONE)
+                tc__visit_hand_over(parent, &g->visit[i]);
+    const tc__recorder *r = &parent->recorder;
+    size_t n = r->kept_ids.count;
+    tc__tensor **kept = TC__NEW_ARRAY(c, tc__tensor *, n);
+    uint64_t found;
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = tc__map_get(&r->kept, r->kept_ids.at[i], &found)
+                      ? (tc__tensor *)(uintptr_t)found
+                      : NULL;
+    int ok = kept && tc__family_join(c, parent, r->kept_ids.at, kept, n);
+    if (kept) tc__free(c, kept, (n ? n : 1) * sizeof *kept);
+    return ok;
+}
+
+TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
+    if (!parent) return NULL;
+    const tc__core *from = tc__core_of(parent);
+    if (tc__values_of(parent)->parent) {
+        tc__fail(parent, TC_E_STATE,
+                 "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
-    return c;
+    if (!tc__visit_is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__family_settle(parent);
+    tc_ctx *c = tc__context_new(&from->hook, &from->logger);
+    if (!c) {
+        tc__fail(parent, TC_E_NOMEM, "tc_open_shared: no memory, or 255 contexts are open");
+        return NULL;
+    }
+    tc__core_like(tc__core_of(c), parent);
+    c->threads = 1;
+    c->stance = parent->stance, c->defaults = parent->defaults;
+    c->default_backend = tc__string_copy(c, parent->default_backend);
+    c->defaults.backend = c->default_backend;
+    c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own))
+            return tc_close(c), (tc_ctx *)NULL;
+    if (tc__values_open(c) && tc__customs_share(c, parent) &&
+        tc__kernels_share(c, parent) && tc__share(c, parent))
+        return c;
+    tc_close(c);
+    return NULL;
 }
 
 static void tc__close_eager(tc_ctx *c) {
@@ -97,8 +132,7 @@ static void tc__close_eager(tc_ctx *c) {
     TC__VEC_FREE(c, v->result_of);
 }
 
-TCDEF void tc_close(tc_ctx *c) {
-    if (!c) return;
+static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
     while (c->fn) tc_fn_free(c->fn);
@@ -114,13 +148,25 @@ TCDEF void tc_close(tc_ctx *c) {
     tc__map_free(&r->visits);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
+    tc__imports_free(c);
+    tc__family_settle(c);
+    tc__family_free(c);
     tc__customs_close(c);
     tc__values_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
+    tc__backends_free(c);
+    tc__string_free(c, c->default_backend);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
     TC_ASSERT(tc__core_of(c)->bytes == 0);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
+}
+
+TCDEF void tc_close(tc_ctx *c) {
+    if (!c || tc__family_waits(c)) return;
+    tc_ctx *waits = tc__family_leave(c);
+    tc__close_now(c);
+    if (waits) tc__close_now(waits);
 }
 
 // ---- regions ----
@@ -140,6 +186,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    if (!r->visit && !r->skipped) tc__here_enter(c);
     if (r->visit || r->skipped || tc__runs_eagerly(c) || (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
@@ -147,9 +194,17 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc__region *g = tc__region_find(c, name, site, 0);
     if (!g) return TC_E_NOMEM;
-    tc__region_options(c, g, options);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return TC_E_ARG;
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
     return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+}
+
+static void tc__visit_end(tc_ctx *c) {
+    c->recorder.visit = NULL;
+    tc__here_leave(c, 0);
 }
 
 TCDEF tc_status tc_trace_end(tc_ctx *c) {
@@ -157,7 +212,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
     if (r->skipped && !v) {
-        r->skipped--;
+        if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
     }
     if (!v || (v->region->function && !r->depth)) {
@@ -172,14 +227,14 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (v->broken) {
         v->state = TC__VISIT_FAILED;
         tc__unbind_to(c, v, 0);
-        r->visit = NULL;
+        tc__visit_end(c);
         return TC_E_FULLGRAPH;
     }
     tc_status outer = tc__unit_begin(c);
     int ok = tc__visit_finish(c, v, NULL, 0);
     tc_status status = tc__unit_end(c, outer, ok);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
-    r->visit = NULL;
+    tc__visit_end(c);
     return status;
 }
 
@@ -188,11 +243,17 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     tc_stance before = c->stance;
     if (c->recorder.visit || c->recorder.skipped)
         tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_FAIL_ON_RECOMPILE)
+    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
     return before;
+}
+
+TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__kernels_wait(c);
+    return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {
@@ -245,8 +306,8 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
 static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
                         tc__site site) {
     tc__visit *v = c->recorder.visit;
-    v->broken |= v->region->fullgraph;
-    if (v->region->fullgraph)
+    v->broken |= v->region->options.fullgraph;
+    if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside region \"%s\", which asked for "
                         "fullgraph; move the read behind tc_trace_end",
@@ -286,25 +347,6 @@ static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
     site.file = file, site.line = line;
     if (c) tc__site_set(c, site);
     return c;
-}
-
-// Row-major elements of a strided view to dst.
-static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
-                                  void *dst) {
-    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    const char *s = (const char *)data + offset * bytes;
-    char *d = (char *)dst;
-    if (!l->numel) return; // dst may be NULL
-    if (l->contiguous) {
-        memcpy(dst, s, (size_t)(l->numel * bytes));
-        return;
-    }
-    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
-        int64_t from = 0;
-        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
-        memcpy(d, s + from * bytes, (size_t)bytes);
-        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
-    }
 }
 
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file,

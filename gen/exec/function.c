@@ -32,7 +32,7 @@ typedef struct tc__quick {
     TC__VEC(tc__tensor *) tensor; // of the call before: inputs, destinations, captured
     TC__VEC(uint64_t) id;         //   and their handles
     int writes;                   // some output is written where an external lies
-    int plain; // no run-time sizes or values, no bytes to compare, nothing captured
+    int plain;                    // no run-time sizes or values, no bytes to compare
 } tc__quick;
 
 typedef struct tc__entry {
@@ -40,7 +40,6 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
-    tc__site site;               // the call that made it
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
@@ -59,10 +58,15 @@ enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
+    const char *name;   // the caller's, static
+    tc__site site;
     tc_body body;
     void *user;
     size_t user_bytes;
     tc_options options;
+    uint64_t serial;     // of all functions of its context
+    const tc_fn *origin; // of the parent context, of which this is an instance; NULL = none
+    uint64_t origin_serial;
     tc__entry *entry;             // most recent first; owned
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
@@ -70,7 +74,6 @@ struct tc_fn {
     uint32_t epoch;               // marks tensors and storage while signing
     tc__visit visit;              // binds externals of a call that skips the body
     const char *demoted;          // static text; NULL = calls may skip the body
-    tc__site demoted_at;
     tc_miss miss;
     tc__text text; // of tc_miss_text and tc_fn_demoted
     struct tc_fn *next;
@@ -94,8 +97,22 @@ static int tc__snapshot_equal(const tc__snapshot *r) {
     return !r->bytes || !memcmp(r->at, r->copy, r->bytes);
 }
 
+// Bytes that an earlier range of this run of the body holds have been taken: what the body makes of
+// them since then follows from that.
+static int tc__snapshot_has(const tc_fn *f, const void *at, size_t bytes) {
+    uintptr_t from = (uintptr_t)at;
+    for (size_t i = 0; i < f->range.count; i++) {
+        const tc__snapshot *r = &f->range.at[i];
+        uintptr_t begin = (uintptr_t)r->at;
+        if (from >= begin && from - begin <= r->bytes && bytes <= r->bytes - (from - begin))
+            return 1;
+    }
+    return 0;
+}
+
 static int tc__snapshot_add(tc_fn *f, const void *at, size_t bytes) {
     tc__snapshot r;
+    if (f->range.count && tc__snapshot_has(f, at, bytes)) return 1;
     r.at = at, r.bytes = bytes;
     r.copy = (uint8_t *)tc__alloc(f->ctx, bytes);
     if (!r.copy) return 0;
@@ -245,7 +262,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->site = k->site;
+    e->draws = (uint32_t)(c->recorder.draw - v->draw);
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
@@ -406,7 +423,7 @@ static void tc__log_miss(tc_fn *f) {
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
-    f->demoted = why, f->demoted_at = at;
+    f->demoted = why;
     tc__entries_free(f);
     tc__log(f->ctx, TC__LOG_RECOMPILES,
             "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
@@ -507,11 +524,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (!tc__visit_open(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
-    uint64_t programs = c->stats.programs;
+    uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
     ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
+    tc__here_leave(c, here);
     f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
@@ -545,11 +563,11 @@ static int tc__fn_result(const tc__fcall *k, const tc__entry *e, const tc__progr
 }
 
 // The sizes and values of a call that skips the body are those of the entry.
-static int tc__entry_is_ready(tc_fn *f, const tc__entry *e) {
+static tc__visit *tc__entry_visit(tc_fn *f, const tc__entry *e) {
     tc__visit *v = &f->visit;
     v->size.at = e->size.at, v->size.count = e->size.count;
     v->arg.at = e->arg.at, v->arg.count = e->arg.count;
-    return tc__step_is_ready(v, e->leaf);
+    return v;
 }
 
 // The steps of a recording, for a program that is laid out for other sizes.
@@ -590,14 +608,28 @@ static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uin
     if (at && at != few) tc__free(c, at, n * sizeof *at);
 }
 
-// A part of the open region, or eager: the body runs as any code does.
+// The function whose body is recorded now, NULL = none.
+static tc_fn *tc__fn_recorded(tc_ctx *c) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    tc_fn *f = v && v->region->function ? c->fn : NULL;
+    while (f && f->region != v->region) f = f->next;
+    return f;
+}
+
+// A part of the open region, or eager: the body runs as any code does. What it depends on, a body
+// around it depends on too.
 static int tc__fn_inline(const tc__fcall *k, tc_tensor *out) {
     tc__api f;
     tc_ctx *c = k->f->ctx;
+    tc_fn *outer = tc__fn_recorded(c);
+    if (outer && k->f->user_bytes && !tc__snapshot_add(outer, k->f->user, k->f->user_bytes))
+        return 0;
     if (!tc__api_open(&f, c, k->f->region->name, k->site.file, k->site.line)) return 0;
     int recording = tc__is_recording(c);
     tc__api_scope(&f);
+    uint64_t here = tc__here_enter(c);
     int ok = tc__fn_body(k, out);
+    tc__here_leave(c, here);
     if (recording) {
         if (ok && k->n_out) memcpy(k->out, out, k->n_out * sizeof *out);
         return ok;
@@ -642,7 +674,8 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
     tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
-    if (e && e->checked && tc__entry_is_ready(f, e)) return tc__fn_skip(k, e);
+    if (e && e->checked && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
+        return tc__fn_skip(k, e);
     tc__miss_find(k, e);
     tc__log_miss(f);
     return tc__fn_slow(k, e, 1);
@@ -674,6 +707,13 @@ static tc_status tc__fn_call(const tc__fcall *k) {
 
 // ---- making ----
 
+static void tc__fn_forget_region(tc_fn *f) {
+    tc__region **at = &tc__recorder_of(f->ctx)->region;
+    while (*at != f->region) at = &(*at)->next;
+    *at = f->region->next;
+    tc__region_free(f->ctx, f->region);
+}
+
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line) {
@@ -687,26 +727,67 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     }
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
+    f->ctx = tc;
     f->region = tc__region_new(tc, name ? name : "function", site, 0);
-    if (!f->region) {
+    if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
+        if (f->region) tc__fn_forget_region(f);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
-    f->ctx = tc, f->body = body, f->user = user, f->user_bytes = user_bytes;
-    f->options = options ? *options : tc_options_default();
+    f->options = f->region->options;
+    f->name = name ? name : "function", f->site = site;
+    f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
-    tc__region_options(tc, f->region, options);
     f->visit.region = f->region;
     tc__text_init(&f->text, tc);
-    f->next = tc->fn, tc->fn = f;
+    f->next = tc->fn, tc->fn = f, f->serial = tc->fn_serial++;
     return f;
 }
 
-static void tc__fn_forget_region(tc_fn *f) {
-    tc__region **at = &tc__recorder_of(f->ctx)->region;
-    while (*at != f->region) at = &(*at)->next;
-    *at = f->region->next;
-    tc__region_free(f->ctx, f->region);
+// The bytes of a function that is freed may be gone: entries of others that compare them go too.
+static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
+    for (tc_fn *f = gone->user_bytes ? c->fn : NULL; f; f = f->next) {
+        tc__entry **at = &f->entry;
+        for (tc__entry *e; f != gone && (e = *at) != NULL;) {
+            size_t i = 1; // range 0 is its own
+            while (i < e->range.count && e->range.at[i].at != gone->user) i++;
+            if (i >= e->range.count) {
+                at = &e->next;
+                continue;
+            }
+            *at = e->next;
+            tc__entry_free(c, e);
+        }
+    }
+}
+
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f) return NULL;
+    tc_fn *own = tc->fn;
+    if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
+    while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
+    if (own) return own;
+    if (tc__values_of(tc)->parent != f->ctx) {
+        tc__fail(
+            tc, TC_E_FOREIGN,
+            "tc_fn_in: function \"%s\" belongs to a context that this one was not opened "
+            "from with tc_open_shared",
+            f->name);
+        return NULL;
+    }
+    own = tc_compile_at(tc, f->body, f->user, f->user_bytes, &f->options, f->name,
+                        f->site.file, f->site.line);
+    if (own) own->origin = f, own->origin_serial = f->serial;
+    return own;
+}
+
+// The instance of a function that a call is about: of the context of its tensors, or of the child that
+// runs on this thread.
+static tc_fn *tc__fn_here(const tc__fcall *k) {
+    tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
+    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    return tc_fn_in(c, k->f);
 }
 
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
@@ -714,8 +795,8 @@ static int tc__fn_reset(tc_fn *f) {
     tc__region *old = f->region;
     tc__region *fresh = tc__region_new(f->ctx, old->name, old->begin, 0);
     if (!fresh) return 0;
-    fresh->function = 1, fresh->fullgraph = old->fullgraph;
-    fresh->dynamic = old->dynamic, fresh->limit = old->limit;
+    fresh->function = 1;
+    fresh->options = old->options, fresh->backend = old->backend;
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -727,6 +808,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
+    tc__fn_forget_bytes(c, f);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
     if (c->recorder.visit && c->recorder.visit->region == f->region)
@@ -746,10 +828,8 @@ TCDEF void tc_fn_free(tc_fn *f) {
 // ---- asking ----
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
-    const tc__visit *v = tc ? tc__recorder_of(tc)->visit : NULL;
-    if (!v || !v->region->function || !bytes) return;
-    for (tc_fn *f = tc->fn; f; f = f->next)
-        if (f->region == v->region) tc__snapshot_add(f, at, bytes);
+    tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
+    if (f && bytes) tc__snapshot_add(f, at, bytes);
 }
 
 TCDEF int tc_is_compiling(const tc_ctx *tc) { return tc && tc->recorder.visit != NULL; }

@@ -1,42 +1,12 @@
-// Compiled kernels: from the text of a kernel to a function, through the process, the disk and the
-// compiler, in this order. A kernel is known by its whole text, so a change of anything that matters
-// is another kernel. Kernels that are nowhere are compiled together, one translation unit per half dozen,
-// and units at the same time: more of them cost a dlopen each at a warm start.
-// Whatever fails, the kernel runs in the interpreter and one line is logged.
+// A program's kernels: printed as orders, given to the library (exec/library.c), and what comes back.
+// A program runs interpreted until it has taken its code.
 
 #if TC__JIT
 
-// One kernel of this process.
-typedef struct tc__compiled {
-    uint8_t digest[32]; // of its key
-    tc__kernel_fn run;  // NULL = interpret, do not try again
-} tc__compiled;
-
 struct tc__kernels {
-    tc__cc *cc; // NULL = no compiler; found when first needed
-    tc__cache *cache;
-    tc__modules modules;
-    tc__map known; // first 8 bytes of the digest -> index in compiled
-    TC__VEC(tc__compiled) compiled;
-    const char *compiler, *cache_dir; // from the config; the caller's, copied
-    int opened;                       // the compiler was looked for
-    int disk;
-    int warned;
+    tc__library *library; // shared by a family of contexts
+    tc__desk desk;        // for what cannot wait
 };
-
-enum {
-    TC__UNIT_KERNELS = 6, // kernels of one translation unit
-    TC__SYMBOL_DIGITS = 16
-};
-
-// A kernel on its way to a function.
-typedef struct tc__kernel_order {
-    tc__launch *launch;
-    tc__text text; // with its final symbol
-    char symbol[40];
-    tc__text key_text;
-    tc__cache_key key; // of key_text
-} tc__kernel_order;
 
 static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
                                         TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
@@ -52,257 +22,39 @@ static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     tc__kernels *k = TC__NEW(c, tc__kernels);
     if (!k) return 0;
     c->kernels = k;
-    k->compiler = tc__string_copy(c, config->cc);
-    k->cache_dir = tc__string_copy(c, config->cache_dir);
-    k->disk = !config->no_disk_cache;
     c->target = config->baseline ? TC__EMIT_PLAIN : tc__emit_of(tc__cpu_of(c));
-    tc__modules_init(&k->modules, c);
-    tc__map_init(&k->known, c);
+    k->library = tc__library_open(c, config, tc__emit_cpu[c->target]);
+    tc__desk_open(&k->desk, c, k->library);
+    return k->library != NULL;
+}
+
+// Context c uses the library of its parent.
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    tc__kernels *k = TC__NEW(c, tc__kernels);
+    if (!k) return 0;
+    c->kernels = k, c->target = parent->target;
+    k->library = parent->kernels->library;
+    (void)tc__atomic_add32(&k->library->users, 1);
+    tc__desk_open(&k->desk, c, k->library);
     return 1;
 }
 
 static void tc__kernels_close(tc_ctx *c) {
     tc__kernels *k = c->kernels;
     if (!k) return;
-    if (k->cc) tc__cc_close(k->cc);
-    tc__modules_close(&k->modules);
-    if (k->cache) tc__cache_close(k->cache);
-    tc__map_free(&k->known);
-    TC__VEC_FREE(c, k->compiled);
-    tc__string_free(c, k->compiler);
-    tc__string_free(c, k->cache_dir);
+    tc__desk_close(&k->desk);
+    if (k->library) tc__library_release(k->library);
     tc__free(c, k, sizeof *k);
     c->kernels = NULL;
 }
 
-// Finds compiler and cache; 0 = no compiler at all.
-static int tc__kernels_ready(tc_ctx *c) {
-    tc__kernels *k = c->kernels;
-    tc__cc_options o;
-    uint64_t start = tc__now_ns();
-    if (k->opened) return k->cc != NULL && tc__cc_identity(k->cc) != NULL;
-    k->opened = 1;
-    memset(&o, 0, sizeof o);
-    o.compiler = k->compiler;
-    o.cpu = tc__emit_cpu[c->target];
-    if (k->disk) k->cache = tc__cache_open(c, k->cache_dir);
-    k->cc = tc__cc_open(c, &o, k->cache);
-    int ok = k->cc && tc__cc_identity(k->cc);
-    c->stats.load_ns += tc__now_ns() - start;
-    return ok;
-}
+static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library, c); }
 
-// ---- keys ----
-
-static int tc__order_open(tc_ctx *c, tc__kernel_order *o, tc__launch *l) {
-    static const char stand_in[] = "tc_kernel_0000000000000000";
-    char hex[TC__SYMBOL_DIGITS + 1];
-    memset(o, 0, sizeof *o);
-    o->launch = l;
-    tc__text_init(&o->text, c);
-    tc__text_init(&o->key_text, c);
-    if (!tc__print_kernel(&o->text, l->group, &tc__dialect_c, stand_in)) return 0;
-    tc__put(&o->key_text, "tcompile %s %016llx\n%s\ntarget %d lanes %d\n", TC_VERSION,
-            (unsigned long long)TC__BUILD_ID, tc__cc_identity(c->kernels->cc),
-            (int)c->target, tc__group_lanes(l->group));
-    tc__put_raw(&o->key_text, o->text.at, o->text.size);
-    if (o->text.failed || o->key_text.failed) return 0;
-    o->key = tc__cache_key_of(o->key_text.at, o->key_text.size);
-    tc__hex(hex, o->key.digest, TC__SYMBOL_DIGITS / 2);
-    memcpy(o->symbol, stand_in, sizeof stand_in);
-    memcpy(o->symbol + sizeof stand_in - 1 - TC__SYMBOL_DIGITS, hex, TC__SYMBOL_DIGITS);
-    for (char *at = o->text.at; (at = strstr(at, stand_in)) != NULL;)
-        memcpy(at, o->symbol, sizeof stand_in - 1);
-    return 1;
-}
-
-static void tc__order_close(tc__kernel_order *o) {
-    tc__text_free(&o->text);
-    tc__text_free(&o->key_text);
-}
-
-static uint64_t tc__digest_word(const uint8_t *digest) {
-    uint64_t w;
-    memcpy(&w, digest, sizeof w);
-    return w;
-}
-
-static tc__compiled *tc__kernels_known(tc__kernels *k, const uint8_t *digest) {
-    uint64_t i;
-    if (!tc__map_get(&k->known, tc__digest_word(digest), &i)) return NULL;
-    return memcmp(k->compiled.at[i].digest, digest, 32) ? NULL : &k->compiled.at[i];
-}
-
-static void tc__kernels_add(tc_ctx *c, tc__kernel_order *o, tc__kernel_fn run) {
-    tc__kernels *k = c->kernels;
-    tc__compiled e;
-    memcpy(e.digest, o->key.digest, 32);
-    e.run = run;
-    tc__launch_take(o->launch, run);
-    if (run)
-        c->stats.kernels_made++;
-    else
-        c->stats.fallbacks++;
-    if (TC__PUSH(c, k->compiled, e))
-        tc__map_set(&k->known, tc__digest_word(o->key.digest), k->compiled.count - 1);
-}
-
-// ---- process, disk ----
-
-static tc__kernel_fn tc__kernel_of(tc__module *m, const char *symbol) {
-    return m ? (tc__kernel_fn)tc__module_symbol(m, symbol) : NULL;
-}
-
-// 1 = the launch has its code, or is known to be interpreted.
-static int tc__order_find(tc_ctx *c, tc__kernel_order *o) {
-    tc__kernels *k = c->kernels;
-    tc__compiled *e = tc__kernels_known(k, o->key.digest);
-    if (e) {
-        tc__launch_take(o->launch, e->run);
-        c->stats.memory_hits++;
-        tc__log(c, TC__LOG_CACHE, "%s: in this process", o->symbol);
-        tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
-        return 1;
-    }
-    if (!k->cache) return 0;
-    uint64_t start = tc__now_ns();
-    tc__module *m = tc__module_get(&k->modules, k->cache, &o->key);
-    tc__kernel_fn run = tc__kernel_of(m, o->symbol);
-    c->stats.load_ns += tc__now_ns() - start;
-    tc__log(c, TC__LOG_CACHE, "%s: %s", o->symbol, run ? "from disk" : "not on disk");
-    c->stats.disk_hits += run != NULL;
-    c->stats.disk_misses += run == NULL;
-    if (!run) return 0;
-    tc__kernels_add(c, o, run);
-    tc__log_text(c, TC__LOG_OUTPUT_CODE, o->text.at);
-    return 1;
-}
-
-// ---- compiler ----
-
-static int tc__unit_print(tc__text *out, tc__kernel_order *const *o, size_t n) {
-    const tc__group *groups[TC__UNIT_KERNELS];
-    if (o[0]->launch->custom) { // complete, and alone
-        tc__put_raw(out, o[0]->text.at, o[0]->text.size);
-        return !out->failed;
-    }
-    for (size_t i = 0; i < n; i++) groups[i] = o[i]->launch->group;
-    if (!tc__print_prelude(out, groups, (int)n, out->ctx->target)) return 0;
-    for (size_t i = 0; i < n; i++) tc__put_raw(out, o[i]->text.at, o[i]->text.size);
-    return !out->failed;
-}
-
-static void tc__kernels_warn(tc_ctx *c, const char *what, const char *why) {
-    tc__kernels *k = c->kernels;
-    if (k->warned++) return;
-    tc__warn(c, "%s; kernels run in the interpreter, with the same results: %s", what,
-             why ? why : "?");
-}
-
-static void tc__unit_publish(tc__kernels *k, tc__kernel_order *const *o, size_t n,
-                             const tc__module *m, const tc__blob *so) {
-    tc__cache_key keys[TC__UNIT_KERNELS];
-    for (size_t i = 0; i < n; i++) keys[i] = o[i]->key;
-    if (k->cache) tc__cache_put_all(k->cache, keys, (int)n, m->digest, so->at, so->size);
-}
-
-// Text of the user's that is no kernel. Without run it will be an error where it is needed.
-static void tc__custom_warn(tc_ctx *c, const tc__custom_launch *l, int compiled) {
-    tc__warn(c, "custom op \"%s\": its c_source %s%s\n%s", l->op->op.name,
-             compiled ? "does not load; does it call something outside itself?"
-                      : "does not compile",
-             l->host ? "; run is called instead" : "",
-             compiled ? "" : c->kernels->cc->why.at);
-}
-
-// The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc_ctx *c, tc__kernel_order *const *o, size_t n,
-                          const tc__blob *so) {
-    tc__kernels *k = c->kernels;
-    uint64_t start = tc__now_ns();
-    tc__module *m = so->size ? tc__module_load(&k->modules, so->at, so->size) : NULL;
-    int whole = m != NULL;
-    for (size_t i = 0; i < n; i++) {
-        tc__kernel_fn run = tc__kernel_of(m, o[i]->symbol);
-        whole &= run != NULL;
-        tc__kernels_add(c, o[i], run);
-    }
-    if (whole) tc__unit_publish(k, o, n, m, so);
-    if (o[0]->launch->custom) {
-        if (!whole) tc__custom_warn(c, o[0]->launch->custom, so->size != 0);
-    } else if (so->size && !whole) {
-        tc__kernels_warn(c, "compiled kernels could not be loaded", NULL);
-        tc__cc_distrust(k->cc);
-    }
-    c->stats.load_ns += tc__now_ns() - start;
-}
+// ---- orders ----
 
 // Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
 static int tc__launch_lanes(const tc__launch *l) {
     return l->custom ? 0 : tc__group_lanes(l->group);
-}
-
-static int tc__order_lanes(const tc__kernel_order *o) {
-    return tc__launch_lanes(o->launch);
-}
-
-// Kernels of the unit that begins at o: half a dozen, with vectors of one size; a custom op alone.
-static size_t tc__unit_count(tc__kernel_order *const *o, size_t n) {
-    size_t count = 1;
-    while (count < n && !o[0]->launch->custom && count < TC__UNIT_KERNELS &&
-           tc__order_lanes(o[count]) == tc__order_lanes(o[0]))
-        count++;
-    return count;
-}
-
-// Wide vectors before narrow ones, each in their order.
-static void tc__orders_sort(tc__kernel_order **o, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        tc__kernel_order *one = o[i];
-        size_t k = i;
-        for (; k && tc__order_lanes(o[k - 1]) < tc__order_lanes(one); k--) o[k] = o[k - 1];
-        o[k] = one;
-    }
-}
-
-// Builds the first of n kernels, as many as go together; gives how many.
-static size_t tc__units_build(tc_ctx *c, tc__kernel_order *const *o, size_t n) {
-    enum { MOST = 16 };
-    tc__kernels *k = c->kernels;
-    tc__text text[MOST];
-    tc__blob so[MOST];
-    const char *source[MOST];
-    size_t size[MOST], units = 0, from[MOST + 1];
-    memset(so, 0, sizeof so);
-    uint64_t printing = tc__now_ns();
-    size_t i = 0;
-    for (size_t count; i < n && units < MOST; i += count, units++) {
-        count = tc__unit_count(o + i, n - i);
-        tc__text_init(&text[units], c);
-        if (!tc__unit_print(&text[units], o + i, count)) tc__text_clear(&text[units]);
-        tc__log_text(c, TC__LOG_OUTPUT_CODE, text[units].at);
-        source[units] = text[units].at, size[units] = text[units].size, from[units] = i;
-    }
-    from[units] = i;
-    uint64_t start = tc__now_ns();
-    c->stats.emit_ns += start - printing;
-    (void)tc__cc_build_all(k->cc, source, size, (int)units, so);
-    c->stats.cc_ns += tc__now_ns() - start;
-    c->stats.compiles += units;
-    for (size_t u = 0; u < units; u++) {
-        if (!so[u].size && !o[from[u]]->launch->custom)
-            tc__kernels_warn(c, "the compiler failed", k->cc->why.at);
-        tc__unit_load(c, o + from[u], from[u + 1] - from[u], &so[u]);
-        tc__blob_free(c, &so[u]);
-        tc__text_free(&text[u]);
-    }
-    return from[units];
-}
-
-// Why there is no code where there should be: the compiler's words, or where they were logged.
-static const char *tc__compiler_trouble(tc_ctx *c) {
-    const tc__cc *cc = c->kernels->cc;
-    return cc && cc->why.size ? cc->why.at : "see the log";
 }
 
 // What of a program is compiled: all, or only what nothing else can run.
@@ -313,66 +65,221 @@ static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what wha
     return tc__has_source(c, l->group);
 }
 
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+    const tc__group *g = l->group;
+    memset(o, 0, sizeof *o);
+    o->group = g, o->lanes = tc__launch_lanes(l);
+    o->custom = l->custom ? l->custom->op->op.name : NULL;
+    o->has_host = l->custom && l->custom->host;
+    tc__text_init(&o->text, c);
+    if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
+    if (o->text.failed) return 0;
+    tc__order_name(o, (int)c->target);
+    return 1;
+}
+
+// Orders launch l's kernel, once however many launches have it.
+static int tc__job_order(tc__job *j, tc__launch *l) {
+    tc__order o;
+    uint32_t i = 0;
+    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
+    while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
+    l->order = i;
+    if (i < j->order.count) return tc__text_free(&o.text), 1;
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
+    if (!tc__order_known(j->library, &j->order.at[i])) return 1;
+    j->ctx->stats.memory_hits++;
+    tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
+    return 1;
+}
+
+static size_t tc__job_open_orders(const tc__job *j) {
+    size_t n = 0;
+    for (size_t i = 0; i < j->order.count; i++) n += !j->order.at[i].settled;
+    return n;
+}
+
+// The kernels of a program; NULL = reported.
+static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
+    tc_ctx *c = p->ctx;
+    tc__job *j = tc__job_new(c, c->kernels->library);
+    int ok = j != NULL;
+    uint64_t start = tc__now_ns();
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        p->launch.at[i].order = UINT32_MAX;
+        if (tc__launch_wants(c, &p->launch.at[i], what))
+            ok = tc__job_order(j, &p->launch.at[i]);
+    }
+    c->stats.emit_ns += tc__now_ns() - start;
+    if (ok) return j;
+    if (j) tc__job_free(j);
+    return NULL;
+}
+
+static void tc__job_load(tc__job *j, tc__desk *k) {
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__order *o = &j->order.at[i];
+        if (o->settled || !tc__order_load(k, j, o)) continue;
+        tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, o->text.at);
+    }
+}
+
+// ---- units ----
+
+static int tc__unit_print(tc__job *j, tc__unit *u) {
+    const tc__group *groups[TC__UNIT_KERNELS];
+    const tc__text *texts[TC__UNIT_KERNELS];
+    for (uint32_t i = 0; i < u->count; i++) {
+        groups[i] = j->order.at[u->order[i]].group;
+        texts[i] = &j->order.at[u->order[i]].text;
+    }
+    tc__text_init(&u->text, j->ctx);
+    if (j->order.at[u->order[0]].custom) // complete, and alone
+        return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
+    int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
+                               j->ctx->target);
+    for (uint32_t i = 0; ok && i < u->count; i++)
+        tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
+    return ok && !u->text.failed;
+}
+
+static int tc__unit_close(tc__job *j, tc__unit *u) {
+    if (!u->count) return 1;
+    int ok = tc__unit_print(j, u);
+    tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, u->text.at);
+    if (!TC__PUSH(j->ctx, j->unit, *u)) return tc__text_free(&u->text), 0;
+    memset(u, 0, sizeof *u);
+    return ok;
+}
+
+// The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
+// op alone.
+static int tc__job_units(tc__job *j) {
+    uint64_t start = tc__now_ns();
+    int ok = 1;
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
+        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
+        tc__unit u;
+        memset(&u, 0, sizeof u);
+        for (uint32_t i = 0; ok && i < j->order.count; i++) {
+            const tc__order *o = &j->order.at[i];
+            if (o->settled || o->lanes != lanes) continue;
+            u.order[u.count++] = i;
+            if (u.count == most) ok = tc__unit_close(j, &u);
+        }
+        ok = ok && tc__unit_close(j, &u);
+    }
+    j->ctx->stats.emit_ns += tc__now_ns() - start;
+    return ok;
+}
+
+// ---- code comes back ----
+
+static void tc__job_count(const tc__job *j) {
+    tc_stats *s = &j->ctx->stats;
+    s->cc_ns += j->cc_ns, s->load_ns += j->load_ns, s->compiles += j->compiles;
+    s->disk_hits += j->disk_hits, s->disk_misses += j->disk_misses;
+    for (size_t i = 0; i < j->order.count; i++) {
+        const tc__order *o = &j->order.at[i];
+        s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
+    }
+}
+
+// The launches get what there is; the job is done with.
+static void tc__program_take(tc__program *p, tc__job *j) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->order != UINT32_MAX)
+            tc__launch_take(l, (tc__kernel_fn)j->order.at[l->order].run);
+    }
+    tc__job_count(j);
+    tc__job_free(j);
+}
+
+// What process and disk have of the orders; gives how many are still open.
+static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
+                              const char *name, int (*ready)(tc__desk *k)) {
+    uint64_t start = tc__now_ns();
+    int ok = tc__job_open_orders(j) && ready(k);
+    j->ctx->stats.load_ns += tc__now_ns() - start;
+    if (ok) tc__job_load(j, k);
+    size_t missing = tc__job_open_orders(j);
+    tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
+            (unsigned)p->launch.count, (unsigned)missing);
+    return missing;
+}
+
 // Gives the launches of the program their compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
-    tc_ctx *c = p->ctx;
-    size_t n = p->launch.count, missing = 0;
-    tc__kernel_order *order = TC__NEW_ARRAY(c, tc__kernel_order, n);
-    tc__kernel_order **want = TC__NEW_ARRAY(c, tc__kernel_order *, n);
-    int ready = order && want && tc__kernels_ready(c);
-    if (order && want && !ready) {
-        const tc__cc *cc = c->kernels->cc;
-        tc__kernels_warn(c, "no compiler can be used", cc ? cc->why.at : NULL);
-        c->stats.fallbacks += n;
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, what);
+    if (!j) return;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
+    if (missing && tc__job_units(j)) tc__job_build(k, j);
+    tc__program_take(p, j);
+}
+
+// The same, but the compiler runs in the background. 1 = it does, 0 = the code is there, or there
+// will be none.
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
+    if (!j) return 0;
+    size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
+    if (missing && tc__job_units(j)) {
+        if (tc__workshop_give(j->library, j)) {
+            p->job = j;
+            return 1;
+        }
+        tc__job_build(k, j);
     }
-    uint64_t start = tc__now_ns(), loading = c->stats.load_ns;
-    for (size_t i = 0; ready && i < n; i++) {
-        if (!tc__launch_wants(c, &p->launch.at[i], what)) continue;
-        int printed = tc__order_open(c, &order[i], &p->launch.at[i]);
-        if (printed && !tc__order_find(c, &order[i])) want[missing++] = &order[i];
+    tc__program_take(p, j);
+    return 0;
+}
+
+// Why there is no code where there should be: the compiler's words, or where they were logged.
+static const char *tc__compiler_trouble(tc_ctx *c) {
+    const tc__cc *cc = c->kernels->desk.cc;
+    return cc && cc->why.size ? cc->why.at : "see the log";
+}
+
+// Takes the code that was compiled in the background, if it is there.
+static void tc__program_arrive(tc__program *p) {
+    tc__job *j = (tc__job *)p->job;
+    if (tc__atomic_load32(&j->state) == TC__JOB_DONE) {
+        p->tier = TC__TIER_FINAL;
+        p->after.cc_ns += j->cc_ns, p->after.load_ns += j->load_ns;
+        tc__program_take(p, j);
+    } else if (!tc__workshop_of(j->library)) { // a forked child: nobody works on it
+        p->tier = TC__TIER_POSTPONED;
+        tc__job_free(j);
     }
-    c->stats.emit_ns += tc__now_ns() - start - (c->stats.load_ns - loading);
-    tc__log(c, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name, (unsigned)n,
-            (unsigned)missing);
-    // Equal kernels of one program are compiled once.
-    size_t distinct = 0;
-    for (size_t i = 0; i < missing; i++) {
-        size_t k = 0;
-        while (k < distinct && memcmp(want[k]->key.digest, want[i]->key.digest, 32)) k++;
-        if (k < distinct) continue;
-        want[distinct++] = want[i];
-    }
-    tc__orders_sort(want, distinct);
-    for (size_t i = 0; i < distinct;) i += tc__units_build(c, want + i, distinct - i);
-    for (size_t i = 0; ready && i < n; i++) {
-        if (!order[i].launch) continue;
-        const tc__compiled *e = tc__kernels_known(c->kernels, order[i].key.digest);
-        if (e) tc__launch_take(&p->launch.at[i], e->run);
-        tc__order_close(&order[i]);
-    }
-    tc__free(c, order, (n ? n : 1) * sizeof *order);
-    tc__free(c, want, (n ? n : 1) * sizeof *want);
-    if (what == TC__COMPILE_ALL) p->compiled = 1;
+    if (p->tier != TC__TIER_BUILDING) p->job = NULL;
 }
 
 static const char tc__next_file[] = "\n// ==== the next file ====\n\n";
 
-// The kernels with vectors of `lanes` elements, as one translation unit; `groups` has room.
-static int tc__program_print_unit(tc__program *p, tc__text *out, const tc__group **groups,
-                                  int lanes) {
-    int n = 0, ok;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__launch_lanes(&p->launch.at[i]) == lanes)
-            groups[n++] = p->launch.at[i].group;
-    if (!n) return 1;
-    if (out->size) tc__put(out, "%s", tc__next_file);
-    ok = tc__print_prelude(out, groups, n, p->ctx->target);
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        char symbol[32];
+// The kernels with vectors of `lanes` elements, as one translation unit.
+static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
+    tc_ctx *c = p->ctx;
+    enum { NAME = 24 };
+    size_t most = p->launch.count, n = 0;
+    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, most);
+    const char **symbols = TC__NEW_ARRAY(c, const char *, most);
+    char *names = TC__NEW_ARRAY(c, char, most *NAME);
+    int ok = groups && symbols && names;
+    for (size_t i = 0; ok && i < most; i++) {
         if (tc__launch_lanes(&p->launch.at[i]) != lanes) continue;
-        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
-        ok = tc__print_kernel(out, p->launch.at[i].group, &tc__dialect_c, symbol);
+        snprintf(names + i * NAME, NAME, "kernel_%u", (unsigned)i);
+        groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
+    if (n && out->size) tc__put(out, "%s", tc__next_file);
+    if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
+    most += !most;
+    tc__free(c, groups, most * sizeof *groups);
+    tc__free(c, symbols, most * sizeof *symbols);
+    tc__free(c, names, most * NAME);
     return ok;
 }
 
@@ -392,20 +299,21 @@ static int tc__program_print_customs(tc__program *p, tc__text *out) {
 
 // The C text of all kernels of the program, one translation unit for each size of vectors.
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
-    tc_ctx *c = p->ctx;
-    size_t n = p->launch.count;
-    const tc__group **groups = TC__NEW_ARRAY(c, const tc__group *, n);
-    int ok = groups && tc__program_print_unit(p, out, groups, 2 * TC__VECTOR) &&
-             tc__program_print_unit(p, out, groups, TC__VECTOR) &&
-             tc__program_print_customs(p, out);
-    tc__free(c, groups, (n ? n : 1) * sizeof *groups);
-    return ok && !out->failed;
+    int ok = 1;
+    for (int lanes = 2 * TC__VECTOR; ok && lanes >= 1; lanes /= 2)
+        ok = tc__program_print_unit(p, out, lanes);
+    return ok && tc__program_print_customs(p, out) && !out->failed;
 }
 
 #else // TC__JIT
 
 static int tc__kernels_open(tc_ctx *c, const tc_config *config) {
     (void)c, (void)config;
+    return 1;
+}
+
+static int tc__kernels_share(tc_ctx *c, tc_ctx *parent) {
+    (void)c, (void)parent;
     return 1;
 }
 
@@ -420,6 +328,14 @@ static const char *tc__compiler_trouble(tc_ctx *c) {
 static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
     (void)p, (void)name, (void)what;
 }
+
+static int tc__program_compile_later(tc__program *p, const char *name) {
+    return (void)p, (void)name, 0;
+}
+
+static void tc__program_arrive(tc__program *p) { (void)p; }
+
+static void tc__kernels_wait(tc_ctx *c) { (void)c; }
 
 TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
     (void)p, (void)out;

@@ -6,10 +6,12 @@ typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
+    tc__kernel_fn held; // while it is interpreted to compare
     tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain; // work items, and how many of them are worth a thread
+    uint32_t order;       // of the program's job, while there is one
 } tc__launch;
 
 typedef struct tc__output {
@@ -37,6 +39,12 @@ typedef struct tc__address {
     uint32_t source; // index
 } tc__address;
 
+typedef enum tc__tier {
+    TC__TIER_FINAL,     // its launches have all the code they will get
+    TC__TIER_POSTPONED, // made in a stance that does not compile
+    TC__TIER_BUILDING   // compiled in the background
+} tc__tier;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     tc__arena arena;
@@ -62,8 +70,12 @@ typedef struct tc__program {
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;
-    int compiled;
-    int postponed;   // it was made in a stance that does not compile
+    const tc__backend *backend; // NULL = of an eager op
+    tc__foreign *foreign;       // what a registered backend has of it; owned
+    int threads;                // that a kernel may use; 0 = all
+    int verify;      // 1 = its first compiled run is compared with the interpreter
+    tc__tier tier;   // whether it waits for code
+    void *job;       // BUILDING: the tc__job that will have it
     int overlaps;    // a written external shares memory with another one
     int customs;     // launches of custom ops
     int counted;     // its arena is in tc_stats
@@ -240,6 +252,8 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
+    if (p->job) tc__job_drop(p->job);
+    tc__foreign_free(p->foreign);
     if (p->counted) tc__program_count(p, -1);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__interp_free(p->launch.at[i].interp);
@@ -345,6 +359,8 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
     int64_t cost = tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
+    if (p->threads && l->grain < l->items / p->threads + 1)
+        l->grain = l->items / p->threads + 1;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
     if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
@@ -471,8 +487,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int ok =
-        tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, tc__fuse_wanted(p->ctx));
+    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -491,7 +507,8 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, tc__passes_off(p->ctx));
+    uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     for (size_t i = 0; i < n; i++) {
         tc__output *o = &p->output.at[i];
@@ -532,7 +549,8 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    for (size_t i = 0; ok && i < p->output.count; i++)
+    int foreign = p->backend && p->backend->own.run;
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
@@ -546,6 +564,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
     p->ctx = c;
+    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->threads = v->region ? v->region->options.threads : 0;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);

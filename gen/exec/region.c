@@ -170,14 +170,27 @@ static uint32_t *tc__output_positions(tc_ctx *c, tc__visit *v, const tc__step *l
 
 // ---- programs of steps ----
 
-enum { TC__RECOMPILE_LIMIT = 16 };
+enum { TC__RECOMPILE_LIMIT = 16, TC__AUTOTUNE_SECONDS = 10 };
 
-// What the caller of a region or function asked for; NULL = defaults.
-static void tc__region_options(const tc_ctx *c, tc__region *r, const tc_options *o) {
-    int limit = o && o->recompile_limit > 0 ? o->recompile_limit : c->recompile_limit;
-    r->fullgraph = o ? o->fullgraph : 0;
-    r->dynamic = o ? (int)o->dynamic : TC_DYNAMIC_AUTO;
-    r->limit = (uint32_t)(limit > 0 ? limit : (int)TC__RECOMPILE_LIMIT);
+// What the caller of a region or function asked for; NULL = defaults. 0 = reported.
+static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
+                              const tc_options *o) {
+    tc_options all = o ? *o : tc_options_default();
+    const char *const *mode = tc__mode_names;
+    tc__options_inherit(&all, &c->defaults);
+    if (all.recompile_limit <= 0) all.recompile_limit = TC__RECOMPILE_LIMIT;
+    if (all.autotune_seconds <= 0) all.autotune_seconds = TC__AUTOTUNE_SECONDS;
+    if (!all.backend) all.backend = tc__backend_default->name;
+    if (!all.mode) all.mode = tc__mode_names[0];
+    const tc__backend *b = tc__backend_find(c, all.backend, strlen(all.backend));
+    if (!b) return tc__fail_backend(c, who, all.backend, strlen(all.backend));
+    int known = tc__word_in(TC__MODES, all.mode, strlen(all.mode));
+    if (known < 0)
+        return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
+                        all.mode, TC__MODES);
+    all.backend = b->name, all.mode = mode[known];
+    r->options = all, r->backend = b;
+    return 1;
 }
 
 static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_tensor *in,
@@ -275,31 +288,9 @@ static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
+    if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
-}
-
-// Past its limit a region goes on in the interpreter; that is said once.
-static int tc__may_compile(tc_ctx *c, const tc__visit *v) {
-    tc__region *r = v->region;
-    if (r->programs++ < r->limit) return 1;
-    if (r->programs == r->limit + 1)
-        tc__warn(
-            c,
-            "region \"%s\" (%s:%d): recompile_limit of %u programs reached; what is new "
-            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
-            r->name, v->begin.file ? v->begin.file : "?", v->begin.line,
-            (unsigned)r->limit);
-    return 0;
-}
-
-// The kernels of a program are compiled, unless the stance, the backend or the limit is against it.
-static void tc__step_compile(tc_ctx *c, const tc__visit *v, tc__program *p, int exact) {
-    p->postponed = c->stance == TC_STANCE_EAGER_ON_RECOMPILE;
-    if (c->interpret || exact || p->postponed || !tc__may_compile(c, v)) return;
-    c->recorder.compiling++;
-    tc__program_compile(p, v->region->name, TC__COMPILE_ALL);
-    c->recorder.compiling--;
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -315,10 +306,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = (s->flags & TC__STEP_EXACT) != 0;
+    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
     if (tc__step_is_ready(v, s)) {
-        if (p->postponed && c->stance == TC_STANCE_DEFAULT)
-            tc__step_compile(c, v, p, exact);
         c->stats.program_hits++;
         return p;
     }
@@ -331,7 +320,10 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
     if (exact) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
-    tc__step_compile(c, v, p, exact);
+    if (!tc__program_start(c, v->region, p, exact)) {
+        tc__program_free(p);
+        return NULL;
+    }
     s->program = p, s->generation = v->region->generation;
     c->stats.programs++;
     p->after = c->stats;

@@ -92,6 +92,25 @@ static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src)
     }
 }
 
+// Row-major elements of a strided view to dst.
+static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
+                                  void *dst) {
+    int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
+    const char *s = (const char *)data + offset * bytes;
+    char *d = (char *)dst;
+    if (!l->numel) return; // dst may be NULL
+    if (l->contiguous) {
+        memcpy(dst, s, (size_t)(l->numel * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < l->numel; i++, d += bytes) {
+        int64_t from = 0;
+        for (int k = 0; k < l->rank; k++) from += at[k] * l->strides[k];
+        memcpy(d, s + from * bytes, (size_t)bytes);
+        for (int k = l->rank - 1; k >= 0 && ++at[k] == l->dims[k]; k--) at[k] = 0;
+    }
+}
+
 // Outputs that were the same node get memory of their own.
 static void tc__program_copies(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
@@ -136,6 +155,12 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
         const tc__storage *a = v->external.at[written].storage;
+        if (a->owner == TC__SHARED)
+            return tc__fail(
+                p->ctx, TC_E_FOREIGN,
+                "region \"%s\": external %u is written in place, and belongs to "
+                "the context this one was opened from; tc_clone it",
+                v->region ? v->region->name : "eager", (unsigned)written);
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
@@ -148,32 +173,6 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         }
     }
     return 1;
-}
-
-// ---- custom ops ----
-
-// The first custom op that cannot run, NULL = none.
-static const tc__custom *tc__program_lacks(const tc__program *p) {
-    for (size_t i = 0; p->customs && i < p->launch.count; i++)
-        if (p->launch.at[i].custom && !p->launch.at[i].run)
-            return p->launch.at[i].custom->op;
-    return NULL;
-}
-
-// An op that has only source is compiled, whatever else is. 0 = reported.
-static int tc__program_has_code(tc__program *p, const tc__visit *v) {
-    const tc__custom *o = tc__program_lacks(p);
-    const char *why = TC__JIT ? "the backend is interp" : "this build has no compiler";
-    if (!o) return 1;
-    if (!p->ctx->interpret) {
-        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
-        o = tc__program_lacks(p);
-        why = tc__compiler_trouble(p->ctx);
-    }
-    return !o || tc__fail(p->ctx, TC_E_COMPILER,
-                          "custom op \"%s\" has only c_source, which is not compiled here; "
-                          "give it run too: %s",
-                          o->op.name, why);
 }
 
 // Ops that the function makes nevertheless find no region to be recorded in, and are refused.
@@ -194,9 +193,217 @@ static int tc__launch_run(tc__program *p, tc__launch *l) {
     return 1;
 }
 
-// Runs the kernels with the visit's externals. 0 = reported; nothing was written back then.
+// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
+static int tc__program_launch_all(tc__program *p, uint64_t draw) {
+    uint64_t seed = tc__recorder_of(p->ctx)->seed;
+    int ok = 1;
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.seed = seed, l->args.draw = draw;
+        ok = tc__launch_run(p, l);
+    }
+    return ok;
+}
+
+// ---- compiled code against the interpreter ----
+
+// Memory that the kernels of a program write: of output i.
+static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t i,
+                               size_t *bytes) {
+    const tc__output *o = &p->output.at[i];
+    const tc__layout *l =
+        tc__layout_at(p->ctx, o->direct ? v->external.at[o->external].layout : o->layout);
+    *bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (o->alias || o->first != i) *bytes = 0;
+    return tc__output_data(p, v, (uint32_t)i);
+}
+
+// Elements that differ; NaN equals NaN.
+static size_t tc__verify_differs(int dtype, const void *a, const void *b, size_t bytes) {
+    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
+    if (!memcmp(a, b, bytes)) return 0;
+    for (size_t at = 0; at < bytes; at += size) {
+        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
+        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
+        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
+        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
+    }
+    return wrong;
+}
+
+typedef enum tc__verify_step {
+    TC__VERIFY_SAVE,
+    TC__VERIFY_SWAP,
+    TC__VERIFY_DROP
+} tc__verify_step;
+
+// What output i holds goes to copy[i], or changes places with it, or the copy is freed. 0 = no memory.
+static int tc__verify_move(tc__program *p, const tc__visit *v, uint8_t **copy,
+                           tc__verify_step step) {
+    for (size_t i = 0; i < p->output.count; i++) {
+        size_t bytes;
+        uint8_t *at = (uint8_t *)tc__verify_memory(p, v, i, &bytes);
+        if (!bytes) continue;
+        if (step == TC__VERIFY_SAVE && !copy[i])
+            copy[i] = TC__NEW_ARRAY(p->ctx, uint8_t, bytes);
+        if (step == TC__VERIFY_SAVE && !copy[i]) return 0;
+        if (step == TC__VERIFY_SAVE) memcpy(copy[i], at, bytes);
+        for (size_t k = 0; step == TC__VERIFY_SWAP && k < bytes; k++) {
+            uint8_t was = at[k];
+            at[k] = copy[i][k], copy[i][k] = was;
+        }
+        if (step == TC__VERIFY_DROP && copy[i]) tc__free(p->ctx, copy[i], bytes);
+    }
+    return 1;
+}
+
+static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
+                                 uint8_t **interpreted) {
+    size_t wrong = 0, bytes;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const void *at = tc__verify_memory(p, v, i, &bytes);
+        int dtype = p->graph.node.at[p->output.at[i].node]->dtype;
+        if (bytes) wrong += tc__verify_differs(dtype, at, interpreted[i], bytes);
+    }
+    return wrong;
+}
+
+static void tc__program_drop_code(tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->held = l->run;
+        if (!l->custom) l->run = NULL;
+    }
+}
+
+static int tc__program_interpret(tc__program *p, uint64_t draw) {
+    tc__program_drop_code(p);
+    int ok = tc__program_launch_all(p, draw);
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
+    return ok;
+}
+
+// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
+// 0 = a custom op failed, reported.
+static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+    size_t n = p->output.count;
+    int ok;
+    uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
+    p->verify = 0;
+    // copy: what direct outputs hold before, then what the interpreter makes of it.
+    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
+        ok = tc__program_launch_all(p, draw);
+    } else {
+        ok = tc__program_interpret(p, draw);
+        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+        ok = ok && tc__program_launch_all(p, draw);
+        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
+        if (wrong) {
+            tc__program_drop_code(p);
+            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+            tc__warn(
+                p->ctx,
+                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
+                "stays interpreted. Please report it with the text of tc_explain",
+                v->region->name, wrong);
+        }
+    }
+    if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
+    tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
+    return ok;
+}
+
+// ---- registered backends ----
+
+// Input i of a registered backend, row-major. 0 = out of memory.
+static int tc__foreign_input(tc__program *p, const tc__visit *v, int i) {
+    tc__foreign *f = p->foreign;
+    uint32_t source = f->in_source[i];
+    tc_buffer *b = &f->in[i];
+    b->spec = f->graph.node[f->graph.input[i]].spec;
+    b->data = tc__input_data(p, v, source);
+    if (source >= p->externals) return 1;
+    const tc__layout *l = tc__layout_at(p->ctx, v->external.at[source].layout);
+    if (l->contiguous) return 1;
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    if (!f->dense[i]) f->dense[i] = (uint8_t *)tc__alloc_aligned(p->ctx, bytes + !bytes);
+    f->dense_bytes[i] = bytes + !bytes;
+    if (!f->dense[i]) return 0;
+    tc__copy_from_strided(l, b->data, 0, f->dense[i]);
+    b->data = f->dense[i];
+    return 1;
+}
+
+static int tc__foreign_run(tc__program *p, const tc__visit *v) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    tc_graph_run run;
+    memset(&run, 0, sizeof run);
+    for (int i = 0; i < f->graph.n_input; i++)
+        if (!tc__foreign_input(p, v, i)) return 0;
+    for (int i = 0; i < f->graph.n_output; i++) {
+        f->out[i].spec = f->graph.node[f->graph.output[i]].spec;
+        f->out[i].data = tc__output_data(p, v, f->out_index[i]);
+    }
+    for (size_t i = 0; i < p->arg.count; i++) {
+        const tc__value *a = &p->arg_now.at[i];
+        f->arg[i] = tc__is_float(p->arg.at[i].dtype) ? a->f : (double)a->i;
+    }
+    run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
+    run.out = f->out, run.n_out = f->graph.n_output;
+    run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    tc_status s = own->run(own->user, f->state, &run);
+    if (!s) return 1;
+    if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
+        return 0;
+    return tc__program_launch_all(p, v->draw);
+}
+
+TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
+    if (!run || !run->program) return TC_E_NULL;
+    tc__program *p = (tc__program *)run->program;
+    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
+    return p->flag[0] ? TC_E_INDEX : TC_OK;
+}
+
+// ---- custom ops ----
+
+// The first custom op that cannot run, NULL = none.
+static const tc__custom *tc__program_lacks(const tc__program *p) {
+    for (size_t i = 0; p->customs && i < p->launch.count; i++)
+        if (p->launch.at[i].custom && !p->launch.at[i].run)
+            return p->launch.at[i].custom->op;
+    return NULL;
+}
+
+// Whether the backend of the program compiles at all; an eager op's is the context's.
+static int tc__program_compiles(const tc__program *p) {
+    const tc__backend *b = p->backend;
+    const char *name = p->ctx->defaults.backend;
+    if (!b && name) b = tc__backend_find(p->ctx, name, strlen(name));
+    return TC__JIT && (b ? b->compile : 1);
+}
+
+// An op that has only source is compiled, whatever else is. 0 = reported.
+static int tc__program_has_code(tc__program *p, const tc__visit *v) {
+    const tc__custom *o = tc__program_lacks(p);
+    const char *why =
+        TC__JIT ? "the backend does not compile" : "this build has no compiler";
+    if (!o) return 1;
+    if (tc__program_compiles(p)) {
+        tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
+        o = tc__program_lacks(p);
+        why = tc__compiler_trouble(p->ctx);
+    }
+    return !o || tc__fail(p->ctx, TC_E_COMPILER,
+                          "custom op \"%s\" has only c_source, which is not compiled here; "
+                          "give it run too: %s",
+                          o->op.name, why);
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
+    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
@@ -204,12 +411,13 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    int ok = 1;
-    for (size_t i = 0; ok && i < p->launch.count; i++) {
-        tc__launch *l = &p->launch.at[i];
-        l->args.seed = r->seed, l->args.draw = v->draw;
-        ok = tc__launch_run(p, l);
-    }
+    int ok;
+    if (tc__foreign_of(p))
+        ok = tc__foreign_run(p, v);
+    else if (p->verify && p->tier == TC__TIER_FINAL)
+        ok = tc__program_verify(p, v, v->draw);
+    else
+        ok = tc__program_launch_all(p, v->draw);
     uint64_t took = tc__now_ns() - start;
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);

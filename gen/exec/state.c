@@ -8,15 +8,16 @@ struct tc_ctx {
     tc_stats stats;
     tc__pool *pool; // NULL until a program wants threads
     int threads;
-    int interpret; // 1 = never compile
     tc_stance stance;
-    int recompile_limit; // of regions that name none; 0 = the default
+    tc_options defaults; // of regions: from the environment, and tc_config.backend
+    TC__VEC(struct tc__backend *) backends; // registered; owned
+    const char *default_backend;            // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    int disabled;          // TC_DISABLE: regions run eagerly
     uint32_t passes_off;   // bit i: pass i of tc__passes is off
     tc__kernels *kernels;  // compiled code; exec/kernels.c
     tc__emit target;       //   and what it is compiled for
     tc_fn *fn;             // functions; owned
+    uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
@@ -26,10 +27,8 @@ struct tc_ctx {
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
 static int tc__runs_eagerly(const tc_ctx *c) {
-    return c->disabled || c->stance == TC_STANCE_FORCE_EAGER;
+    return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
-static int tc__fuse_wanted(const tc_ctx *c) { return !c->no_fusion; }
-static uint32_t tc__passes_off(const tc_ctx *c) { return c->passes_off; }
 
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);

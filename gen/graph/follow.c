@@ -380,16 +380,18 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
     return layout;
 }
 
-// Sets s->view and s->offset, as they are in this visit; 0 = out of memory.
+// Sets s->view, as it is in this visit; 0 = out of memory.
 static int tc__step_view(tc_ctx *c, const tc__visit *v, tc__step *s) {
-    int64_t attr[TC_MAX_RANK], before;
+    int64_t attr[TC_MAX_RANK], offset;
+    uint32_t layout = 0;
     tc__meta m = s->meta;
     if (tc__ops[s->op].kind != TC__KIND_MOVE) return 1;
-    uint32_t from = tc__code_layout(c, v, s->in[0], &before);
+    uint32_t from = tc__code_layout(c, v, s->in[0], &offset);
     if (!from) return 0;
     tc__visit_attrs(c, v, s, attr);
     tc__visit_sizes(c, v, m.rank, m.dims);
-    return !tc__view_of(c, (tc__op)s->op, attr, from, &m, &s->view, &s->offset) || s->view;
+    s->view = tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &offset);
+    return !s->view || layout;
 }
 
 static void tc__step_origin(const tc__visit *v, tc__step *s) {

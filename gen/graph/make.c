@@ -384,6 +384,7 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc__family_settle(f.c);
     if (tc__is_visit(t)) {
         tc__kept_free(f.c, t.id);
         return;

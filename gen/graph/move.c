@@ -96,7 +96,7 @@ TCDEF tc_tensor tc_permute_at(tc_tensor t, tc_dims order, const char *file, int 
     return tc__permute(&f, t, &order);
 }
 
-static tc_dims tc__order(int rank) {
+static tc_dims tc__axis_order(int rank) {
     tc_dims d;
     d.rank = rank;
     for (int i = 0; i < TC_MAX_RANK; i++) d.size[i] = i;
@@ -110,7 +110,7 @@ TCDEF tc_tensor tc_transpose_at(tc_tensor t, int dim0, int dim1, const char *fil
     if (!tc__api_of(&f, "transpose", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     order.size[a] = b, order.size[b] = a;
     return tc__permute(&f, t, &order);
 }
@@ -125,7 +125,7 @@ TCDEF tc_tensor tc_t_at(tc_tensor t, const char *file, int line) {
                  tc__dims_text(&f.x, x));
         return tc__null();
     }
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (f.x.rank == 2) order.size[0] = 1, order.size[1] = 0;
     return tc__permute(&f, t, &order);
 }
@@ -136,7 +136,7 @@ TCDEF tc_tensor tc_movedim_at(tc_tensor t, int from, int to, const char *file, i
     if (!tc__api_of(&f, "movedim", t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &a) || !tc__dim_check(&f, f.x.rank, &b))
         return tc__null();
-    tc_dims order = tc__order(f.x.rank);
+    tc_dims order = tc__axis_order(f.x.rank);
     if (order.rank) {
         tc__dims_remove(&order, (int)a);
         tc__dims_insert(&order, (int)b, a);
@@ -282,8 +282,7 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
 // The context of a list; 0 = it is empty or all null, or too long for the op (reported).
 static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int n,
                         const char *file, int line) {
-    tc_ctx *c = NULL;
-    for (int i = 0; list && i < n && !c; i++) c = tc__ctx_of(list[i]);
+    tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
     return tc__api_open(f, c, who, file, line) && tc__meta_get(f, list[0], &f->x);
 }
 

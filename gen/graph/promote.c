@@ -253,7 +253,7 @@ static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
     if (m && m->fixed >> dim & 1) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
-    return p->v->region->dynamic == TC_DYNAMIC_ON && now > 1;
+    return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
 
 // The symbol of a size of this visit, 0 = none has it.
@@ -571,7 +571,7 @@ static int tc__promote_twin(tc__promoter *p, tc__step *end, tc__step *old) {
     if (!t || !was || !is) return 0;
     for (size_t i = 0; i < n; i++) was[i] = p->seen.at[i].was;
     for (size_t i = 0; i < known; i++) is[i] = p->known.at[i];
-    t->step = old, t->sizes = (uint32_t)n, t->was = was, t->n_known = (uint32_t)known;
+    t->step = old, t->was = was, t->n_known = (uint32_t)known;
     t->known = is;
     end->twin = t;
     return 1;
@@ -626,7 +626,7 @@ static int tc__sizes_wanted(const tc__promoter *p) {
 static void tc__visit_promote(tc_ctx *c, tc__visit *v) {
     tc__promoter p;
     tc__visit_copy was;
-    if (v->fresh == UINT32_MAX || v->region->dynamic == TC_DYNAMIC_OFF) {
+    if (v->fresh == UINT32_MAX || v->region->options.dynamic == TC_DYNAMIC_OFF) {
         v->fresh = UINT32_MAX;
         return;
     }

@@ -37,8 +37,24 @@ static tc_tensor tc__record(tc_ctx *c, const tc__call *k) {
     return t;
 }
 
-// The context a tensor belongs to, NULL for a null tensor or a closed context.
-static tc_ctx *tc__ctx_of(tc_tensor t) { return tc__ctx_at((unsigned)(t.id >> 56)); }
+// The context that works on a tensor: the one it belongs to, or a child of that which runs on this
+// thread. NULL for a null tensor or a closed context.
+TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
+    tc_ctx *c = tc__ctx_at((unsigned)(t.id >> 56));
+    if (c && TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
+        return tc__ctx_here(c);
+    return c;
+}
+
+// The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
+static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
+    tc_ctx *c = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        tc_ctx *of = tc__ctx_of(in[i]);
+        if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
+    }
+    return c;
+}
 
 // ---- entries by arity, for the generated functions ----
 
@@ -46,8 +62,7 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
                              const int64_t *attr, uint32_t n_attr, const char *file,
                              int line) {
     tc__call k;
-    tc_ctx *c = NULL;
-    for (uint32_t i = 0; i < n && !c; i++) c = tc__ctx_of(in[i]);
+    tc_ctx *c = tc__ctx_of_all(in, n);
     if (!c) return tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;
@@ -236,6 +251,7 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__unbind_to(c, v, 0);
     tc__recorder_of(c)->visit = NULL;
     tc__recorder_of(c)->depth = 0;
+    tc__here_leave(c, 0);
 }
 
 // Opens the next visit of `r`; the visit before the last one dies when this one ends.

@@ -31,10 +31,9 @@ typedef struct tc__binding {
 // follows that one may be like what follows this one.
 typedef struct tc__twin {
     struct tc__step *step; // the break on the known path
-    uint32_t sizes;        // symbols of the new path so far,
-    const int64_t *was;    //   and what they were on the known one
-    uint32_t n_known;      // symbols of the known path so far,
-    const tc__ix *known;   //   and what they are on the new one
+    const int64_t *was;  // symbols of the new path so far: what they were on the known one
+    uint32_t n_known;    // symbols of the known path so far,
+    const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
 typedef struct tc__step {
@@ -49,10 +48,9 @@ typedef struct tc__step {
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
-    tc__meta meta;  // of the result
-    uint32_t view;  // layout of a result that is a view of operand 0; 0 = memory of its own
-    int64_t offset; //   and where it begins there, in elements
-    tc__site site;  // where it was first recorded
+    tc__meta meta; // of the result
+    int view;      // the result shows memory of operand 0; 0 = it has memory of its own
+    tc__site site; // where it was first recorded
     uint32_t position;
     int symbolic;                   // some size or value of it is known at run time only
     uint32_t first_size, first_arg; // run-time sizes and values of the steps before it
@@ -116,15 +114,15 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    int fullgraph, keeps;     // keeps: some path has a KEEP step
-    int dynamic;              // tc_dynamic
-    uint32_t programs, limit; // programs made; how many of them are compiled
-    int function; // a body: the operands of its FINISH are the outputs, no others
+    int keeps;           // some path has a KEEP step
+    tc_options options;  // what the caller asked for, nothing left open
+    const void *backend; // that runs its programs; of exec/
+    uint32_t programs;   // made; options.recompile_limit of them are compiled
+    int function;        // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
     int current;
-    void *state;             // of exec/
     struct tc__region *next; // owned by the recorder's list
 } tc__region;
 
@@ -144,7 +142,7 @@ typedef struct tc__hooks {
     tc_tensor (*eager)(tc_ctx *c, const tc__call *call); // run one call now
     tc__tensor *(*demand)(tc_ctx *c, tc__visit *v,
                           uint32_t position); // compute a forgotten result
-    void (*forget)(tc_ctx *c, tc__region *r); // free region->state, programs
+    void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
 } tc__hooks;
 
 typedef struct tc__recorder {
@@ -156,9 +154,8 @@ typedef struct tc__recorder {
     tc__map visits;     // epoch -> tc__visit
     tc__map kept;       // id of a kept result whose visit is over -> tc__tensor, owned
     TC__VEC(uint64_t) kept_ids;
-    int depth;   // regions begun inside the open one (inlined)
-    int skipped; // disabled regions begun and not ended
-    int compiling;
+    int depth;           // regions begun inside the open one (inlined)
+    int skipped;         // disabled regions begun and not ended
     uint64_t seed, draw; // random stream: key, and next draw number
 } tc__recorder;
 
@@ -187,9 +184,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
     if ((t.id >> 56) != v->slot_of_ctx)
-        return tc__fail(c, TC_E_FOREIGN,
-                        "%s: the tensor belongs to context %u, this is context %u", who,
-                        (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx);
+        return tc__fail(
+            c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
+            who, (unsigned)(t.id >> 56), (unsigned)v->slot_of_ctx,
+            v->parent ? ", which sees what lived when tc_open_shared was called" : "");
     if (tc__is_visit(t))
         return tc__fail(c, TC_E_DEAD,
                         "%s: result %u of a region's visit that is two or more visits "
@@ -213,6 +211,8 @@ static int tc__fail_null(tc_ctx *c, const char *who) {
 // nothing reported.
 static tc__tensor *tc__tensor_find(tc_ctx *c, tc_tensor t) {
     uint64_t kept;
+    if (TC__UNLIKELY(t.id >> 56 != tc__values_of(c)->slot_of_ctx))
+        return tc__import_find(c, t);
     if (!tc__is_visit(t)) return tc__slot_find(c, t);
     tc__visit *v = tc__visit_find(c, t);
     uint32_t p = tc__position(t);

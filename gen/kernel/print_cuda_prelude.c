@@ -226,27 +226,32 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
     tc__prelude q;
-    tc__text kernels, functions, macros;
+    tc__text kernels, steps, functions, macros;
+    const tc__text *all = &kernels;
     tc__text_init(&kernels, out->ctx);
+    tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
     tc__text_init(&macros, out->ctx);
     tc__prelude_open(&q, out->ctx, texts, 1);
-    int ok = tc__prelude_mark(&q, &tc__dialect_cuda, groups, count);
+    int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
+         tc__prelude_mark(&q, &all, 1, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
     tc__cuda_math(&functions, &kernels);
-    ok = ok && tc__put_monoids(&functions, &tc__dialect_cuda, groups, count);
+    tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
-    ok = ok && !kernels.failed && !functions.failed && !macros.failed;
+    ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
     if (ok) tc__cuda_put_used(out, macros.at, &kernels, &functions);
     if (ok && functions.size) tc__put(out, "\n");
     if (ok) tc__put_raw(out, functions.at, functions.size);
     tc__prelude_close(&q);
     tc__text_free(&kernels);
+    tc__text_free(&steps);
     tc__text_free(&functions);
     tc__text_free(&macros);
     return ok && !out->failed;

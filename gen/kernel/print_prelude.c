@@ -346,17 +346,11 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d,
     return ok;
 }
 
-// Reads the words of the kernels and of the step functions, and marks what they use.
-static int tc__prelude_mark(tc__prelude *q, const tc__dialect *d,
-                            const tc__group *const *groups, int count) {
-    tc__text kernels;
-    int ok = 1;
-    tc__text_init(&kernels, q->ctx);
-    for (int i = 0; i < count && ok; i++)
-        ok = tc__print_kernel(&kernels, groups[i], d, "kernel");
-    ok = ok && tc__put_monoids(&kernels, d, groups, count) &&
-         tc__use_words(q, kernels.at, "tc_");
-    tc__text_free(&kernels);
+// Reads the words of the kernels and of their step functions, and marks what they use.
+static int tc__prelude_mark(tc__prelude *q, const tc__text *const *text, int texts,
+                            const tc__text *steps) {
+    int ok = tc__use_words(q, steps->at, "tc_");
+    for (int i = 0; i < texts && ok; i++) ok = tc__use_words(q, text[i]->at, "tc_");
     for (uint32_t i = 0; i < q->count && ok; i++) ok = tc__cut_sections(q, i);
     for (size_t i = 0; i < q->section.count && ok; i++) // macros name functions below them
         if (q->section.at[i].used) ok = tc__keep_section(q, &q->section.at[i]);
@@ -378,19 +372,42 @@ static void tc__prelude_close(tc__prelude *q) {
 }
 
 // Appends the head of a translation unit that holds the kernels of `groups`, which have
-// vectors of one size. 1, or 0 = reported.
+// vectors of one size and were printed to `texts`. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
-                                        int count, tc__emit target) {
+                                        int count, const tc__text *const *text, int texts,
+                                        tc__emit target) {
     tc__prelude q;
+    tc__text steps;
     uint64_t found;
+    tc__text_init(&steps, out->ctx);
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
-    int ok = tc__prelude_mark(&q, &tc__dialect_c, groups, count);
+    int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
+             tc__prelude_mark(&q, text, texts, &steps);
     tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
     if (ok) tc__put_sections(out, &q);
-    ok = ok && tc__put_monoids(out, &tc__dialect_c, groups, count);
+    if (ok) tc__put_raw(out, steps.at, steps.size);
+    ok = ok && !steps.failed;
     tc__prelude_close(&q);
+    tc__text_free(&steps);
+    return ok && !out->failed;
+}
+
+// Appends a whole translation unit: kernels with vectors of one size, under these names.
+TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *groups,
+                                     const char *const *symbols, int count,
+                                     tc__emit target) {
+    tc__text kernels;
+    const tc__text *text = &kernels;
+    int ok = 1;
+    tc__text_init(&kernels, out->ctx);
+    for (int i = 0; i < count && ok; i++)
+        ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_c, symbols[i]);
+    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target);
+    if (ok) tc__put_raw(out, kernels.at, kernels.size);
+    ok = ok && !kernels.failed;
+    tc__text_free(&kernels);
     return ok && !out->failed;
 }

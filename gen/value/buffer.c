@@ -11,10 +11,17 @@ typedef struct tc__layout {
     int64_t low, high; // smallest and largest element offset reached; high < low if empty
 } tc__layout;
 
-typedef enum tc__owner { TC__OWNED, TC__WRAPPED } tc__owner;
+typedef enum tc__owner {
+    TC__OWNED,
+    TC__WRAPPED,
+    TC__SHARED // the parent context's: read only
+} tc__owner;
+
+typedef struct tc__family tc__family; // value/family.c
+typedef struct tc__held tc__held;
 
 typedef struct tc__storage {
-    void *data; // OWNED: by this struct; WRAPPED: by the user
+    void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
     size_t bytes;
     const void *constant; // data of a tc_const, which never changes; else NULL
     uint32_t refs;
@@ -69,6 +76,12 @@ typedef struct tc__values {
     tc__obituary obituary[TC__OBITUARIES];
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped;
+    volatile uint32_t children;  // contexts that read this one's tensors
+    tc__family *family;          // of the children; owned, NULL = there were none
+    tc_ctx *parent;              // whose tensors this one reads; NULL = none
+    tc__map import;              //   id there -> tc__tensor here, owned
+    tc__held *held;              //   what of the parent is held for that
+    volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
 } tc__values;
 
@@ -302,6 +315,7 @@ static int tc__values_open(tc_ctx *c) {
     tc__layout none;
     memset(&none, 0, sizeof none);
     tc__map_init(&v->layout_ids, c);
+    tc__map_init(&v->import, c);
     return TC__PUSH(c, v->layout, none);
 }
 

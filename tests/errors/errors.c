@@ -1,5 +1,5 @@
-// Every row of gen/tables/errors.def: a case that provokes it, or the reason why none can. A case
-// checks the item, the words of its text, that inputs are as before, and that work goes on.
+// Every row of gen/tables/errors.def: a case that provokes it, or the reason why none can.
+// A case checks the item, the words of its text, that inputs are as before, and that work goes on.
 // Cases run eagerly and, unless marked, inside a region too.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
@@ -37,7 +37,7 @@ static void quiet(void *user, int level, const char *channel, const char *text) 
 
 static tc_ctx *open_context(world *w) {
     tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     config.allocator.realloc = limited, config.allocator.user = w;
     config.logger.log = quiet;
     return tc_open(&config);

@@ -45,7 +45,7 @@ static void open_bed(bed *b) {
     b->c = &b->context;
     b->context.core.log_mask = getenv("LOUD") ? TC__LOG_ALL : 0;
     strcpy(b->folder, "/tmp/tcompile-test-XXXXXX");
-    if (!mkdtemp(b->folder)) FAIL("mkdtemp");
+    test_folder_make(b->folder);
     snprintf(b->work, sizeof b->work, "%s/work", b->folder);
     snprintf(b->program, sizeof b->program, "%s/cc", b->folder);
     mkdir(b->work, 0700);
@@ -61,19 +61,13 @@ static int is_empty(const char *folder) {
     return n == 2;
 }
 
-static void remove_folder(const char *folder) {
-    char command[200];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command)) FAIL("rm");
-}
-
 static void close_bed(bed *b) {
     CHECK(is_empty(b->work));
     tc__cc_close(b->cc);
     tc__cache_close(b->cache);
     CHECK_EQ(b->context.core.bytes, 0);
     CHECK_EQ(b->context.core.error_item, 0);
-    remove_folder(b->folder);
+    test_folder_remove(b->folder);
 }
 
 // The compiler becomes a shell script; "$real" is the true one, $dir the test's folder,
@@ -466,7 +460,7 @@ TEST(out_of_descriptors) {
         (void)works(&b); // may fail; must not crash, leak or lose faith in the compiler
     }
     setrlimit(RLIMIT_NOFILE, &many);
-    while (!is_empty(b.work) && n-- > 0) remove_folder(b.work), mkdir(b.work, 0700);
+    while (!is_empty(b.work) && n-- > 0) test_folder_remove(b.work), mkdir(b.work, 0700);
     CHECK(works(&b));
     close_bed(&b);
 }
@@ -677,7 +671,7 @@ static uint64_t time_plain(bed *b, const char *name) {
     argv[0] = strdup(tc__cc_find(b->cc, name, getenv("PATH")));
     p.argv = argv;
     CHECK(tc__proc_start(b->c, &p, environ));
-    tc__procs_wait(&p, 1, 20000);
+    tc__procs_wait(&p, 1, 20000, NULL);
     CHECK_EQ(p.exit_code, 0);
     tc__text_free(&p.text);
     free(argv[0]);

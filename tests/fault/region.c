@@ -28,13 +28,7 @@ static void count_line(void *user, int level, const char *channel, const char *t
 
 static void make_folder(void) {
     strcpy(folder, "/tmp/tc-fault-XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-}
-
-static void remove_folder(void) {
-    char line[200];
-    snprintf(line, sizeof line, "chmod -R u+rwx '%s'; rm -rf '%s'", folder, folder);
-    CHECK(system(line) == 0);
+    test_folder_make(folder);
 }
 
 static const char *in_folder(const char *name) {
@@ -67,7 +61,7 @@ static tc_ctx *open_with(const char *cc, const char *cache) {
 static const float *expected(float scale) {
     static float want[COUNT];
     tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     tc_ctx *tc = tc_open(&config);
     CHECK(run(tc, scale, want));
     tc_close(tc);
@@ -115,14 +109,14 @@ TEST(no_compiler) {
     make_folder();
     check_fallback("/nowhere/cc");
     check_fallback("no-such-compiler");
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 TEST(a_compiler_that_fails) {
     make_folder();
     check_fallback(script("echo broken >&2; exit 1"));
     check_fallback(script("kill -SEGV $$"));
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 // Answers as the real one does, and then writes something else than an object.
@@ -133,7 +127,7 @@ TEST(a_compiler_that_writes_garbage) {
     make_folder();
     check_fallback(script("head -c 4000 /dev/urandom >&2; exit 0"));
     check_fallback(script(OUTPUT "[ -n \"$out\" ] && echo garbage >\"$out\"; exit 0"));
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 // ---- the folder of the cache ----
@@ -145,7 +139,7 @@ TEST(a_folder_that_cannot_be_made) {
     CHECK_EQ(s.fallbacks, 0); // built all the same
     CHECK(s.compiles > 0);
     CHECK(lines == 1 && troubles == 1);
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 TEST(a_folder_that_is_missing_is_made) {
@@ -158,7 +152,7 @@ TEST(a_folder_that_is_missing_is_made) {
     s = check_run("cc", cache);
     CHECK(s.compiles == 0 && s.disk_hits > 0);
     CHECK(lines == 0 && troubles == 0);
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 TEST(a_read_only_folder_is_read) {
@@ -176,7 +170,7 @@ TEST(a_read_only_folder_is_read) {
     CHECK(system(line) == 0);
     tc_stats s = check_run("cc", cache);
     CHECK(s.disk_hits > 0 && s.compiles == 0 && s.fallbacks == 0);
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 // ---- damage ----
@@ -226,7 +220,7 @@ TEST(damaged_entries_are_built_anew) {
         s = check_run("cc", cache);
         CHECK(s.compiles == 0 && s.disk_hits > 0 && lines == 0 && troubles == 0);
     }
-    remove_folder();
+    test_folder_remove(folder);
 }
 
 // ---- many processes ----
@@ -260,5 +254,5 @@ TEST(sixteen_processes_on_one_folder) {
         CHECK(waitpid(child[i], &status, 0) == child[i] && status == 0);
     tc_stats s = check_run("cc", cache);
     CHECK(s.compiles == 0 && s.disk_hits > 0);
-    remove_folder();
+    test_folder_remove(folder);
 }

@@ -26,7 +26,7 @@ static tc_ctx *open_backend(const char *backend) {
         if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
         tc_close(tc);                                                                      \
     }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
+    TEST(name##_interp) { both_##name("aot_eager"); }                                      \
     TEST(name##_cpu) { both_##name("cpu"); }                                               \
     static void body_##name(tc_ctx *tc)
 
@@ -1003,7 +1003,7 @@ BOTH(nonsense_from_a_shape_function) {
 BOTH(wrong_calls) {
     int op = add_cumsum(tc, NULL);
     tc_tensor a = matrix(tc, ROWS, COLS), two[2], dead = tc_add_s(a, 1);
-    tc_ctx *other = open_backend("interp");
+    tc_ctx *other = open_backend("aot_eager");
     int theirs = add_cumsum(other, NULL);
     tc_tensor foreign = tc_zeros(other, TC_DIMS(2), TC_F32);
     tc_free(dead);
@@ -1104,6 +1104,36 @@ BOTH(the_descriptor_is_copied) {
     EXPECT(y, want, N);
 }
 
+// ---- contexts that share ----
+BOTH(a_shared_context_has_the_ops) {
+    watch w;
+    memset(&w, 0, sizeof w);
+    int op = add_cumsum(tc, &w), use = op;
+    double x[N], sums[N];
+    tc_fn *f = tc_compile(tc, sums_body, &use, sizeof use, NULL);
+    tc_ctx *other = tc_open_shared(tc);
+    REQUIRE(other);
+    CHECK_EQ(tc_op_named(other, "cumsum"), op);
+    int late = add_op(tc, "late", cumsum, NULL, 1, NULL);
+    int own = add_op(other, "own", reversed, NULL, 1, NULL);
+    CHECK(late != own);
+    tc_tensor a = matrix(other, ROWS, COLS), y;
+    CHECK(!tc_custom(other, late, &a, 1).id); // registered after it was opened
+    CHECK_EQ(tc_error(other), TC_E_ARG);
+    tc_error_clear(other);
+    for (int i = 0; i < N; i++) x[i] = 2 * (given(i) + 1);
+    sums_of(x, ROWS, COLS, sums);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_call(f, &a, 1, &y, 1), TC_OK); // runs the body in the other context
+        EXPECT(y, sums, N);
+        tc_tensor z = tc_custom(other, own, &a, 1);
+        for (int i = 0; i < N; i++) x[i] = given(N - 1 - i);
+        EXPECT(z, x, N);
+    }
+    CHECK(!tc_error(other));
+    tc_close(other);
+}
+
 // ---- seeing ----
 BOTH(explain_tells_of_it) {
     int op = add_cumsum(tc, NULL);
@@ -1127,7 +1157,7 @@ TEST(graphs_are_dumped_and_read_back) {
                                "%3 = reshape %2                   f32[48]\n"
                                "%4 = custom %2 op=places          i64[4]\n"
                                "return %3 %4\n";
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     tc__ixpool ix;
     tc__graph g;
     tc__ids out;
@@ -1166,7 +1196,7 @@ TEST(graphs_are_dumped_and_read_back) {
 TEST(without_fusion_and_without_passes) {
     for (int k = 0; k < 2; k++) {
         tc_config config = tc_config_default();
-        config.backend = "interp";
+        config.backend = "aot_eager";
         config.no_fusion = k == 0, config.passes_off = k ? "all" : NULL;
         tc_ctx *tc = tc_open(&config);
         int op = add_cumsum(tc, NULL);

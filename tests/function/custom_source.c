@@ -25,7 +25,7 @@ typedef enum use { CPU, INTERP, NO_COMPILER, DISK } use;
 static tc_ctx *open_for(use how) {
     static char folder[] = "/tmp/tc-custom-XXXXXX";
     tc_config config = tc_config_default();
-    config.backend = how == INTERP ? "interp" : "cpu";
+    config.backend = how == INTERP ? "aot_eager" : "cpu";
     config.cc = how == NO_COMPILER ? "/nowhere/cc" : NULL;
     config.no_disk_cache = how != DISK;
     config.threads = 2;
@@ -376,7 +376,7 @@ TEST(many_of_them) {
 // ---- errors ----
 TEST(without_a_compiler) {
     static const use uses[] = {INTERP, NO_COMPILER};
-    static const char *const text[] = {"the backend is interp", "/nowhere/cc"};
+    static const char *const text[] = {"the backend does not compile", "/nowhere/cc"};
     for (int k = 0; k < 2; k++) {
         tc_ctx *tc = open_for(uses[k]);
         int op = add_source(tc, "sums", NULL, sums_text, NULL);

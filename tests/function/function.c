@@ -4,64 +4,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
-
-#include <math.h>
-
-// ---- help ----
-static tc_ctx *open_backend(const char *backend) {
-    tc_config config = tc_config_default();
-    config.backend = backend;
-    config.threads = 2;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-#define BOTH(name)                                                                         \
-    static void body_##name(tc_ctx *tc);                                                   \
-    static void both_##name(const char *backend) {                                         \
-        tc_ctx *tc = open_backend(backend);                                                \
-        REQUIRE(tc);                                                                       \
-        body_##name(tc);                                                                   \
-        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
-        tc_close(tc);                                                                      \
-    }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
-    TEST(name##_cpu) { both_##name("cpu"); }                                               \
-    static void body_##name(tc_ctx *tc)
-
-// f32 [n]: from + i * step
-static tc_tensor line(tc_ctx *tc, int n, double from, double step) {
-    float *p = (float *)malloc(sizeof *p * (size_t)(n + 1));
-    for (int i = 0; i < n; i++) p[i] = (float)(from + i * step);
-    tc_tensor t = tc_from_data(tc, p, TC_DIMS(n), TC_F32);
-    free(p);
-    return t;
-}
-
-#define AT(t, i) at_index((t), (i), __LINE__)
-static double at_index(tc_tensor t, int i, int line_number) {
-    int64_t n = tc_numel(t);
-    float *p = (float *)malloc(sizeof *p * (size_t)(n > 0 ? n : 1));
-    double x = NAN;
-    tc_status s = tc_read(t, p, (size_t)(n > 0 ? n : 0) * sizeof *p);
-    if (s || i >= n)
-        test_fail(__FILE__, line_number, "read: %s", tc_status_name(s));
-    else
-        x = (double)p[i];
-    free(p);
-    return x;
-}
-
-static void expect_error(tc_ctx *tc, tc_status item, const char *text, int line_number) {
-    if (tc_error(tc) != item)
-        test_fail(__FILE__, line_number, "error is %s (%s), not %s",
-                  tc_status_name(tc_error(tc)), tc_error_text(tc), tc_status_name(item));
-    else if (!strstr(tc_error_text(tc), text))
-        test_fail(__FILE__, line_number, "\"%s\" lacks \"%s\"", tc_error_text(tc), text);
-    tc_error_clear(tc);
-}
-#define ERROR(item, text)      expect_error(tc, (item), (text), __LINE__)
-#define CALL(f, in, n, out, m) CHECK_EQ(tc_call(f, in, n, out, m), TC_OK)
+#include "help.h"
 
 enum { N = 40 };
 
@@ -141,8 +84,6 @@ BOTH(a_steady_call_allocates_nothing) {
 }
 
 // ---- guards: each kind, hit and miss ----
-
-#define MISS(f, k) CHECK_EQ(tc_last_miss(f).kind, k)
 
 // Calls with x and y until that is skipped, and once more.
 static void settle(tc_fn *f, tc_tensor x, tc_tensor y, int line_number) {
@@ -697,6 +638,42 @@ BOTH(a_function_that_calls_itself) {
         CHECK_EQ(AT(z, 3), 3 + 4 + 3 + 2 + 1);
     }
     CHECK_EQ(tc_stats_get(tc).skips, 2);
+}
+
+static void scaled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc;
+    out[0] = tc_mul_s(in[0], *(const double *)user);
+}
+
+static void calls_scaled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor y;
+    tc_call(inner, in, 1, &y, 1);
+    out[0] = tc_add_s(y, 1);
+}
+
+// What an inlined function depends on, the function around it depends on.
+BOTH(bytes_of_inner_functions) {
+    double *by = (double *)malloc(sizeof *by);
+    *by = 2;
+    inner = tc_compile(tc, scaled, by, sizeof *by, NULL);
+    tc_fn *f = tc_compile(tc, calls_scaled, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 1), z;
+    for (int k = 0; k < 12; k++) {
+        *by = k < 4 ? 2 : k < 8 ? 3 : 2;
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 5 * *by + 1);
+        if (k == 4) CHECK_EQ(tc_last_miss(f).kind, TC_MISS_BYTES);
+    }
+    CHECK_EQ(tc_stats_get(tc).skips, 2 + 2 + 4);
+    tc_fn_free(inner); // and its bytes with it
+    free(by);
+    double other = 5;
+    inner = tc_compile(tc, scaled, &other, sizeof other, NULL);
+    for (int k = 0; k < 4; k++) {
+        CALL(f, &x, 1, &z, 1);
+        CHECK_EQ(AT(z, 5), 26);
+    }
 }
 
 // h = f(h): the result of one call is an input of the next.

@@ -21,7 +21,7 @@ static tc_ctx *open_backend(const char *backend) {
         if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
         tc_close(tc);                                                                      \
     }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
+    TEST(name##_interp) { both_##name("aot_eager"); }                                      \
     TEST(name##_cpu) { both_##name("cpu"); }                                               \
     static void body_##name(tc_ctx *tc)
 
@@ -457,7 +457,7 @@ BOTH(the_host_decides) {
 }
 
 TEST(it_is_said_in_the_logs) {
-    tc_ctx *tc = open_backend("interp");
+    tc_ctx *tc = open_backend("aot_eager");
     notes w;
     memset(&w, 0, sizeof w);
     tc_tensor a = matrix(tc);

@@ -4,27 +4,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
-
-static tc_ctx *open_backend(const char *backend) {
-    tc_config config = tc_config_default();
-    config.backend = backend;
-    config.threads = 2;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-#define BOTH(name)                                                                         \
-    static void body_##name(tc_ctx *tc);                                                   \
-    static void both_##name(const char *backend) {                                         \
-        tc_ctx *tc = open_backend(backend);                                                \
-        REQUIRE(tc);                                                                       \
-        body_##name(tc);                                                                   \
-        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
-        tc_close(tc);                                                                      \
-    }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
-    TEST(name##_cpu) { both_##name("cpu"); }                                               \
-    static void body_##name(tc_ctx *tc)
+#include "help.h"
 
 // ---- bodies: each takes x[n, m] and gives one result ----
 
@@ -153,11 +133,12 @@ BOTH(two_programs_for_any_number_of_values) {
 }
 
 // A thousand random sizes and values: every answer right, and few programs.
-static void sequences(tc_ctx *tc, int visits, uint64_t most) {
+BOTH(random_sequences) {
+    enum { VISITS = 1000, PROGRAMS = 16 };
     for (int b = 0; b < BODIES; b++) {
         uint64_t before = tc_stats_get(tc).programs;
         seed = 17 + (uint32_t)b;
-        for (int i = 0; i < visits; i++) {
+        for (int i = 0; i < VISITS; i++) {
             int n = below(8) ? 1 + below(MOST - 1) : 1 + below(2);
             int m = below(8) ? 1 + below(MOST - 1) : 1 + below(2);
             tc_tensor x = random_tensor(tc, n, m);
@@ -165,20 +146,8 @@ static void sequences(tc_ctx *tc, int visits, uint64_t most) {
             tc_free(x);
         }
         uint64_t made = tc_stats_get(tc).programs - before;
-        if (made > most) FAIL("%s: %d programs", bodies[b].name, (int)made);
+        if (made > PROGRAMS) FAIL("%s: %d programs", bodies[b].name, (int)made);
     }
-}
-
-TEST(random_sequences_interp) {
-    tc_ctx *tc = open_backend("interp");
-    sequences(tc, 1000, 16);
-    tc_close(tc);
-}
-
-TEST(random_sequences_cpu) {
-    tc_ctx *tc = open_backend("cpu");
-    sequences(tc, 60, 16);
-    tc_close(tc);
 }
 
 // ---- choices ----

@@ -3,23 +3,9 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "help.h"
 
 enum { N = 40 };
-
-static tc_ctx *open_cpu(void) {
-    tc_config config = tc_config_default();
-    config.threads = 1, config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-static tc_tensor filled(tc_ctx *tc, int n, double v) {
-    return tc_full(tc, TC_DIMS(n), v, TC_F32);
-}
-
-static double first(tc_tensor t) {
-    float x[2 * N];
-    return tc_read(t, x, (size_t)tc_numel(t) * sizeof *x) ? -1 : (double)x[0];
-}
 
 static int runs;
 
@@ -37,12 +23,12 @@ typedef struct both {
 
 static both go(tc_ctx *tc, tc_fn *f, int n, double v) {
     both b;
-    tc_tensor x = filled(tc, n, v), y, z;
+    tc_tensor x = line(tc, n, v, 0), y, z;
     tc_trace_begin_at(tc, "stance", NULL, "stances.c", 1);
     y = tc_add_s(tc_mul_s(x, 2), 1);
     b.region = tc_trace_end(tc);
     b.call = tc_call(f, &x, 1, &z, 1);
-    b.r = b.region ? 0 : first(y), b.c = b.call ? 0 : first(z);
+    b.r = b.region ? 0 : AT(y, 0), b.c = b.call ? 0 : AT(z, 0);
     return b;
 }
 
@@ -65,7 +51,7 @@ static both go(tc_ctx *tc, tc_fn *f, int n, double v) {
     } while (0)
 
 TEST(force_eager) {
-    tc_ctx *tc = open_cpu();
+    tc_ctx *tc = open_backend("cpu");
     tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
     CHECK_EQ(tc_set_stance(tc, TC_STANCE_FORCE_EAGER), TC_STANCE_DEFAULT);
     for (int k = 0; k < 4; k++) GOOD(N, k);
@@ -83,7 +69,7 @@ TEST(force_eager) {
 }
 
 TEST(eager_on_recompile) {
-    tc_ctx *tc = open_cpu();
+    tc_ctx *tc = open_backend("cpu");
     tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
     tc_set_stance(tc, TC_STANCE_EAGER_ON_RECOMPILE);
     for (int k = 0; k < 3; k++) GOOD(N, k); // the first call and hits of it
@@ -101,7 +87,7 @@ TEST(eager_on_recompile) {
 }
 
 TEST(fail_on_recompile) {
-    tc_ctx *tc = open_cpu();
+    tc_ctx *tc = open_backend("cpu");
     tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
     tc_set_stance(tc, TC_STANCE_FAIL_ON_RECOMPILE);
     REFUSED(N, 1); // a first call
@@ -120,19 +106,19 @@ TEST(fail_on_recompile) {
 
 // What is refused leaves its inputs as they were.
 TEST(refused_regions_write_nothing) {
-    tc_ctx *tc = open_cpu();
-    tc_tensor x = filled(tc, N, 3);
+    tc_ctx *tc = open_backend("cpu");
+    tc_tensor x = line(tc, N, 3, 0);
     tc_set_stance(tc, TC_STANCE_FAIL_ON_RECOMPILE);
     tc_trace_begin(tc, "writes");
     tc_add_s_(x, 1);
     CHECK_EQ(tc_trace_end(tc), TC_E_RECOMPILE);
     tc_error_clear(tc);
-    CHECK_EQ(first(x), 3);
+    CHECK_EQ(AT(x, 0), 3);
     tc_close(tc);
 }
 
 TEST(bad_stances) {
-    tc_ctx *tc = open_cpu();
+    tc_ctx *tc = open_backend("cpu");
     CHECK_EQ(tc_set_stance(NULL, TC_STANCE_DEFAULT), TC_STANCE_DEFAULT);
     tc_set_stance(tc, (tc_stance)17);
     CHECK_EQ(tc_error(tc), TC_E_ARG);
@@ -151,9 +137,9 @@ TEST(bad_stances) {
 
 // Everything is recorded and made again; tensors of the caller's live on.
 TEST(reset) {
-    tc_ctx *tc = open_cpu();
+    tc_ctx *tc = open_backend("cpu");
     tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
-    tc_tensor x = filled(tc, N, 3), y, kept;
+    tc_tensor x = line(tc, N, 3, 0), y, kept;
     for (int k = 0; k < 3; k++) GOOD(N, k);
     tc_call(f, &x, 1, &y, 1);
     tc_trace_begin(tc, "keeps");
@@ -162,8 +148,8 @@ TEST(reset) {
     uint64_t programs = tc_stats_get(tc).programs, compiles = tc_stats_get(tc).compiles;
     runs = 0;
     CHECK_EQ(tc_reset(tc), TC_OK);
-    CHECK_EQ(first(y), 7);
-    CHECK_EQ(first(kept), -3);
+    CHECK_EQ(AT(y, 0), 7);
+    CHECK_EQ(AT(kept, 0), -3);
     for (int k = 0; k < 4; k++) GOOD(N, k);
     CHECK_EQ(runs, 2);
     CHECK_EQ(tc_stats_get(tc).programs, programs + 2);

@@ -48,12 +48,12 @@ static const struct {
     const char *passes_off;
     int keep; // 1: every result is named by tc_keep, so that it is an output
 } variants[VARIANTS] = {
-    {"eager", "interp", 1, 0, "", 0},
-    {"region, interpreted", "interp", 1, 0, "", 0},
-    {"region, interpreted, 2 threads", "interp", 2, 0, "", 0},
-    {"region, interpreted, no fusion", "interp", 1, 1, "", 0},
-    {"region, interpreted, no passes", "interp", 1, 0, "all", 0},
-    {"region, interpreted, all results kept", "interp", 1, 0, "", 1},
+    {"eager", "aot_eager", 1, 0, "", 0},
+    {"region, interpreted", "aot_eager", 1, 0, "", 0},
+    {"region, interpreted, 2 threads", "aot_eager", 2, 0, "", 0},
+    {"region, interpreted, no fusion", "aot_eager", 1, 1, "", 0},
+    {"region, interpreted, no passes", "aot_eager", 1, 0, "all", 0},
+    {"region, interpreted, all results kept", "aot_eager", 1, 0, "", 1},
     {"region, compiled", "cpu", 2, 0, "", 0},
     {"region, compiled, no fusion", "cpu", 1, 1, "", 0},
 };

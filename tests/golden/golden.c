@@ -276,7 +276,7 @@ static void check_golden(const char *name) {
         if (!strcmp(goldens[i].name, name)) g = &goldens[i];
     REQUIRE(g != NULL);
     tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     config.baseline = 1; // the text does not depend on the CPU
     tc_ctx *c = tc_open(&config);
     tc__text t, input;

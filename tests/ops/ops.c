@@ -200,7 +200,7 @@ static int region_number;
 static tc_ctx *context_of(int run) {
     if (run_context[run]) return run_context[run];
     tc_config config = tc_config_default();
-    config.backend = run == RUN_CPU ? "cpu" : "interp";
+    config.backend = run == RUN_CPU ? "cpu" : "aot_eager";
     config.threads = run == RUN_CPU ? 2 : 1;
     config.no_disk_cache = 1;
     return run_context[run] = tc_open(&config);
@@ -395,6 +395,7 @@ typedef struct row {
 #define FN_CONTRACT(name) NULL, NULL, NULL
 #define FN_KERNEL(name)   NULL, NULL, NULL
 #define FN_EFFECT(name)   NULL, NULL, NULL
+#define FN_CUSTOM(name)   NULL, NULL, NULL
 static const row rows[] = {
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \
     {#id, #name, #kind, #range, FN_##kind(name)},

@@ -380,7 +380,7 @@ static tc_config config_of(const char *backend, const char *cc, int threads) {
 }
 
 static void check_config(const tc_config *config) {
-    tc_config plain = config_of("interp", NULL, 1);
+    tc_config plain = config_of("aot_eager", NULL, 1);
     int compiled = !strcmp(config->backend, "cpu");
     tc_ctx *ref = tc_open(&plain), *tc = tc_open(config);
     inputs of_ref = make_inputs(ref), in = make_inputs(tc);
@@ -431,18 +431,18 @@ TEST(compiled_without_passes) {
 }
 
 TEST(interpreted_two_threads) {
-    tc_config config = config_of("interp", NULL, 2);
+    tc_config config = config_of("aot_eager", NULL, 2);
     check_config(&config);
 }
 
 TEST(interpreted_unfused) {
-    tc_config config = config_of("interp", NULL, 2);
+    tc_config config = config_of("aot_eager", NULL, 2);
     config.no_fusion = 1;
     check_config(&config);
 }
 
 TEST(interpreted_without_passes) {
-    tc_config config = config_of("interp", NULL, 1);
+    tc_config config = config_of("aot_eager", NULL, 1);
     config.passes_off = "all";
     check_config(&config);
 }

@@ -4,68 +4,11 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "help.h"
 
-#include <math.h>
 #include <sys/mman.h>
 
-// ---- help ----
-static tc_ctx *open_backend(const char *backend) {
-    tc_config config = tc_config_default();
-    config.backend = backend;
-    config.threads = 2;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-#define BOTH(name)                                                                         \
-    static void body_##name(tc_ctx *tc);                                                   \
-    static void both_##name(const char *backend) {                                         \
-        tc_ctx *tc = open_backend(backend);                                                \
-        REQUIRE(tc);                                                                       \
-        body_##name(tc);                                                                   \
-        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
-        tc_close(tc);                                                                      \
-    }                                                                                      \
-    TEST(name##_interp) { both_##name("interp"); }                                         \
-    TEST(name##_cpu) { both_##name("cpu"); }                                               \
-    static void body_##name(tc_ctx *tc)
-
 enum { N = 40 }; // more than the 16 elements that are always outputs
-
-// f32 [n]: from + i * step
-static tc_tensor line(tc_ctx *tc, int n, double from, double step) {
-    float *p = (float *)malloc(sizeof *p * (size_t)(n + 1));
-    for (int i = 0; i < n; i++) p[i] = (float)(from + i * step);
-    tc_tensor t = tc_from_data(tc, p, TC_DIMS(n), TC_F32);
-    free(p);
-    return t;
-}
-
-#define AT(t, i) at_index((t), (i), __LINE__)
-static double at_index(tc_tensor t, int i, int line_number) {
-    int64_t n = tc_numel(t);
-    float *p = (float *)malloc(sizeof *p * (size_t)(n > 0 ? n : 1));
-    double x = NAN;
-    tc_status s = tc_read(t, p, (size_t)(n > 0 ? n : 0) * sizeof *p);
-    if (s || i >= n)
-        test_fail(__FILE__, line_number, "read: %s", tc_status_name(s));
-    else
-        x = (double)p[i];
-    free(p);
-    return x;
-}
-
-static void expect_error(tc_ctx *tc, tc_status item, const char *text, int line_number) {
-    if (tc_error(tc) != item)
-        test_fail(__FILE__, line_number, "error is %s (%s), not %s",
-                  tc_status_name(tc_error(tc)), tc_error_text(tc), tc_status_name(item));
-    else if (!strstr(tc_error_text(tc), text))
-        test_fail(__FILE__, line_number, "\"%s\" lacks \"%s\"", tc_error_text(tc), text);
-    tc_error_clear(tc);
-}
-#define ERROR(item, text) expect_error(tc, (item), (text), __LINE__)
-#define BEGIN(name)       tc_trace_begin_at(tc, name, NULL, "region.c", 1)
-#define END()             CHECK_EQ(tc_trace_end(tc), TC_OK)
 
 // ---- following and forking ----
 BOTH(leaves_have_data) {
@@ -889,7 +832,7 @@ BOTH(one_result_as_several_outputs) {
 
 // ---- contexts and scopes ----
 BOTH(contexts_do_not_mix) {
-    tc_ctx *other = open_backend("interp");
+    tc_ctx *other = open_backend("aot_eager");
     tc_tensor x = line(tc, N, 0, 1), y = line(other, N, 0, 1);
     CHECK(tc_is_null(tc_add(x, y)));
     ERROR(TC_E_FOREIGN, "add");

@@ -53,14 +53,8 @@ static void expect_text(const char *text, const char *part, int line) {
 // From here on, an empty disk cache of the test's own.
 static char cache_path[] = "/tmp/tc-seeing-XXXXXX";
 static void empty_cache(void) {
-    CHECK(mkdtemp(cache_path) != NULL);
+    test_folder_make(cache_path);
     setenv("TC_CACHE_DIR", cache_path, 1);
-}
-
-static void remove_cache(void) {
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", cache_path);
-    CHECK_EQ(system(command), 0);
 }
 
 static tc_ctx *open_context(void) {
@@ -207,7 +201,7 @@ TEST(channel_output_code) {
         HAS("const tc_kargs *");
         CHECK_EQ(occurrences(text, "[tcompile] output_code: "), 1);
     }
-    remove_cache();
+    test_folder_remove(cache_path);
 }
 
 TEST(channel_cache) {
@@ -218,7 +212,7 @@ TEST(channel_cache) {
     text = logged("cache", visit_softmax);
     HAS(": from disk");
     HAS("region \"scores\": 1 kernels, 0 to compile");
-    remove_cache();
+    test_folder_remove(cache_path);
 }
 
 TEST(channels_together_and_unknown_ones) {
@@ -300,7 +294,7 @@ TEST(stats_of_a_first_visit_cold_and_from_disk) {
         STAYED(program_hits), STAYED(memory_hits), STAYED(eager_ops), STAYED(graph_breaks);
         tc_close(tc);
     }
-    remove_cache();
+    test_folder_remove(cache_path);
 }
 
 TEST(stats_of_a_known_visit) {
@@ -395,7 +389,7 @@ TEST(tc_disable) {
 }
 
 TEST(tc_backend_and_threads) {
-    setenv("TC_BACKEND", "interp", 1);
+    setenv("TC_BACKEND", "aot_eager", 1);
     setenv("TC_THREADS", "3", 1);
     tc_ctx *tc = tc_open(NULL);
     CHECK_EQ(tc__threads(tc), TC__THREADS ? 3 : 1);

@@ -15,8 +15,8 @@ typedef struct form {
     int baseline;
 } form;
 
-static const form forms[FORMS] = {{"interp", "split", 0},
-                                  {"interp", "", 0},
+static const form forms[FORMS] = {{"aot_eager", "split", 0},
+                                  {"aot_eager", "", 0},
                                   {"cpu", "all", 0},
                                   {"cpu", "", 0},
                                   {"cpu", "", 1}};

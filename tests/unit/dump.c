@@ -15,7 +15,7 @@ typedef struct kit {
 static void kit_open(kit *t) {
     tc_config config = tc_config_default();
     memset(t, 0, sizeof *t);
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     t->c = tc_open(&config);
     tc__ix_open(&t->ix, t->c);
     tc__graph_open(&t->g, t->c, &t->ix);

@@ -4,16 +4,14 @@
 
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
+#include "help.h"
 
 static char folder[] = "/tmp/tc_npy_XXXXXX";
 static char path[64];
 static tc_ctx *tc;
 
 static void start(void) {
-    tc_config config = tc_config_default();
-    config.backend = "interp";
-    config.no_disk_cache = 1;
-    tc = tc_open(&config);
+    tc = open_backend("aot_eager");
     CHECK(tc && mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.npy", folder);
 }

@@ -200,7 +200,7 @@ static int run(tc_ctx *c, tc__proc *p, const char *command, int limit_ms) {
     snprintf(text, sizeof text, "%s", command);
     p->argv = argv;
     if (!tc__proc_start(c, p, environment)) return 0;
-    tc__procs_wait(p, 1, limit_ms);
+    tc__procs_wait(p, 1, limit_ms, NULL);
     p->argv = NULL;
     return 1;
 }
@@ -241,7 +241,7 @@ TEST(process_that_is_not_there) {
     memset(&p, 0, sizeof p);
     p.argv = argv;
     CHECK(!tc__proc_start(c, &p, environment) && errno == ENOENT);
-    tc__procs_wait(&p, 1, 1000);
+    tc__procs_wait(&p, 1, 1000, NULL);
     CHECK(p.exit_code == -1 && !p.started);
     tc__text_free(&p.text);
 }
@@ -263,7 +263,7 @@ TEST(processes_joined_by_a_pipe) {
     CHECK(tc__proc_start(c, &p[0], environment) && tc__proc_start(c, &p[1], environment));
     close(ends[0]);
     close(ends[1]);
-    tc__procs_wait(p, 2, 5000);
+    tc__procs_wait(p, 2, 5000, NULL);
     CHECK(!p[0].exit_code && !p[1].exit_code);
     CHECK_STR(p[0].text.at, "done\n");
     CHECK_EQ(atoi(p[1].text.at), 3000000);

@@ -22,7 +22,7 @@ typedef struct kit {
 static void kit_open(kit *t, const char *text, uint32_t passes_off, int fuse) {
     tc_config config = tc_config_default();
     memset(t, 0, sizeof *t);
-    config.backend = "interp", config.threads = 1;
+    config.backend = "aot_eager", config.threads = 1;
     t->c = tc_open(&config);
     tc__ix_open(&t->ix, t->c);
     tc__graph_open(&t->from, t->c, &t->ix), tc__graph_open(&t->g, t->c, &t->ix);
@@ -184,8 +184,8 @@ static compiled built(kit *t, const char *folder, int avx2) {
     compiled f = NULL;
     tc__text out;
     tc__text_init(&out, t->c);
-    CHECK(tc__print_prelude(&out, groups, 1, avx2));
-    CHECK(tc__print_kernel(&out, groups[0], &tc__dialect_c, "kernel"));
+    const char *name = "kernel";
+    CHECK(tc__print_unit(&out, groups, &name, 1, avx2));
     CHECK(strstr(out.at, "s0 = a->size[0]"));
     snprintf(path, sizeof path, "%s/k%d.c", folder, avx2);
     FILE *file = fopen(path, "wb");
@@ -219,9 +219,9 @@ static void check_lengths(kit *t, compiled f) {
 
 TEST(symbolic_kernel_compiles_and_serves_all_lengths) {
     kit t;
-    char folder[] = "/tmp/tc_schedule_XXXXXX", line[100];
+    char folder[] = "/tmp/tc_schedule_XXXXXX";
     if (system("cc --version >/dev/null 2>&1")) SKIP("no cc");
-    REQUIRE(mkdtemp(folder) != NULL);
+    REQUIRE(test_folder_make(folder));
     kit_open(&t, softmax, 0, 1);
     REQUIRE(t.s.kernel.count == 1);
     for (int avx2 = 0; avx2 < 2; avx2++) {
@@ -230,8 +230,7 @@ TEST(symbolic_kernel_compiles_and_serves_all_lengths) {
         if (f) check_lengths(&t, f);
     }
     kit_close(&t);
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    CHECK(system(line) == 0);
+    test_folder_remove(folder);
 }
 
 // ---- passes and fusion change no bits ----

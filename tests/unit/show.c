@@ -3,16 +3,11 @@
 
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
+#include "help.h"
+
 #include <locale.h>
 
 static tc_ctx *tc;
-
-static void start(void) {
-    tc_config config = tc_config_default();
-    config.backend = "interp";
-    config.no_disk_cache = 1;
-    tc = tc_open(&config);
-}
 
 static void check_shown(tc_tensor t, const char *want, int line) {
     const void *data;
@@ -34,7 +29,7 @@ static tc_tensor floats(int n, const double *v) {
 TEST(forms) {
     static const double fixed[] = {0.1, -2, 3}, whole[] = {1, -2, 0},
                         wide[] = {1e-3, 1e3, 0}, small[] = {1e-5, 2e-5}, big[] = {1e9, 1};
-    start();
+    tc = open_backend("aot_eager");
     SHOWN(floats(3, fixed), "tensor([ 0.1000, -2.0000,  3.0000])\n");
     SHOWN(floats(3, whole), "tensor([ 1., -2.,  0.])\n");
     SHOWN(floats(3, wide), "tensor([1.0000e-03, 1.0000e+03, 0.0000e+00])\n");
@@ -52,7 +47,7 @@ TEST(forms) {
 }
 
 TEST(blocks_and_views) {
-    start();
+    tc = open_backend("aot_eager");
     tc_tensor x = tc_reshape(tc_arange(tc, 0, 8, 1, TC_I64), TC_DIMS(2, 2, 2));
     SHOWN(x,
           "tensor([[[0, 1],\n         [2, 3]],\n\n        [[4, 5],\n         [6, 7]]])\n");
@@ -61,7 +56,7 @@ TEST(blocks_and_views) {
 }
 
 TEST(long_lines_wrap) {
-    start();
+    tc = open_backend("aot_eager");
     SHOWN(
         tc_arange(tc, 0, 30, 1, TC_I64),
         "tensor([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17,\n"
@@ -70,7 +65,7 @@ TEST(long_lines_wrap) {
 }
 
 TEST(more_than_1000_elements_are_cut) {
-    start();
+    tc = open_backend("aot_eager");
     SHOWN(tc_arange(tc, 0, 1001, 1, TC_I64),
           "tensor([   0,    1,    2,  ...,  998,  999, 1000])\n");
     SHOWN(tc_reshape(tc_arange(tc, 0, 1100, 1, TC_I64), TC_DIMS(11, 100)),
@@ -99,7 +94,7 @@ TEST(locale) {
     }
     static const double fixed[] = {0.5, -2};
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) return;
-    start();
+    tc = open_backend("aot_eager");
     SHOWN(floats(2, fixed), "tensor([ 0.5000, -2.0000])\n");
     tc_close(tc);
 }

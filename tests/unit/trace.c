@@ -4,12 +4,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
-
-static tc_ctx *open_context(void) {
-    tc_config config = tc_config_default();
-    config.backend = "interp", config.threads = 1, config.no_disk_cache = 1;
-    return tc_open(&config);
-}
+#include "help.h"
 
 static tc_tensor numbers(tc_ctx *tc, int n) { return tc_arange(tc, 0, n, 1, TC_F32); }
 static tc__region *first_region(tc_ctx *tc) { return tc__recorder_of(tc)->region; }
@@ -32,14 +27,12 @@ static void check_trie(tc_ctx *tc, int want_steps, int want_ends, int line) {
                   want_steps, want_ends);
 }
 #define TRIE(steps, ends) check_trie(tc, (steps), (ends), __LINE__)
-#define BEGIN()           tc_trace_begin_at(tc, "trace", NULL, "trace.c", 1)
-#define END()             CHECK_EQ(tc_trace_end(tc), TC_OK)
 
 TEST(a_path_is_one_step_per_call) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40);
     for (int k = 0; k < 3; k++) {
-        BEGIN();
+        BEGIN("trace");
         tc_tensor y = tc_add(x, x), z = tc_mul(y, x);
         (void)z;
         tc__visit *v = open_visit(tc);
@@ -60,11 +53,11 @@ TEST(a_path_is_one_step_per_call) {
 }
 
 TEST(a_handle_is_epoch_and_position) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40), y[2];
     uint32_t epoch[2];
     for (int k = 0; k < 2; k++) {
-        BEGIN();
+        BEGIN("trace");
         tc_neg(x);
         y[k] = tc_abs(x);
         epoch[k] = open_visit(tc)->epoch;
@@ -78,21 +71,21 @@ TEST(a_handle_is_epoch_and_position) {
 }
 
 TEST(patterns_fork_where_they_differ) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 40);
-    BEGIN();
+    BEGIN("trace");
     tc_add(a, a);
     END();
     TRIE(2, 1);
-    BEGIN();
+    BEGIN("trace");
     tc_add(a, b); // x0 x1
     END();
     TRIE(4, 2);
-    BEGIN();
+    BEGIN("trace");
     tc_add(b, a); // the same pattern
     END();
     TRIE(4, 2);
-    BEGIN();
+    BEGIN("trace");
     tc_add(b, b);
     END();
     TRIE(4, 2);
@@ -100,25 +93,25 @@ TEST(patterns_fork_where_they_differ) {
 }
 
 TEST(attributes_and_layouts_fork) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor m = tc_reshape(numbers(tc, 40), TC_DIMS(8, 5));
     const double s[4] = {1, 2, 1, 2};
     for (int k = 0; k < 4; k++) {
-        BEGIN();
+        BEGIN("trace");
         tc_add_s(m, s[k]);
         END();
         TRIE(k ? 4 : 2, k ? 2 : 1);
     }
-    BEGIN();
+    BEGIN("trace");
     tc_add_s(tc_t(m), 1); // a view recorded inside is a step, not a layout
     END();
     TRIE(7, 3);
     tc_tensor t = tc_t(m);
-    BEGIN();
+    BEGIN("trace");
     tc_add_s(t, 1); // a view from outside is a layout of its external
     END();
     TRIE(9, 4);
-    BEGIN();
+    BEGIN("trace");
     tc_add_s(t, 1);
     END();
     TRIE(9, 4);
@@ -126,9 +119,9 @@ TEST(attributes_and_layouts_fork) {
 }
 
 TEST(a_view_of_a_bound_tensor_is_an_alias) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40), v = tc_slice(x, 0, 0, 20, 1), w = tc_clone(v);
-    BEGIN();
+    BEGIN("trace");
     tc_neg(x), tc_neg(v), tc_neg(w);
     tc__visit *visit = open_visit(tc);
     CHECK_EQ(visit->external.count, 3);
@@ -136,7 +129,7 @@ TEST(a_view_of_a_bound_tensor_is_an_alias) {
     CHECK_EQ(visit->external.at[1].alias, 0);
     CHECK_EQ(visit->external.at[2].alias, 2);
     END();
-    BEGIN();
+    BEGIN("trace");
     tc_neg(x), tc_neg(w), tc_neg(w); // another pattern of storages
     END();
     TRIE(7, 2);
@@ -144,13 +137,13 @@ TEST(a_view_of_a_bound_tensor_is_an_alias) {
 }
 
 TEST(a_failed_match_leaves_no_binding_behind) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 40), c = numbers(tc, 41);
-    BEGIN();
+    BEGIN("trace");
     tc_add(a, b);
     END();
     // The step is tried with a bound first, then c does not fit: a must be free again.
-    BEGIN();
+    BEGIN("trace");
     tc_tensor y = tc_add(a, tc_narrow(c, 0, 0, 40)), z = tc_mul(a, a);
     tc__visit *v = open_visit(tc);
     CHECK_EQ(v->external.count, 2);
@@ -165,9 +158,9 @@ TEST(a_failed_match_leaves_no_binding_behind) {
 }
 
 TEST(a_refused_call_is_no_step) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor a = numbers(tc, 40), b = numbers(tc, 41);
-    BEGIN();
+    BEGIN("trace");
     tc_neg(a);
     size_t before = open_visit(tc)->path.count, bound = open_visit(tc)->external.count;
     CHECK(tc_is_null(tc_add(a, b)));
@@ -179,10 +172,10 @@ TEST(a_refused_call_is_no_step) {
 }
 
 TEST(breaks_and_keeps_are_steps) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40);
     for (int k = 0; k < 3; k++) {
-        BEGIN();
+        BEGIN("trace");
         tc_tensor y = tc_keep(tc_add_s(x, 1)), s = tc_sum(y, 0);
         CHECK_EQ(tc_item(s), 820);
         CHECK_EQ(open_visit(tc)->path.at[1]->op, TC_OP_KEEP);
@@ -197,10 +190,10 @@ TEST(breaks_and_keeps_are_steps) {
 }
 
 TEST(two_visits_are_held_and_the_older_one_dies) {
-    tc_ctx *tc = open_context();
+    tc_ctx *tc = open_backend("aot_eager");
     tc_tensor x = numbers(tc, 40), y[4];
     for (int k = 0; k < 4; k++) {
-        BEGIN();
+        BEGIN("trace");
         y[k] = tc_add_s(x, 1);
         CHECK_EQ(tc__recorder_of(tc)->visits.count, k == 0 ? 1 : 2);
         END();
@@ -212,12 +205,12 @@ TEST(two_visits_are_held_and_the_older_one_dies) {
 
 TEST(closing_gives_everything_back) {
     for (int abandon = 0; abandon < 2; abandon++) {
-        tc_ctx *tc = open_context();
+        tc_ctx *tc = open_backend("aot_eager");
         tc_tensor x = numbers(tc, 40);
-        BEGIN();
+        BEGIN("trace");
         tc_keep(tc_add_s(x, 1));
         END();
-        BEGIN();
+        BEGIN("trace");
         tc_mul(x, x);
         if (!abandon) END();
         tc_close(tc); // ASan and LSan look on

@@ -1,0 +1,147 @@
+// Programs on registered backends: the graph as the backend sees it, and a run of it.
+// Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
+// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
+// exact (TC__STEP_EXACT).
+
+static tc__foreign *tc__foreign_of(const tc__program *p) {
+    return p->foreign && !p->foreign->failed ? p->foreign : NULL;
+}
+
+// Whether output i of the program is computed into memory of its own.
+static int tc__foreign_computes(const tc__program *p, size_t i) {
+    return !p->output.at[i].alias && p->output.at[i].first == i;
+}
+
+static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s) {
+    memset(s, 0, sizeof *s);
+    s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+    for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
+}
+
+static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
+                            tc_graph_node *to) {
+    int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
+    int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
+    if (!in || !attr) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
+    tc__attr_name a;
+    uint32_t at = 0;
+    memset(&a, 0, sizeof a);
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) // sizes are expressions here
+        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
+    tc__spec_of_node(p, n, &to->spec);
+    return 1;
+}
+
+static int tc__foreign_nodes(tc__foreign *f, const tc__program *p) {
+    size_t n = p->graph.node.count, inputs = 0;
+    tc_graph_node *node = TC__ANEW_ARRAY(&f->arena, tc_graph_node, n + 1);
+    int *input = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->in_source = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    if (!node || !input || !f->in_source) return 0;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *from = p->graph.node.at[i];
+        if (!tc__foreign_node(f, p, from, &node[i])) return 0;
+        if (from->op != TC_OP_INPUT) continue;
+        f->in_source[inputs] = (uint32_t)from->attr[0];
+        input[inputs++] = (int)i;
+    }
+    f->graph.node = node, f->graph.n_node = (int)n;
+    f->graph.input = input, f->graph.n_input = (int)inputs;
+    f->in = TC__ANEW_ARRAY(&f->arena, tc_buffer, inputs + 1);
+    f->dense = TC__ANEW_ARRAY(&f->arena, uint8_t *, inputs + 1);
+    f->dense_bytes = TC__ANEW_ARRAY(&f->arena, size_t, inputs + 1);
+    f->arg = TC__ANEW_ARRAY(&f->arena, double, p->arg.count + 1);
+    return f->in && f->dense && f->dense_bytes && f->arg;
+}
+
+static int tc__foreign_outputs(tc__foreign *f, const tc__program *p) {
+    size_t n = p->output.count, outputs = 0;
+    int *output = TC__ANEW_ARRAY(&f->arena, int, n + 1);
+    f->out_index = TC__ANEW_ARRAY(&f->arena, uint32_t, n + 1);
+    f->out = TC__ANEW_ARRAY(&f->arena, tc_buffer, n + 1);
+    if (!output || !f->out_index || !f->out) return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!tc__foreign_computes(p, i)) continue;
+        f->out_index[outputs] = (uint32_t)i;
+        output[outputs++] = (int)p->output.at[i].node;
+    }
+    f->graph.output = output, f->graph.n_output = (int)outputs;
+    return 1;
+}
+
+static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_status status,
+                              const char *why, int suppress) {
+    tc__foreign *f = p->foreign;
+    if (!suppress)
+        return tc__fail(c, TC_E_COMPILER, "backend \"%s\" could not %s \"%s\": %s%s%s",
+                        f->backend->name, what, f->graph.name, tc__error_name(status),
+                        why ? ": " : "", why ? why : "");
+    f->failed = 1;
+    tc__warn(c, "backend \"%s\" could not %s \"%s\" (%s%s%s); the interpreter goes on",
+             f->backend->name, what, f->graph.name, tc__error_name(status), why ? ": " : "",
+             why ? why : "");
+    return 1;
+}
+
+// Hands the program to its backend; 0 = reported.
+static int tc__foreign_start(tc__program *p, const tc__region *r) {
+    tc_ctx *c = p->ctx;
+    tc__foreign *f = TC__NEW(c, tc__foreign);
+    const char *why = NULL;
+    if (!f) return 0;
+    f->ctx = c, f->backend = p->backend, p->foreign = f;
+    tc__arena_init(&f->arena, c);
+    tc__text_init(&f->text, c);
+    tc__text_init(&f->source, c);
+    f->graph.name = r->name, f->graph.program = p;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    const tc_backend *own = &p->backend->own;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+}
+
+// ---- for the backend ----
+
+TCDEF const char *tc_graph_text(const tc_graph *graph) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p) return NULL;
+    tc__text *t = &p->foreign->text;
+    uint32_t *at = TC__NEW_ARRAY(p->ctx, uint32_t, graph->n_output);
+    tc__text_clear(t);
+    for (int i = 0; at && i < graph->n_output; i++) at[i] = (uint32_t)graph->output[i];
+    if (at) tc__dump_graph(t, &p->graph, at, (size_t)graph->n_output);
+    size_t n = (size_t)graph->n_output + !graph->n_output;
+    if (at) tc__free(p->ctx, at, n * sizeof *at);
+    return at && !t->failed ? t->at : NULL;
+}
+
+static int tc__foreign_cuda(tc__program *p, tc__text *out) {
+    size_t n = p->launch.count;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    char symbol[32];
+    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
+    for (size_t i = 0; ok && i < n; i++) {
+        snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
+        ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
+    }
+    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    return ok;
+}
+
+TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
+    tc__program *p = graph ? (tc__program *)graph->program : NULL;
+    if (!p || !language) return NULL;
+    tc__text *t = &p->foreign->source;
+    int ok = 0;
+    tc__text_clear(t);
+    if (!strcmp(language, "c")) ok = tc__program_print(p, t);
+    if (!strcmp(language, "cuda")) ok = tc__foreign_cuda(p, t);
+    return ok && !t->failed ? t->at : NULL;
+}

@@ -1,0 +1,375 @@
+// Compiled code of a family of contexts: from the texts of kernels to functions, through the process,
+// the disk and the compiler, in this order. Input: a job, which is texts only. Output: its functions.
+// A kernel is known by its whole text, so a change of anything that matters is another kernel.
+// Whatever fails, the kernel has no function, is interpreted, and one line is logged.
+//
+// One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
+// So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
+
+#if TC__JIT
+
+// One kernel of this process.
+typedef struct tc__compiled {
+    uint8_t digest[32];  // of its text
+    tc__dl_function run; // NULL = interpret, do not try again
+} tc__compiled;
+
+typedef struct tc__workshop tc__workshop; // exec/workshop.c
+
+typedef struct tc__library {
+    tc__core core; // must be first: its memory is its own, under the lock
+    tc__mutex lock;
+    uint32_t users; // contexts
+    // Of the context that opened it; copied.
+    const char *compiler, *cache_dir;
+    int disk;
+    unsigned cpu; // TC__CPU_ bits that texts may use
+    size_t compile_memory;
+    int compile_ms, compile_threads;
+    pid_t pid;          // of the process that may hold the lock
+    tc__workshop *shop; // NULL = nothing was done in the background yet
+    // Under the lock.
+    int busy, torn; // it is held; what follows was, in the parent process, when that forked
+    tc__modules modules;
+    tc__map known; // first 8 bytes of the digest -> index in compiled
+    TC__VEC(tc__compiled) compiled;
+    int warned;
+} tc__library;
+
+typedef struct tc__desk {
+    tc_ctx *ctx; // pays for it
+    const volatile uint32_t
+        *cancel; // not 0: its job is not wanted any more. NULL = it always is
+    tc__library *library;
+    tc__cc *cc; // NULL = not looked for yet
+    tc__cache *cache;
+} tc__desk;
+
+enum {
+    TC__UNIT_KERNELS = 6, // kernels of one translation unit
+    TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__SYMBOL_DIGITS = 16
+};
+
+// A kernel on its way to a function.
+typedef struct tc__order {
+    tc__text text; // with its symbol
+    char symbol[40];
+    uint8_t digest[32];     // of the text before it had its symbol
+    const tc__group *group; // what is printed; not for who works on the job
+    const char *custom;  // a custom op: its name; the text is a whole unit. NULL = a kernel
+    int has_host;        //   and whether it has a function of the host, too
+    int lanes;           // of its vectors; 0 = a custom op
+    int known;           // 1 = the process had it
+    int settled;         // 1 = `run` is the answer
+    tc__dl_function run; // NULL = interpret
+} tc__order;
+
+// A translation unit: its kernels are orders of the job.
+typedef struct tc__unit {
+    tc__text text;
+    uint32_t order[TC__UNIT_KERNELS], count;
+} tc__unit;
+
+// Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
+typedef struct tc__job {
+    tc_ctx *ctx; // that wants it, and owns its memory
+    tc__library *library;
+    TC__VEC(tc__order) order;                  // out: settled, run
+    TC__VEC(tc__unit) unit;                    // out: nothing
+    uint64_t cc_ns, load_ns;                   // out
+    uint64_t compiles, disk_hits, disk_misses; // out
+    volatile uint32_t state;                   // of exec/workshop.c
+    struct tc__job *next;
+} tc__job;
+
+// ---- life ----
+
+static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->core; }
+
+static void tc__library_tables(tc__library *b) {
+    memset(&b->compiled, 0, sizeof b->compiled);
+    tc__modules_init(&b->modules, tc__library_ctx(b));
+    tc__map_init(&b->known, tc__library_ctx(b));
+}
+
+// A fork may have happened while another thread was at the tables: the child begins with new ones.
+static void tc__library_lock(tc__library *b) {
+    pid_t now = getpid();
+    if (b->pid != now) {
+        tc__mutex_init(&b->lock);
+        if (b->busy) tc__library_tables(b), b->torn = 1;
+        b->pid = now;
+    }
+    tc__mutex_lock(&b->lock);
+    b->busy = 1;
+}
+
+static void tc__library_unlock(tc__library *b) {
+    b->busy = 0;
+    tc__mutex_unlock(&b->lock);
+}
+
+static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
+    tc__core *core = tc__core_of(c);
+    tc__library *b =
+        (tc__library *)tc__hook_realloc(&core->hook, NULL, 0, sizeof(tc__library));
+    if (!b) return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
+    memset(b, 0, sizeof *b);
+    tc__core_like(&b->core, c);
+    tc__mutex_init(&b->lock);
+    b->users = 1, b->disk = !config->no_disk_cache, b->cpu = cpu;
+    b->compiler = tc__string_copy(tc__library_ctx(b), config->cc);
+    b->cache_dir = tc__string_copy(tc__library_ctx(b), config->cache_dir);
+    b->pid = getpid();
+    b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
+    b->compile_memory = (size_t)config->compile_mb << 20;
+    tc__library_tables(b);
+    return b;
+}
+
+static void tc__library_free(tc__library *b) {
+    tc_ctx *c = tc__library_ctx(b);
+    tc_allocator hook = b->core.hook;
+    tc__modules_close(&b->modules);
+    tc__map_free(&b->known);
+    TC__VEC_FREE(c, b->compiled);
+    tc__string_free(c, b->compiler);
+    tc__string_free(c, b->cache_dir);
+    tc__mutex_free(&b->lock);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
+    tc__hook_realloc(&hook, b, sizeof *b, 0);
+}
+
+static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
+    memset(k, 0, sizeof *k);
+    k->ctx = c, k->library = b;
+}
+
+static void tc__desk_close(tc__desk *k) {
+    if (k->cc) tc__cc_close(k->cc);
+    if (k->cache) tc__cache_close(k->cache);
+    k->cc = NULL, k->cache = NULL;
+}
+
+static int tc__desk_find(tc__desk *k) {
+    tc__cc_options o;
+    if (k->cc) return 1;
+    memset(&o, 0, sizeof o);
+    o.compiler = k->library->compiler, o.cpu = k->library->cpu;
+    o.limit_ms = k->library->compile_ms, o.memory = k->library->compile_memory;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(k->ctx, k->library->cache_dir);
+    k->cc = tc__cc_open(k->ctx, &o, k->cache);
+    if (k->cc) k->cc->cancel = k->cancel;
+    return k->cc != NULL;
+}
+
+// Finds compiler and cache; 0 = no compiler at all.
+static int tc__desk_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_identity(k->cc) != NULL;
+}
+
+// The same, but never starts a program: 0 also where the compiler would have to be asked.
+static int tc__desk_is_ready(tc__desk *k) {
+    return tc__desk_find(k) && tc__cc_is_known(k->cc);
+}
+
+static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
+    tc__library_lock(k->library);
+    int before = k->library->warned++;
+    tc__library_unlock(k->library);
+    if (before) return;
+    tc__warn(k->ctx, "%s; kernels run in the interpreter, with the same results: %s", what,
+             why ? why : "?");
+}
+
+// ---- orders ----
+
+static const char tc__order_stand_in[] = "tc_kernel_0000000000000000";
+
+// The text has been printed for tc__order_stand_in: names it by its digest. `target` decides what the
+// compiler makes of it.
+static void tc__order_name(tc__order *o, int target) {
+    const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
+    char hex[TC__SYMBOL_DIGITS + 1];
+    tc__blake2s_state s;
+    int kind[2];
+    kind[0] = target, kind[1] = o->lanes;
+    tc__blake2s_init(&s, NULL, 0);
+    tc__blake2s_update(&s, kind, sizeof kind);
+    tc__blake2s_update(&s, o->text.at, o->text.size);
+    tc__blake2s_final(&s, o->digest);
+    tc__hex(hex, o->digest, TC__SYMBOL_DIGITS / 2);
+    memcpy(o->symbol, tc__order_stand_in, sizeof tc__order_stand_in);
+    memcpy(o->symbol + stem, hex, TC__SYMBOL_DIGITS);
+    for (char *at = o->text.at; (at = strstr(at, tc__order_stand_in)) != NULL;)
+        memcpy(at, o->symbol, sizeof tc__order_stand_in - 1);
+}
+
+static uint64_t tc__digest_word(const uint8_t *digest) {
+    uint64_t w;
+    memcpy(&w, digest, sizeof w);
+    return w;
+}
+
+static tc__compiled *tc__library_find(tc__library *b, const uint8_t *digest) {
+    uint64_t i;
+    if (!tc__map_get(&b->known, tc__digest_word(digest), &i)) return NULL;
+    return memcmp(b->compiled.at[i].digest, digest, 32) ? NULL : &b->compiled.at[i];
+}
+
+// 1 = the process has this kernel, or knows that it is to be interpreted.
+static int tc__order_known(tc__library *b, tc__order *o) {
+    tc__library_lock(b);
+    const tc__compiled *e = tc__library_find(b, o->digest);
+    if (e) o->run = e->run, o->settled = o->known = 1;
+    tc__library_unlock(b);
+    return o->settled;
+}
+
+// Under the lock.
+static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) {
+    tc__compiled e;
+    o->run = run, o->settled = 1;
+    if (tc__library_find(b, o->digest)) return; // somebody else was faster
+    memcpy(e.digest, o->digest, 32);
+    e.run = run;
+    if (TC__PUSH(tc__library_ctx(b), b->compiled, e))
+        tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
+}
+
+// The key of a kernel on disk: all that its code depends on.
+static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
+                         tc__cache_key *key) {
+    tc__text_init(t, k->ctx);
+    tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
+    tc__put_raw(t, o->text.at, o->text.size);
+    if (t->failed) return 0;
+    *key = tc__cache_key_of(t->at, t->size);
+    return 1;
+}
+
+static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
+    return m ? tc__module_symbol(m, symbol) : NULL;
+}
+
+// ---- disk ----
+
+// 1 = the kernel was on disk. The desk is ready.
+static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
+    tc__library *b = k->library;
+    tc__cache_key key;
+    tc__text text;
+    if (!k->cache) return 0;
+    uint64_t start = tc__now_ns();
+    if (tc__order_key(k, o, &text, &key)) {
+        tc__library_lock(b);
+        tc__dl_function run =
+            tc__code_of(tc__module_get(&b->modules, k->cache, &key), o->symbol);
+        if (run) tc__order_settle(b, o, run);
+        tc__library_unlock(b);
+        j->disk_hits += run != NULL, j->disk_misses += run == NULL;
+        tc__log(k->ctx, TC__LOG_CACHE, "%s: %s", o->symbol,
+                run ? "from disk" : "not on disk");
+    }
+    tc__text_free(&text);
+    j->load_ns += tc__now_ns() - start;
+    return o->settled;
+}
+
+static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
+                             const tc__module *m, const tc__blob *so) {
+    tc__cache_key key[TC__UNIT_KERNELS];
+    tc__text text[TC__UNIT_KERNELS];
+    int ok = 1;
+    if (!k->cache) return;
+    for (uint32_t i = 0; i < u->count; i++)
+        ok &= tc__order_key(k, &j->order.at[u->order[i]], &text[i], &key[i]);
+    if (ok) tc__cache_put_all(k->cache, key, (int)u->count, m->digest, so->at, so->size);
+    for (uint32_t i = 0; i < u->count; i++) tc__text_free(&text[i]);
+}
+
+// ---- compiler ----
+
+// Text of the user's that is no kernel. Without run it will be an error where it is needed.
+static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
+    tc__warn(k->ctx, "custom op \"%s\": its c_source %s%s\n%s", o->custom,
+             compiled ? "does not load; does it call something outside itself?"
+                      : "does not compile",
+             o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
+}
+
+// The object of one unit becomes code; kernels that are not in it are interpreted.
+static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
+    tc__library *b = k->library;
+    uint64_t start = tc__now_ns();
+    tc__library_lock(b);
+    tc__module *m = so->size ? tc__module_load(&b->modules, so->at, so->size) : NULL;
+    int whole = m != NULL;
+    for (uint32_t i = 0; i < u->count; i++) {
+        tc__order *o = &j->order.at[u->order[i]];
+        tc__dl_function run = tc__code_of(m, o->symbol);
+        whole &= run != NULL;
+        tc__order_settle(b, o, run);
+    }
+    tc__library_unlock(b);
+    if (whole) tc__unit_publish(k, j, u, m, so);
+    const tc__order *first = &j->order.at[u->order[0]];
+    if (first->custom && !whole) {
+        tc__custom_warn(k, first, so->size != 0);
+    } else if (!whole) {
+        tc__library_warn(
+            k, so->size ? "compiled kernels could not be loaded" : "the compiler failed",
+            so->size ? NULL : k->cc->why.at);
+        if (so->size) tc__cc_distrust(k->cc);
+    }
+    j->load_ns += tc__now_ns() - start;
+}
+
+static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
+    tc__blob so[TC__UNIT_MOST];
+    const char *source[TC__UNIT_MOST];
+    size_t size[TC__UNIT_MOST];
+    memset(so, 0, sizeof so);
+    for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
+    uint64_t start = tc__now_ns();
+    (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
+    j->cc_ns += tc__now_ns() - start;
+    j->compiles += n;
+    int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
+    for (size_t i = 0; i < n; i++) {
+        if (wanted || so[i].at) tc__unit_load(k, j, &u[i], &so[i]);
+        tc__blob_free(k->ctx, &so[i]);
+    }
+}
+
+// Compiles the units of the job. Orders that get no code are to be interpreted.
+static void tc__job_build(tc__desk *k, tc__job *j) {
+    if (!tc__desk_ready(k)) {
+        tc__library_warn(k, "no compiler can be used", k->cc ? k->cc->why.at : NULL);
+        return;
+    }
+    for (size_t i = 0, n; i < j->unit.count; i += n) {
+        n = j->unit.count - i < TC__UNIT_MOST ? j->unit.count - i : (size_t)TC__UNIT_MOST;
+        tc__units_build(k, j, &j->unit.at[i], n);
+    }
+}
+
+static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
+    tc__job *j = TC__NEW(c, tc__job);
+    if (j) j->ctx = c, j->library = b;
+    return j;
+}
+
+static void tc__job_free(tc__job *j) {
+    tc_ctx *c = j->ctx;
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
+    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
+    TC__VEC_FREE(c, j->order);
+    TC__VEC_FREE(c, j->unit);
+    tc__free(c, j, sizeof *j);
+}
+
+#endif // TC__JIT

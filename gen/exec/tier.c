@@ -1,0 +1,51 @@
+// When a program's kernels are compiled: at once, in the background, later, or never. Until then it
+// runs interpreted, with the same results. What decides is the stance, the backend and the region's
+// recompile_limit; a program that waits for its code asks for it at the begin of each run.
+
+// Past its limit a region goes on in the interpreter; that is said once.
+static int tc__may_compile(tc_ctx *c, tc__region *r) {
+    if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    if (r->programs == (uint32_t)r->options.recompile_limit + 1)
+        tc__warn(
+            c,
+            "region \"%s\" (%s:%d): recompile_limit of %d programs reached; what is new "
+            "runs in the interpreter. TC_LOGS=recompiles tells what differs",
+            r->name, r->begin.file ? r->begin.file : "?", r->begin.line,
+            r->options.recompile_limit);
+    return 0;
+}
+
+static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+    p->tier = TC__TIER_FINAL;
+    if (!tc__may_compile(c, r)) return;
+    if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
+        tc__program_compile(p, r->name, TC__COMPILE_ALL);
+    else if (tc__program_compile_later(p, r->name))
+        p->tier = TC__TIER_BUILDING;
+}
+
+// A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
+// backend refused, reported.
+static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    p->tier = TC__TIER_FINAL;
+    if (p->backend->own.run) return tc__foreign_start(p, r);
+    if (!TC__JIT || exact || !p->backend->compile) return 1;
+    p->verify = r->options.verify;
+    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
+        p->tier = TC__TIER_POSTPONED;
+    else
+        tc__program_start_compile(c, r, p);
+    return 1;
+}
+
+// A program that waits is about to run: it takes its code if that is there.
+static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+    if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
+    if (p->tier == TC__TIER_FINAL)
+        tc__log(c, TC__LOG_PERF,
+                "region \"%s\": compiled in the background, used from run %llu on", r->name,
+                (unsigned long long)p->runs);
+    int compiles =
+        c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
+    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+}

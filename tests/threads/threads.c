@@ -1,0 +1,310 @@
+// Contexts shared among threads: what a child sees of its parent, functions called from many threads,
+// endings in any order. Run it under SAN=thread too. Values come from plain C.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include <math.h>
+#include <pthread.h>
+
+enum { N = 64, M = 48, THREADS = 16, CALLS = 2000 };
+
+static tc_ctx *open_parent(const char *backend) {
+    tc_config config = tc_config_default();
+    config.backend = backend, config.threads = 1, config.no_disk_cache = 1;
+    return tc_open(&config);
+}
+
+// f32 [n]: from + i
+static tc_tensor ramp(tc_ctx *tc, int n, double from) {
+    float x[N];
+    for (int i = 0; i < n; i++) x[i] = (float)(from + i);
+    return tc_from_data(tc, x, TC_DIMS(n), TC_F32);
+}
+
+static double element(tc_tensor t, int i) {
+    float x[N];
+    if (tc_read(t, x, (size_t)tc_numel(t) * sizeof *x)) return NAN;
+    return (double)x[i];
+}
+
+// Weights in the parent, used by bodies through their handles.
+typedef struct model {
+    tc_tensor weight, bias;
+    tc_fn *inner;
+} model;
+
+static void affine(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const model *m = (const model *)user;
+    (void)tc;
+    // Both operands of the first product are the parent's.
+    out[0] = tc_add(tc_mul(tc_mul(m->weight, m->weight), in[0]), m->bias);
+}
+
+static void outer(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const model *m = (const model *)user;
+    tc_tensor y;
+    (void)tc;
+    tc_call(m->inner, in, 1, &y, 1);
+    out[0] = tc_add_s(y, 1);
+}
+
+static double want(int i, double from) {
+    return (2 + i) * (2 + i) * (from + i) + 10 + i + 1;
+}
+
+typedef struct job {
+    tc_ctx *tc;
+    tc_fn *f;
+    int index, wrong;
+    uint64_t skips;
+} job;
+
+static void *work(void *arg) {
+    job *j = (job *)arg;
+    tc_tensor x[3], y;
+    for (int k = 0; k < 3; k++) x[k] = ramp(j->tc, M, j->index + k);
+    for (int k = 0; k < CALLS; k++) {
+        int i = k % M, n = k % 3;
+        tc_scope_begin(j->tc);
+        if (tc_call(j->f, &x[n], 1, &y, 1) != TC_OK ||
+            element(y, i) != want(i, j->index + n))
+            j->wrong++;
+        tc_scope_end(j->tc);
+    }
+    j->wrong += tc_error(j->tc) != TC_OK;
+    j->skips = tc_stats_get(j->tc).skips;
+    tc_close(j->tc);
+    return NULL;
+}
+
+static void many_threads(const char *backend) {
+    pthread_t thread[THREADS];
+    job jobs[THREADS];
+    model m;
+    tc_ctx *tc = open_parent(backend);
+    m.weight = ramp(tc, M, 2), m.bias = ramp(tc, M, 10);
+    m.inner = tc_compile(tc, affine, &m, sizeof m, NULL);
+    tc_fn *f = tc_compile(tc, outer, &m, sizeof m, NULL);
+    tc_tensor x = ramp(tc, M, 5), y;
+    for (int k = 0; k < 3; k++) {
+        REQUIRE(tc_call(f, &x, 1, &y, 1) == TC_OK);
+        CHECK_EQ(element(y, 7), want(7, 5));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        memset(&jobs[i], 0, sizeof jobs[i]);
+        jobs[i].tc = tc_open_shared(tc), jobs[i].f = f, jobs[i].index = i;
+        REQUIRE(jobs[i].tc);
+    }
+    for (int i = 0; i < THREADS; i++)
+        REQUIRE(!pthread_create(&thread[i], NULL, work, &jobs[i]));
+    // The parent goes on meanwhile.
+    for (int k = 0; k < 200; k++) {
+        tc_scope_begin(tc);
+        x = ramp(tc, M, k);
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(element(y, k % M), want(k % M, k));
+        tc_scope_end(tc);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        CHECK_EQ(jobs[i].wrong, 0);
+        CHECK_EQ(jobs[i].skips, CALLS - 2); // one entry: sizes are the same
+    }
+    tc_close(tc);
+}
+
+TEST(a_function_from_many_threads_interp) { many_threads("aot_eager"); }
+TEST(a_function_from_many_threads_cpu) { many_threads("cpu"); }
+
+TEST(children_share_compiled_kernels) {
+    model m;
+    tc_ctx *tc = open_parent("cpu");
+    m.weight = ramp(tc, M, 2), m.bias = ramp(tc, M, 10), m.inner = NULL;
+    tc_fn *f = tc_compile(tc, affine, &m, sizeof m, NULL);
+    tc_tensor x = ramp(tc, M, 5), y;
+    REQUIRE(tc_call(f, &x, 1, &y, 1) == TC_OK);
+    tc_ctx *child = tc_open_shared(tc);
+    x = ramp(child, M, 6);
+    REQUIRE(tc_call(f, &x, 1, &y, 1) == TC_OK);
+    CHECK_EQ(element(y, 3), want(3, 6) - 1);
+    CHECK_EQ(y.id >> 56, x.id >> 56);
+    CHECK_EQ(tc_stats_get(child).memory_hits, 1);
+    CHECK_EQ(tc_stats_get(child).compiles, 0);
+    CHECK_EQ(tc_stats_get(child).calls, 1);
+    CHECK_EQ(tc_stats_get(tc).calls, 1);
+    tc_close(child);
+    tc_close(tc);
+}
+
+TEST(regions_of_a_child) {
+    tc_ctx *tc = open_parent("cpu");
+    tc_tensor w = ramp(tc, M, 2), view = tc_slice(w, 0, 1, 11, 1), y, z;
+    tc_ctx *child = tc_open_shared(tc);
+    for (int k = 0; k < 3; k++) {
+        tc_tensor x = ramp(child, 10, k);
+        tc_trace_begin(child, "shared");
+        y = tc_mul(view, tc_square(view)); // the parent's alone
+        z = tc_add(view, x);
+        CHECK_EQ(tc_trace_end(child), TC_OK);
+        CHECK_EQ(element(y, 2), 5 * 25);
+        CHECK_EQ(element(z, 2), 5 + k + 2);
+    }
+    // Outside regions one tensor of the child's is enough to tell where.
+    tc_tensor x = ramp(child, 10, 1);
+    z = tc_add(view, x);
+    CHECK_EQ(z.id >> 56, x.id >> 56);
+    CHECK_EQ(element(z, 0), 3 + 1);
+    // On its own a handle of the parent's is the parent's.
+    y = tc_square(w);
+    CHECK_EQ(y.id >> 56, w.id >> 56);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_error(child), TC_OK);
+    tc_close(child);
+    tc_close(tc);
+}
+
+TEST(memory_outlives_its_tensor) {
+    tc_ctx *tc = open_parent("cpu");
+    tc_tensor w = ramp(tc, M, 2), x, y;
+    tc_ctx *child = tc_open_shared(tc);
+    tc_free(w);
+    for (int k = 0; k < 4; k++) tc_full(tc, TC_DIMS(M), 99, TC_F32); // would take its place
+    x = ramp(child, M, 1);
+    y = tc_add(x, w);
+    CHECK_EQ(element(y, 5), 7 + 6);
+    tc_close(child);
+    tc_tensor again = tc_full(tc, TC_DIMS(M), 3, TC_F32);
+    tc_free(again); // gives back what the child held
+    tc_close(tc);
+}
+
+TEST(the_parent_is_closed_first) {
+    tc_ctx *tc = open_parent("cpu"), *child[3];
+    tc_tensor w = ramp(tc, M, 2);
+    for (int k = 0; k < 3; k++) child[k] = tc_open_shared(tc);
+    tc_close(child[1]);
+    tc_close(tc);
+    for (int k = 0; k < 3; k += 2) {
+        tc_tensor x = ramp(child[k], M, k), y = tc_add(x, w);
+        CHECK_EQ(element(y, 5), 7 + k + 5);
+        tc_close(child[k]);
+    }
+}
+
+TEST(constants_and_kept_results_are_seen) {
+    float taps[2];
+    taps[0] = 2, taps[1] = 5;
+    tc_ctx *tc = open_parent("cpu");
+    tc_tensor two = tc_const(tc, taps, TC_DIMS(2), TC_F32), kept[3], y;
+    for (int k = 0; k < 3; k++) {
+        tc_trace_begin(tc, "keeps");
+        kept[k] = tc_keep(tc_mul_s(two, k + 3));
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+    tc_ctx *child = tc_open_shared(tc);
+    for (int k = 0; k < 3; k++) {
+        tc_trace_begin(child, "uses");
+        y = tc_add(tc_add(kept[k], two), tc_full(child, TC_DIMS(2), 1, TC_F32));
+        CHECK_EQ(tc_trace_end(child), TC_OK);
+        CHECK_EQ(element(y, 1), 5 * (k + 3) + 5 + 1);
+    }
+    tc_close(child);
+    tc_close(tc);
+}
+
+// ---- refusals ----
+
+TEST(writing_the_parents_tensors_is_refused) {
+    tc_ctx *tc = open_parent("cpu");
+    tc_tensor w = ramp(tc, M, 2);
+    tc_ctx *child = tc_open_shared(tc);
+    tc_tensor x = ramp(child, M, 1);
+    tc_trace_begin(child, "writes");
+    tc_copy_(w, x);
+    CHECK_EQ(tc_trace_end(child), TC_E_FOREIGN);
+    CHECK(strstr(tc_error_text(child), "tc_clone"));
+    tc_error_clear(child);
+    CHECK_EQ(element(w, 3), 5);
+    tc_close(child);
+    tc_close(tc);
+}
+
+TEST(what_came_later_is_not_seen) {
+    tc_ctx *tc = open_parent("cpu");
+    tc_ctx *child = tc_open_shared(tc);
+    tc_tensor w = ramp(tc, M, 2), x = ramp(child, M, 1);
+    CHECK_EQ(tc_add(x, w).id, 0);
+    CHECK_EQ(tc_error(child), TC_E_FOREIGN);
+    CHECK(strstr(tc_error_text(child), "tc_open_shared was called"));
+    tc_close(child);
+    tc_close(tc);
+}
+
+TEST(children_have_no_children) {
+    tc_ctx *tc = open_parent("cpu");
+    tc_ctx *child = tc_open_shared(tc);
+    CHECK(!tc_open_shared(child));
+    CHECK_EQ(tc_error(child), TC_E_STATE);
+    CHECK(!tc_open_shared(NULL));
+    tc_close(child);
+    tc_close(tc);
+}
+
+TEST(functions_of_strangers_are_refused) {
+    model m;
+    tc_ctx *tc = open_parent("cpu"), *other = open_parent("cpu");
+    memset(&m, 0, sizeof m);
+    tc_fn *f = tc_compile(tc, affine, &m, sizeof m, NULL);
+    tc_ctx *child = tc_open_shared(tc);
+    CHECK_EQ(tc_fn_in(tc, f) == f, 1);
+    tc_fn *g = tc_fn_in(child, f);
+    CHECK(g && g != f);
+    CHECK_EQ(tc_fn_in(child, f) == g, 1);
+    CHECK(!tc_fn_in(other, f));
+    CHECK_EQ(tc_error(other), TC_E_FOREIGN);
+    CHECK(!tc_fn_in(NULL, f));
+    CHECK(!tc_fn_in(child, NULL));
+    tc_close(child);
+    tc_close(other);
+    tc_close(tc);
+}
+
+// Compiled in the background for several contexts at once.
+static void *later(void *arg) {
+    job *j = (job *)arg;
+    tc_set_stance(j->tc, TC_STANCE_EAGER_THEN_COMPILE);
+    for (int k = 0; k < 40; k++) {
+        double by = k % 7 + 1;
+        tc_scope_begin(j->tc);
+        tc_tensor x = ramp(j->tc, M, j->index), y;
+        tc_trace_begin(j->tc, "later");
+        y = tc_add_s(tc_mul_s(tc_abs(x), by), j->index % 3);
+        if (tc_trace_end(j->tc) || element(y, 4) != (j->index + 4) * by + j->index % 3)
+            j->wrong++;
+        tc_scope_end(j->tc);
+    }
+    tc_wait_compiled(j->tc);
+    tc_close(j->tc);
+    return NULL;
+}
+
+TEST(background_work_for_several_contexts) {
+    enum { FEW = 4 };
+    pthread_t thread[FEW];
+    job jobs[FEW];
+    tc_ctx *tc = open_parent("cpu");
+    for (int i = 0; i < FEW; i++) {
+        memset(&jobs[i], 0, sizeof jobs[i]);
+        jobs[i].tc = tc_open_shared(tc), jobs[i].index = i;
+        REQUIRE(jobs[i].tc);
+    }
+    for (int i = 0; i < FEW; i++)
+        REQUIRE(!pthread_create(&thread[i], NULL, later, &jobs[i]));
+    for (int i = 0; i < FEW; i++) {
+        pthread_join(thread[i], NULL);
+        CHECK_EQ(jobs[i].wrong, 0);
+    }
+    tc_close(tc);
+}
