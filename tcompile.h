@@ -42,10 +42,19 @@
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf,
+//                          guards
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_DISABLE=1         regions run eagerly
 //     TC_BACKEND           cpu (default) or interp
+//
+// SEEING WHAT HAPPENS
+//     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
+//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
+//     tc_profile_begin, tc_profile_end, tc_profile_text
+//                          times of kernels, bytes, share of what the memory can do
+//     tc_profile_trace     the events as a file for ui.perfetto.dev
+//     tc_stats_get         counters and times of the context
 //
 // STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
 
@@ -1301,16 +1310,30 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     eager      every op by itself, interpreted: no passes, no fusion
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
-// and those you register. All give the same bits, apart from yours.
+// and those you register. All give the same bits, apart from yours. A registered one is given a graph
+// for each set of sizes, up to recompile_limit; what comes then is interpreted.
 
-// One node of a program's graph.
+// One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
+//     input               number of the external, see tc_graph.input
+//     const               its value: the bits of a double if the dtype is a float, else an integer
+//     arg                 index in tc_graph_run.arg
+//     iota                the dimension whose index it is
+//     random              kind; draw, counted from tc_graph_run.draw
+//     cast                dtype
+//     reshape, expand     the sizes, as in spec
+//     permute             the dimension of the operand, for each
+//     slice               dimension, start, count, step
+//     pad                 dimension, before, after, dilation, value as in const
+//     window              dimension, size, stride, dilation
+//     cat, take, gather   dimension
+//     sum, amax, argmin, all, ...   bit i: dimension i is reduced, to size 1
 typedef struct tc_graph_node {
     const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
     tc_spec spec;            // dtype and sizes of its value
     int n_in;
     const int *in;           // operands: numbers of nodes before this one
     int n_attr;
-    const int64_t *attr;     // as in tc_graph_text
+    const int64_t *attr;
 } tc_graph_node;
 
 // What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
@@ -1344,7 +1367,8 @@ typedef struct tc_backend {
     tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
     // Runs it, on the thread that uses the context. Needed.
     tc_status (*run)(void *user, void *state, const tc_graph_run *run);
-    // Frees *state, with the program. NULL = nothing to do.
+    // Frees *state, unless that is NULL: with the program, or after compile has failed. NULL = nothing
+    // to do.
     void (*forget)(void *user, void *state);
 } tc_backend;
 
@@ -1522,9 +1546,30 @@ typedef struct tc_stats {
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
 
-// What the regions of the context became: graphs, breaks, kernels, buffers, sources. The text belongs
-// to the context until the next call.
+// What the regions and functions of the context became: their programs with guards, runs, graphs,
+// kernels, buffers and times; entries of functions with theirs; graph breaks. The text belongs to
+// the context until the next call.
 TCDEF const char *tc_explain(tc_ctx *c);
+
+// The same as numbers, to assert on.
+typedef struct tc_explanation {
+    int graphs;   // paths recorded to their end
+    int breaks;   // graph breaks on them
+    int programs; // of the paths and of what stands before breaks
+    int kernels;  // of the programs
+    int ops;      // recorded calls; a part that paths share counts once
+    int guards;   // lines of guards in tc_explain
+} tc_explanation;
+
+// Of all regions and functions of this name together; name NULL = of all there are. All 0 if there
+// is none.
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
+
+// Writes what tc_explain says as one HTML page, with graphs and memory plans drawn and the emitted C:
+// nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
+// the text; TC_E_NULL.
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
 
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);
@@ -1709,6 +1754,33 @@ TCDEF const char *tc_miss_text(tc_fn *f);
 // Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
 // keeps results, or records something else the second time cannot be skipped.
 TCDEF const char *tc_fn_demoted(const tc_fn *f);
+// ---- gen/api/profile.h --------------------------------------------------
+// The profiler: where the time goes, kernel by kernel.
+
+// Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
+// a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
+// 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
+// TC_E_NULL, TC_E_NOMEM.
+TCDEF tc_status tc_profile_begin(tc_ctx *c);
+
+// Ends it; what it saw stays until the next one. TC_E_STATE: there is none.
+TCDEF tc_status tc_profile_end(tc_ctx *c);
+
+// The kernels as a table, most time first: calls, time, bytes read and written as planned (each
+// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
+// numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel lives in the
+// caches. Of the context, until the next call.
+TCDEF const char *tc_profile_text(tc_ctx *c);
+
+// Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
+// compiler, loading, programs, kernels, the parts of each worker. TC_E_IO (path and reason in the
+// text), TC_E_STATE without a profile, TC_E_NULL.
+TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
+
+// So many events are kept; the text says how many came after them. Kernels are counted in the table
+// all the same.
+#define TC_PROFILE_EVENTS 65536
 
 #endif  // TCOMPILE_H
 
@@ -1717,7 +1789,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x431af854882d31d8u
+#define TC__BUILD_ID 0x5227ad91b522d2a7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2649,6 +2721,15 @@ static void tc__put(tc__text *t, const char *fmt, ...) {
     if (n > 0) t->size += (size_t)n;
 }
 
+// Appends v / 10^digits with that many decimals, in any locale: 12345, 3 is 12.345.
+static void tc__put_fixed(tc__text *t, uint64_t v, int digits) {
+    uint64_t one = 1;
+    for (int i = 0; i < digits; i++) one *= 10;
+    tc__put(t, "%llu", (unsigned long long)(v / one));
+    if (digits) tc__put(t, ".");
+    while ((one /= 10) != 0) tc__put(t, "%u", (unsigned)(v / one % 10));
+}
+
 TC__INLINE uint64_t tc__double_bits(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof(bits));
@@ -3206,6 +3287,21 @@ TC__UNUSED static void tc__advise_huge(void *p, size_t bytes) { (void)p, (void)b
 #endif
 
 #if TC__POSIX
+// Copies whole 64-byte lines past the caches, where there is a way: what a kernel with streamed stores
+// can reach.
+#    if TC__GNUC && TC__X86
+static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
+    long long *d = (long long *)to;
+    const long long *s = (const long long *)from;
+    for (size_t i = 0; i < bytes / 8; i++) __builtin_ia32_movnti64(d + i, s[i]);
+    __builtin_ia32_sfence();
+}
+#    else
+static void tc__copy_streamed(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
+#    endif
+
 // CPUs this process may use, at least 1.
 TC__UNUSED static int tc__cpu_count(void) {
     long n;
@@ -3705,6 +3801,83 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
 }
 
 #endif // TC__JIT
+// ---- gen/base/export.c --------------------------------------------------
+// Text that leaves the process: escaped for JSON and HTML, and saved as a file.
+// Names are the user's and may hold anything: what no reader could take becomes U+FFFD.
+
+// Bytes of the character at s, 1 to 4; 0 = it is no UTF-8: cut short, overlong, a surrogate, or
+// beyond U+10FFFF.
+static int tc__utf8_size(const char *text) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *s = (const unsigned char *)text;
+    int n = s[0] < 0x80             ? 1
+            : (s[0] & 0xe0) == 0xc0 ? 2
+            : (s[0] & 0xf0) == 0xe0 ? 3
+            : (s[0] & 0xf8) == 0xf0 ? 4
+                                    : 0;
+    uint32_t v = n > 1 ? s[0] & (0x7fu >> n) : s[0];
+    for (int i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0; // the NUL too
+        v = v << 6 | (s[i] & 0x3fu);
+    }
+    return n && v >= least[n] && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff) ? n : 0;
+}
+
+// A JSON string with its quotes.
+static void tc__put_json(tc__text *t, const char *s) {
+    tc__put(t, "\"");
+    while (*s) {
+        int n = tc__utf8_size(s);
+        if (!n)
+            tc__put(t, "\\ufffd");
+        else if (*s == '"' || *s == '\\')
+            tc__put(t, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            tc__put(t, "\\u00%x%x", (unsigned)*s >> 4, (unsigned)*s & 15u);
+        else
+            tc__put_raw(t, s, (size_t)n);
+        s += n ? n : 1;
+    }
+    tc__put(t, "\"");
+}
+
+// Text of an HTML page, in an element or in a quoted attribute.
+static void tc__put_html(tc__text *t, const char *s) {
+    static const struct {
+        char c;
+        const char *as;
+    } special[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    while (*s) {
+        size_t n = (size_t)tc__utf8_size(s), i = 0;
+        int control = ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7f;
+        while (i < TC__COUNT(special) && special[i].c != *s) i++;
+        if (!n || control)
+            tc__put(t, "&#xfffd;");
+        else if (i < TC__COUNT(special))
+            tc__put(t, "%s", special[i].as);
+        else
+            tc__put_raw(t, s, n);
+        s += n ? n : 1;
+    }
+}
+
+// The text as a file; what was there is overwritten. TC_OK, or reported.
+static tc_status tc__text_save(const tc__text *t, const char *who, const char *path) {
+    if (!path) {
+        tc__fail(t->ctx, TC_E_NULL, "%s: path is NULL", who);
+        return TC_E_NULL;
+    }
+    if (t->failed) return TC_E_NOMEM;
+    errno = 0;
+    FILE *f = fopen(path, "wb");
+    int ok = f && fwrite(t->at, 1, t->size, f) == t->size;
+    if (f && fclose(f)) ok = 0;
+    if (ok) return TC_OK;
+    tc__fail(t->ctx, TC_E_IO, "%s: cannot write \"%s\": %s", who, path,
+             errno ? strerror(errno) : "unknown reason");
+    return TC_E_IO;
+}
 
 // ---- gen/value/dtype.c --------------------------------------------------
 // Element types: facts from tables/dtypes.def, promotion, and single values in and out of memory.
@@ -7005,7 +7178,9 @@ typedef struct tc__region {
     tc_options options;  // what the caller asked for, nothing left open
     const void *backend; // that runs its programs; of exec/
     uint32_t programs;   // made; options.recompile_limit of them are compiled
-    int function;        // a body: the operands of its FINISH are the outputs, no others
+    uint32_t made;       // programs that have a number
+    int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
+    int function;    // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it
@@ -9875,6 +10050,16 @@ static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
     return 1;
 }
 
+static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_SIZE &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (a->bind[i].layout != b->bind[i].layout) return 0;
+    return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
+}
+
 // The last step of a path among `s`, its siblings and what follows them that is like the visit's
 // from `position` on; NULL = none.
 static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
@@ -9882,6 +10067,7 @@ static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
     const tc__step *mine = v->path.at[position];
     for (; s; s = s->sibling) {
         if (s == mine || !tc__steps_alike(c, s, mine)) continue;
+        if (v->region->fixed_sizes && !tc__steps_same_size(s, mine)) continue;
         if (position + 1 == v->path.count) return s;
         tc__step *end = tc__path_alike(c, v, s->next, position + 1);
         if (end) return end;
@@ -10072,7 +10258,7 @@ static const tc__marks *tc__marks_of(tc_ctx *c, tc_tensor h) {
 // Whether a size is to be known at run time only from the start.
 static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
-    if (m && m->fixed >> dim & 1) return 0;
+    if (p->v->region->fixed_sizes || (m && m->fixed >> dim & 1)) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
     return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
@@ -10433,6 +10619,7 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
 // Whether the visit recorded something that is to have run-time sizes from the start.
 static int tc__sizes_wanted(const tc__promoter *p) {
     const tc__visit *v = p->v;
+    if (v->region->fixed_sizes) return 0;
     for (size_t i = v->path.at[v->fresh]->first_external; i < v->external.count; i++) {
         const tc__layout *l = tc__layout_at(p->ctx, v->external.at[i].layout);
         const tc__marks *m = tc__marks_of(p->ctx, v->external.at[i].handle);
@@ -15238,7 +15425,7 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
 //     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of custom ops
+//     results of custom ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -15284,7 +15471,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    int fuse;                    // 0 = one kernel per root
+    int fuse;                    // 0 = one kernel per op
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -15403,6 +15590,12 @@ static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
     return TC__PUSH(s->ctx, s->root, r);
 }
 
+// Whether an op run by itself has a kernel: movement only says where others read.
+static int tc__is_computed(const tc__node *n) {
+    if (tc__is_kind(n, TC__KIND_SOURCE)) return n->op == TC_OP_RANDOM;
+    return !tc__is_kind(n, TC__KIND_MOVE) || n->op == TC_OP_PAD;
+}
+
 static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
     for (uint32_t i = 0; i < s->g->node.count; i++) {
@@ -15411,8 +15604,9 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    s->cost[i] > TC__CHEAP;
-        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i]))
-            return 0;
+        int alone = !s->fuse && tc__is_computed(n);
+        if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
+        if (!tc__add_root(s, i, output[i])) return 0;
     }
     return 1;
 }
@@ -16353,6 +16547,33 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
             t, ", %lld bytes",
             (long long)tc__ix_times(tc__ix_value(b->numel), tc__dtype(b->dtype)->bytes));
     tc__put(t, "\n");
+}
+
+enum { TC__NAMED_OPS = 6, TC__MOST_OPS = 32 };
+
+static int tc__is_named(const tc__node *n) {
+    return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
+}
+
+// A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
+// each once.
+static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    const char *ops[TC__MOST_OPS];
+    size_t n = 0;
+    for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
+        const tc__node *node = k->body.node.at[i];
+        size_t known = 0;
+        if (!tc__is_named(node)) continue;
+        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[0])
+                                       : tc__op_name((tc__op)node->op);
+        while (strcmp(ops[known], ops[n])) known++;
+        n += known == n;
+    }
+    tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
+    if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
+    for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
+    if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
 
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
@@ -39243,6 +39464,7 @@ typedef struct tc__desk {
 enum {
     TC__UNIT_KERNELS = 6, // kernels of one translation unit
     TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__JOB_SPANS = 16,
     TC__SYMBOL_DIGITS = 16
 };
 
@@ -39270,8 +39492,13 @@ typedef struct tc__unit {
 typedef struct tc__job {
     tc_ctx *ctx; // that wants it, and owns its memory
     tc__library *library;
-    TC__VEC(tc__order) order;                  // out: settled, run
-    TC__VEC(tc__unit) unit;                    // out: nothing
+    TC__VEC(tc__order) order; // out: settled, run
+    TC__VEC(tc__unit) unit;   // out: nothing
+    struct {
+        uint64_t start, end;
+        int is_compiler;
+    } span[TC__JOB_SPANS]; // out: the first that the compiler or loading took
+    uint32_t spans;
     uint64_t cc_ns, load_ns;                   // out
     uint64_t compiles, disk_hits, disk_misses; // out
     volatile uint32_t state;                   // of exec/workshop.c
@@ -39446,6 +39673,14 @@ static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
     return 1;
 }
 
+static void tc__job_span(tc__job *j, uint64_t start, int is_compiler) {
+    uint64_t end = tc__now_ns();
+    *(is_compiler ? &j->cc_ns : &j->load_ns) += end - start;
+    if (j->spans == TC__JOB_SPANS) return;
+    j->span[j->spans].start = start, j->span[j->spans].end = end;
+    j->span[j->spans++].is_compiler = is_compiler;
+}
+
 static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
     return m ? tc__module_symbol(m, symbol) : NULL;
 }
@@ -39470,7 +39705,7 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
                 run ? "from disk" : "not on disk");
     }
     tc__text_free(&text);
-    j->load_ns += tc__now_ns() - start;
+    tc__job_span(j, start, 0);
     return o->settled;
 }
 
@@ -39520,7 +39755,7 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
             so->size ? NULL : k->cc->why.at);
         if (so->size) tc__cc_distrust(k->cc);
     }
-    j->load_ns += tc__now_ns() - start;
+    tc__job_span(j, start, 0);
 }
 
 static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
@@ -39531,7 +39766,7 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
     (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
-    j->cc_ns += tc__now_ns() - start;
+    tc__job_span(j, start, 1);
     j->compiles += n;
     int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
     for (size_t i = 0; i < n; i++) {
@@ -39816,6 +40051,7 @@ static void tc__job_drop(void *job) { (void)job; }
 
 typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
+typedef struct tc__profile tc__profile;
 
 struct tc_ctx {
     tc__recorder recorder; // must be first
@@ -39835,8 +40071,10 @@ struct tc_ctx {
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report;      // of tc_explain
-    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
+    tc__text report;        // of tc_explain
+    tc__profile *profile;   // the last one, owned; NULL = there was none
+    tc__profile *profiling; //   and if it goes on, else NULL
+    uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -39892,6 +40130,12 @@ static const tc__backend *tc__backend_at(const tc_ctx *c, size_t i) {
 
 static int tc__backend_is_registered(const void *backend) {
     return backend && ((const tc__backend *)backend)->own.run;
+}
+
+// Whether programs of the region go to a registered backend; past its recompile_limit they do not.
+static int tc__region_is_foreign(const tc__region *r) {
+    return tc__backend_is_registered(r->backend) &&
+           r->programs < (uint32_t)r->options.recompile_limit;
 }
 
 // NULL = there is none of this name.
@@ -39985,6 +40229,7 @@ typedef struct tc__foreign {
     uint32_t *out_index;   // by output: the program's output
     tc_buffer *in, *out;   // of a run
     double *arg;
+    const tc__visit *visit; // that runs
     uint8_t **dense; // by input: row-major copy of what is strided, owned; NULL = none
     size_t *dense_bytes;
     int failed; // its errors are suppressed: the interpreter goes on
@@ -40253,7 +40498,8 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
 }
 
 TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
-    if (!c || !options) return TC_E_NULL;
+    if (!c) return TC_E_NULL;
+    if (!options) return tc__fail(c, TC_E_NULL, "tc_options_parse: no options"), TC_E_NULL;
     while (list && *list) {
         size_t n = strcspn(list, ",");
         const char *item = list;
@@ -40344,6 +40590,114 @@ static int tc__custom_end(tc_ctx *c, tc__custom_launch *l) {
         tc__bool_normalise(out->data, tc__numel(out->spec.rank, out->spec.dims));
     return 1;
 }
+// ---- gen/exec/events.c --------------------------------------------------
+// What happened when: the events of the profiler. Everything above a launch notes its spans here;
+// kernels are exec/profile.c's. Without a profile a note is one branch.
+
+typedef enum tc__span_kind {
+    TC__SPAN_RECORD, // a visit, from begin to end: all below happens inside
+    TC__SPAN_PASSES,
+    TC__SPAN_TEXT,
+    TC__SPAN_COMPILER,
+    TC__SPAN_LOAD,
+    TC__SPAN_RUN,    // a program, its kernels inside
+    TC__SPAN_KERNEL, // `of` is a row
+    TC__SPAN_PART,   // what one worker did of it
+    TC__SPAN_KINDS
+} tc__span_kind;
+
+enum { TC__BACKGROUND = TC__POOL_MAX }; // `thread` of what was compiled in the background
+
+typedef struct tc__event {
+    uint64_t start, ns;
+    uint32_t of; // index of a name or, of kernels, of a row; UINT32_MAX = none
+    uint8_t kind, compiled;
+    uint16_t thread; // 0 = the caller
+    int64_t bytes, items;
+} tc__event;
+
+// All runs of one kernel of one program.
+typedef struct tc__profile_row {
+    uint32_t where; // name of region or function
+    uint32_t program;
+    const char *kernel; // arena of the profile
+    uint64_t calls, compiled, ns, bytes;
+} tc__profile_row;
+
+// One job of the pool as its workers saw it.
+typedef struct tc__watched {
+    tc__pool_fn fn;
+    void *arg;
+    uint64_t start[TC__POOL_MAX], end[TC__POOL_MAX]; // by worker; start 0 = took no part
+} tc__watched;
+
+struct tc__profile {
+    tc_ctx *ctx;
+    uint32_t number; // of this profile: launches remember their row by it
+    int threads;     // of the pool
+    uint64_t thread; // whose events are noted
+    uint64_t begun, ended;
+    uint64_t dropped; // events that there was no room for
+    uint64_t peak;    // bytes read and written per second by a copy; 0 = unknown
+    tc__arena arena;
+    TC__VEC(const char *) name;
+    tc__map names; // hash -> index
+    TC__VEC(tc__event) event;
+    TC__VEC(tc__profile_row) row;
+    tc__watched watched;
+    tc__text text;
+};
+
+// Index of a name, copied; UINT32_MAX = out of memory, not reported.
+static uint32_t tc__profile_name(tc__profile *p, const char *s) {
+    tc__error_mark held = tc__error_now(p->ctx);
+    size_t size = strlen(s) + 1;
+    uint64_t h = tc__hash64(s, size, 0), at;
+    for (; tc__map_get(&p->names, h, &at); h = tc__hash_mix(h, 1))
+        if (!strcmp(p->name.at[at], s)) return (uint32_t)at;
+    char *copy = (char *)tc__arena_alloc(&p->arena, size);
+    if (copy) memcpy(copy, s, size);
+    if (copy && TC__PUSH(p->ctx, p->name, copy) &&
+        tc__map_set(&p->names, h, p->name.count - 1))
+        return (uint32_t)p->name.count - 1;
+    tc__error_restore(p->ctx, held);
+    return UINT32_MAX;
+}
+
+// Keeps an event, or counts it as dropped. Running goes on without memory for it.
+static void tc__profile_event(tc__profile *p, const tc__event *e) {
+    tc__error_mark held = tc__error_now(p->ctx);
+    if (p->event.count < TC_PROFILE_EVENTS && TC__PUSH(p->ctx, p->event, *e)) return;
+    p->dropped++;
+    tc__error_restore(p->ctx, held);
+}
+
+// Something that lasted from `start`, or from the profile's begin if that was later, to `end`.
+static void tc__profile_span(tc__profile *p, tc__span_kind kind, uint64_t start,
+                             uint64_t end, const tc__region *r, uint16_t thread) {
+    tc__event e;
+    if (p->thread != tc__thread_self()) return;
+    memset(&e, 0, sizeof e);
+    e.kind = (uint8_t)kind, e.of = r ? tc__profile_name(p, r->name) : UINT32_MAX;
+    e.start = start > p->begun ? start : p->begun, e.thread = thread;
+    e.ns = end > e.start ? end - e.start : 0;
+    tc__profile_event(p, &e);
+}
+
+// A stage that began at `start` ends now; r NULL = of no region, or not known.
+TC__INLINE void tc__note_span(tc_ctx *c, tc__span_kind kind, uint64_t start,
+                              const tc__region *r) {
+    if (TC__LIKELY(c->profiling == NULL)) return;
+    tc__profile_span(c->profiling, kind, start, tc__now_ns(), r, 0);
+}
+
+// A stage that is over; perhaps another thread, in the background, had it.
+static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t start, uint64_t end,
+                          int background) {
+    if (TC__LIKELY(c->profiling == NULL)) return;
+    tc__profile_span(c->profiling, kind, start, end, NULL,
+                     background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);
+}
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
@@ -40357,8 +40711,9 @@ typedef struct tc__launch {
     tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
-    int64_t items, grain; // work items, and how many of them are worth a thread
-    uint32_t order;       // of the program's job, while there is one
+    int64_t items, grain;  // work items, and how many of them are worth a thread
+    uint32_t order;        // of the program's job, while there is one
+    uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
 } tc__launch;
 
 typedef struct tc__output {
@@ -40394,6 +40749,7 @@ typedef enum tc__tier {
 
 typedef struct tc__program {
     tc_ctx *ctx;
+    uint32_t number; // in its region, in the order of making
     tc__arena arena;
     tc__ixpool ix;
     tc__graph graph;
@@ -40407,6 +40763,7 @@ typedef struct tc__program {
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int exact;                  // it is for the sizes of one visit alone
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
     uint8_t *memory;   // the arena of intermediates
@@ -40429,6 +40786,7 @@ typedef struct tc__program {
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
     uint64_t runs, run_ns;
+    uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -40913,11 +41271,13 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->ctx = c;
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
+    p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_PASSES, start, v->region);
     *too_large = p->ix.failed;
     if (ok) {
         p->after = c->stats;
@@ -41058,6 +41418,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
             ok = tc__job_order(j, &p->launch.at[i]);
     }
     c->stats.emit_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_TEXT, start, NULL);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -41117,6 +41478,7 @@ static int tc__job_units(tc__job *j) {
         ok = ok && tc__unit_close(j, &u);
     }
     j->ctx->stats.emit_ns += tc__now_ns() - start;
+    tc__note_span(j->ctx, TC__SPAN_TEXT, start, NULL);
     return ok;
 }
 
@@ -41126,6 +41488,9 @@ static void tc__job_count(const tc__job *j) {
     tc_stats *s = &j->ctx->stats;
     s->cc_ns += j->cc_ns, s->load_ns += j->load_ns, s->compiles += j->compiles;
     s->disk_hits += j->disk_hits, s->disk_misses += j->disk_misses;
+    for (uint32_t i = 0; i < j->spans; i++)
+        tc__note_past(j->ctx, j->span[i].is_compiler ? TC__SPAN_COMPILER : TC__SPAN_LOAD,
+                      j->span[i].start, j->span[i].end, j->state == TC__JOB_DONE);
     for (size_t i = 0; i < j->order.count; i++) {
         const tc__order *o = &j->order.at[i];
         s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
@@ -41149,6 +41514,7 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
     uint64_t start = tc__now_ns();
     int ok = tc__job_open_orders(j) && ready(k);
     j->ctx->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(j->ctx, TC__SPAN_LOAD, start, NULL);
     if (ok) tc__job_load(j, k);
     size_t missing = tc__job_open_orders(j);
     tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,
@@ -41292,8 +41658,8 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 // ---- gen/exec/foreign.c -------------------------------------------------
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
-// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
-// exact (TC__STEP_EXACT).
+// and results that are the same node stay the runtime's. Sizes are those of one run: the region does not
+// promote them, and where a path has run-time sizes already the program is for one set of them.
 
 static tc__foreign *tc__foreign_of(const tc__program *p) {
     return p->foreign && !p->foreign->failed ? p->foreign : NULL;
@@ -41310,19 +41676,25 @@ static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s
     for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
 }
 
+// The words of a node as tc_graph_text shows them: sizes, which are expressions, by their values.
+static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *attr) {
+    tc__attr_name a;
+    uint32_t at = 0;
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) {
+        uint32_t end = at + tc__attr_words(&a, n->n_attr - at);
+        for (; at < end; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    }
+}
+
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    tc__attr_name a;
-    uint32_t at = 0;
-    memset(&a, 0, sizeof a);
-    a.rest = tc__ops[n->op].attr;
-    while (tc__attr_next(&a)) // sizes are expressions here
-        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
-            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    tc__foreign_attr(p, n, attr);
     to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
     to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
@@ -41380,22 +41752,31 @@ static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_st
     return 1;
 }
 
+static int tc__foreign_compile(tc__program *p, const tc__region *r) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    const char *why = NULL;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s ||
+           tc__foreign_failed(p->ctx, p, "compile", s, why, r->options.suppress_errors);
+}
+
 // Hands the program to its backend; 0 = reported.
 static int tc__foreign_start(tc__program *p, const tc__region *r) {
     tc_ctx *c = p->ctx;
     tc__foreign *f = TC__NEW(c, tc__foreign);
-    const char *why = NULL;
     if (!f) return 0;
     f->ctx = c, f->backend = p->backend, p->foreign = f;
     tc__arena_init(&f->arena, c);
     tc__text_init(&f->text, c);
     tc__text_init(&f->source, c);
     f->graph.name = r->name, f->graph.program = p;
-    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
-    const tc_backend *own = &p->backend->own;
-    tc_status s =
-        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
-    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+    if (tc__foreign_compile(p, r)) return 1;
+    tc__foreign_free(f);
+    p->foreign = NULL;
+    return 0;
 }
 
 // ---- for the backend ----
@@ -41445,6 +41826,7 @@ TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
     if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    r->fixed_sizes = 0;
     if (r->programs == (uint32_t)r->options.recompile_limit + 1)
         tc__warn(
             c,
@@ -41455,31 +41837,36 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
-static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+// 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
+static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
-    if (!tc__may_compile(c, r)) return;
+    if (!tc__may_compile(c, r)) return 1;
+    if (p->backend->own.run && !tc__foreign_start(p, r))
+        return p->tier = TC__TIER_POSTPONED, 0;
+    if (p->backend->own.run) return 1;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
         p->tier = TC__TIER_BUILDING;
+    return 1;
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
 // backend refused, reported.
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
-    if (p->backend->own.run) return tc__foreign_start(p, r);
-    if (!TC__JIT || exact || !p->backend->compile) return 1;
-    p->verify = r->options.verify;
-    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
-        p->tier = TC__TIER_POSTPONED;
-    else
-        tc__program_start_compile(c, r, p);
+    if (!compiles && !p->backend->own.run) return 1;
+    p->verify = compiles && r->options.verify;
+    if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
+        return tc__program_start_compile(c, r, p);
+    p->tier = TC__TIER_POSTPONED;
     return 1;
 }
 
-// A program that waits is about to run: it takes its code if that is there.
-static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+// A program that waits is about to run: it takes its code if that is there. 0 = its backend refused,
+// reported.
+static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
     if (p->tier == TC__TIER_FINAL)
         tc__log(c, TC__LOG_PERF,
@@ -41487,7 +41874,308 @@ static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
                 (unsigned long long)p->runs);
     int compiles =
         c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
-    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+    return p->tier != TC__TIER_POSTPONED || !compiles || tc__program_start_compile(c, r, p);
+}
+// ---- gen/exec/guards.c --------------------------------------------------
+// What a program assumes, in words: one line per guard, for tc_explain and TC_LOGS=guards.
+// Input: a recorded path. Output: lines of text, each ended by a newline. What a function's entry
+// assumes beside that stands in exec/function.c.
+//
+// A path is handled as a visit that has nothing but its steps, so that everything which reads a
+// visit's steps serves both.
+
+// ---- paths ----
+
+// The path from the root of `r` to `leaf`; 0 = reported, and there is nothing to close.
+static int tc__path_open(tc_ctx *c, tc__visit *v, tc__region *r, tc__step *leaf) {
+    memset(v, 0, sizeof *v);
+    v->region = r, v->at = leaf;
+    for (uint32_t i = 0; i <= leaf->position; i++)
+        if (!TC__PUSH(c, v->path, NULL)) {
+            TC__VEC_FREE(c, v->path);
+            return 0;
+        }
+    for (tc__step *s = leaf; s->parent; s = s->parent) v->path.at[s->position] = s;
+    return 1;
+}
+
+static void tc__path_close(tc_ctx *c, tc__visit *v) { TC__VEC_FREE(c, v->path); }
+
+// ---- words ----
+
+static void tc__put_site(tc__text *t, tc__site s) {
+    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+}
+
+// "f32[s0,64] contiguous", "f32[64,s0] strides [1,64]"
+static void tc__put_shape(tc__text *t, const tc__shape *s) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    tc__put(t, "%s", tc__dtype(s->dtype)->name);
+    tc__dump_dims(t, p, s->rank, s->dims);
+    tc__put(t, s->contiguous ? " contiguous" : " strides ");
+    if (!s->contiguous) tc__dump_dims(t, p, s->rank, s->strides);
+}
+
+static void tc__put_layout(tc__text *t, uint32_t layout) {
+    tc__shape s;
+    tc__shape_of_layout(tc__layout_at(t->ctx, layout), &s);
+    tc__put_shape(t, &s);
+}
+
+static const char *tc__step_name(const tc__step *s) {
+    return s->op == TC_OP_FINISH ? "end" : tc__op_name((tc__op)s->op);
+}
+
+// " (matmul, main.c:12)": who asks for it.
+static void tc__put_asker(tc__text *t, const tc__step *s) {
+    tc__put(t, " (%s, ", tc__step_name(s));
+    tc__put_site(t, s->site);
+    tc__put(t, ")\n");
+}
+
+static void tc__put_binding_guard(tc__text *t, const tc__step *s, uint32_t i) {
+    const tc__binding *b = &s->bind[i];
+    uint32_t number = s->first_external + i;
+    tc__put(t, "x%u ", (unsigned)number);
+    if (b->shape)
+        tc__put_shape(t, b->shape);
+    else
+        tc__put_layout(t, b->layout);
+    if (b->alias != number) tc__put(t, ", shares memory with x%u", (unsigned)b->alias);
+    tc__put_asker(t, s);
+}
+
+// "s0 == 2*s1", "s0 % 4 == 0"
+static void tc__put_relation(tc__text *t, const tc__relation *r) {
+    const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
+    static const char *const between[] = {" == ", " != ", " >= ", " % "};
+    tc__dump_ix_in(t, p, r->a,
+                   r->kind == TC__MULTIPLE ? TC__AROUND_QUOTIENT : TC__AROUND_SUM);
+    tc__put(t, "%s", between[r->kind]);
+    tc__dump_ix_in(t, p, r->b,
+                   r->kind == TC__MULTIPLE ? TC__AROUND_QUOTIENT : TC__AROUND_SUM);
+    if (r->kind == TC__MULTIPLE) tc__put(t, " == 0");
+}
+
+// ---- run-time sizes and values ----
+
+typedef struct tc__symbols {
+    tc__text *t;
+    int64_t next; // symbols are numbered along the path
+} tc__symbols;
+
+// Whether `e` is the symbol that begins here; its range is put then.
+static int tc__symbol_begins(tc__symbols *y, tc__ix e) {
+    const tc__ixpool *p = &tc__recorder_of(y->t->ctx)->ix;
+    if (tc__ix_is_const(e)) return 0;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind != TC__IX_SYM || n->a != y->next) return 0;
+    y->next++;
+    if (n->hi >= TC__SIZE_LIMIT)
+        tc__put(y->t, "s%lld >= %lld: ", (long long)n->a, (long long)n->lo);
+    else
+        tc__put(y->t, "%lld <= s%lld <= %lld: ", (long long)n->lo, (long long)n->a,
+                (long long)n->hi);
+    return 1;
+}
+
+static void tc__put_symbols(tc__symbols *y, const tc__step *s) {
+    for (uint32_t i = 0; i < s->n_bind; i++)
+        for (int d = 0; s->bind[i].shape && d < s->bind[i].shape->rank; d++) {
+            if (!tc__symbol_begins(y, s->bind[i].shape->dims[d])) continue;
+            tc__put(y->t, "size %d of x%u", d, (unsigned)(s->first_external + i));
+            tc__put_asker(y->t, s);
+        }
+    for (uint32_t i = 0; i < s->n_attr; i++) {
+        if (tc__slot_of((tc__op)s->op, s->n_attr, i) != TC__SLOT_SIZE) continue;
+        if (!tc__symbol_begins(y, s->attr[i])) continue;
+        tc__put(y->t, "argument %u", (unsigned)i);
+        tc__put_asker(y->t, s);
+    }
+    for (int d = 0; tc__ops[s->op].kind == TC__KIND_SOURCE && d < s->meta.rank; d++) {
+        if (!tc__symbol_begins(y, s->meta.dims[d])) continue;
+        tc__put(y->t, "size %d of what it makes", d);
+        tc__put_asker(y->t, s);
+    }
+}
+
+static void tc__put_args(tc__text *t, const tc__step *s) {
+    static const char *const whole[] = {"a value", "a whole number", "no whole number"};
+    for (uint32_t i = 0; i < s->n_attr && i < 32; i++) {
+        if (!(s->args >> i & 1)) continue;
+        tc__put(t, "arg%lld %s", (long long)s->attr[i], whole[s->whole]);
+        tc__put_asker(t, s);
+    }
+}
+
+// ---- the guards of a path ----
+
+// What the sizes, layouts and values of a visit must be to take this path, by the step that asks.
+// Beside these each op of the visit must be the recorded one.
+static void tc__put_path_guards(tc__text *t, const tc__visit *v) {
+    tc__symbols y;
+    y.t = t, y.next = 0;
+    for (size_t i = 0; i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        for (uint32_t k = 0; k < s->n_bind; k++) tc__put_binding_guard(t, s, k);
+        if (!s->symbolic) continue;
+        tc__put_symbols(&y, s);
+        tc__put_args(t, s);
+        for (uint32_t k = 0; k < s->n_guard; k++) {
+            tc__put_relation(t, &s->guard[k]);
+            tc__put_asker(t, s);
+        }
+    }
+}
+
+// Sizes and values of the run before, " s0=48 arg0=0.5".
+static void tc__put_run_values(tc__text *t, const tc__program *p) {
+    for (size_t i = 0; i < p->size.count; i++)
+        tc__put(t, " s%u=%lld", (unsigned)i, (long long)p->size.at[i]);
+    for (size_t i = 0; i < p->arg.count; i++) {
+        int64_t bits;
+        memcpy(&bits, &p->arg_now.at[i], sizeof bits);
+        tc__put(t, " arg%u=", (unsigned)p->arg.at[i].number);
+        tc__dump_value(t, p->arg.at[i].dtype, bits);
+    }
+}
+
+static uint32_t tc__count_lines(const tc__text *t) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < t->size; i++) n += t->at[i] == '\n';
+    return n;
+}
+
+// Each line of `lines` on the log channel "guards", behind `who`.
+static void tc__log_guards(tc_ctx *c, const char *who, const tc__text *lines) {
+    const char *at = lines->at, *end;
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1)
+        tc__log(c, TC__LOG_GUARDS, "%s: %.*s", who, (int)(end - at), at);
+}
+
+// What a program with run-time sizes or values assumes, when it has just been made.
+static void tc__log_path_guards(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    tc__text who, lines;
+    if (!tc__log_on(c, TC__LOG_GUARDS) || !(p->size.count || p->arg.count)) return;
+    tc__text_init(&who, c);
+    tc__text_init(&lines, c);
+    tc__put(&who, "%s \"%s\", program %u", v->region->function ? "function" : "region",
+            v->region->name, (unsigned)p->number);
+    tc__put_path_guards(&lines, v);
+    if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
+    tc__text_free(&who);
+    tc__text_free(&lines);
+}
+// ---- gen/exec/profile.c -------------------------------------------------
+// Kernels under the profiler: each launch is timed, as a row of the table and as an event, and so is
+// the part of each worker. Input: a program that is about to run. Nothing of this is on the way of a
+// context without a profile.
+
+enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share one
+
+// Bytes of the buffers that a launch reads and writes, each once, for the sizes of this run.
+static int64_t tc__launch_bytes(const tc__program *p, const tc__launch *l) {
+    int64_t bytes = 0;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        const tc__kbuf *b = &l->group->buffer.at[i];
+        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        bytes += tc__ix_times(tc__ix_eval(l->group->body.ix, b->numel, &env),
+                              (int64_t)tc__dtype(b->dtype)->bytes);
+    }
+    return bytes;
+}
+
+// The name of kernel `i` of a program, in the arena of the profile; NULL = out of memory.
+static const char *tc__profile_kernel_name(tc__profile *f, const tc__group *k, uint32_t i) {
+    tc__text t;
+    tc__text_init(&t, f->ctx);
+    tc__put_kernel_name(&t, k, i);
+    char *copy = t.failed ? NULL : (char *)tc__arena_alloc(&f->arena, t.size + 1);
+    if (copy) memcpy(copy, t.at, t.size + 1);
+    tc__text_free(&t);
+    return copy;
+}
+
+// The row of these names, made if there is none; UINT32_MAX = no memory for it. A program that is
+// made again goes on in its row.
+static uint32_t tc__profile_row_named(tc__profile *f, const tc__profile_row *named) {
+    uint32_t n = (uint32_t)f->row.count;
+    for (uint32_t i = 0; i < n; i++) {
+        const tc__profile_row *r = &f->row.at[i];
+        if (r->where == named->where && r->program == named->program &&
+            !strcmp(r->kernel, named->kernel))
+            return i;
+    }
+    return TC__PUSH(f->ctx, f->row, *named) ? n : UINT32_MAX;
+}
+
+static uint32_t tc__profile_row_of(tc__profile *f, const tc__program *p, uint32_t i,
+                                   const tc__region *r) {
+    tc__profile_row row;
+    memset(&row, 0, sizeof row);
+    int full = f->row.count + 1 >= TC__PROFILE_ROWS;
+    row.where = tc__profile_name(f, full ? "others" : r ? r->name : "eager");
+    row.program = full ? 0 : p->number;
+    row.kernel =
+        full ? "all_the_others" : tc__profile_kernel_name(f, p->launch.at[i].group, i);
+    if (row.where == UINT32_MAX || !row.kernel) return UINT32_MAX;
+    return tc__profile_row_named(f, &row);
+}
+
+// Whether kernel `i` of the program has a row, which is found if need be; 0 = no memory for it.
+static int tc__profile_row_is_known(tc__profile *f, tc__program *p, uint32_t i,
+                                    const tc__region *r) {
+    tc__launch *l = &p->launch.at[i];
+    if (l->profile == f->number) return 1;
+    tc__error_mark held = tc__error_now(f->ctx);
+    uint32_t row = tc__profile_row_of(f, p, i, r);
+    if (row == UINT32_MAX) {
+        tc__error_restore(f->ctx, held);
+        return 0;
+    }
+    l->profile = f->number, l->row = row;
+    return 1;
+}
+
+static void tc__watched_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    tc__watched *w = (tc__watched *)arg;
+    w->start[worker] = tc__now_ns();
+    w->fn(w->arg, lo, hi, worker);
+    w->end[worker] = tc__now_ns();
+}
+
+// Runs kernel `i` of the program by `fn` and notes it.
+static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
+                               const tc__region *r, tc__pool_fn fn) {
+    tc__watched *w = &f->watched;
+    tc__launch *l = &p->launch.at[i];
+    int known = tc__profile_row_is_known(f, p, i, r);
+    tc__event e;
+    memset(&e, 0, sizeof e);
+    memset(w->start, 0, (size_t)f->threads * sizeof *w->start);
+    w->fn = fn, w->arg = l;
+    e.kind = TC__SPAN_KERNEL, e.compiled = l->run != NULL;
+    e.bytes = tc__launch_bytes(p, l), e.items = l->items;
+    e.start = tc__now_ns();
+    tc__pool_run(tc__pool_of(p->ctx), tc__watched_part, w, l->items, l->grain);
+    e.ns = tc__now_ns() - e.start;
+    if (!known) {
+        f->dropped++;
+        return;
+    }
+    tc__profile_row *row = &f->row.at[e.of = l->row];
+    row->calls++, row->compiled += e.compiled, row->ns += e.ns;
+    row->bytes += (uint64_t)e.bytes;
+    tc__profile_event(f, &e);
+    for (int k = 1; k < f->threads; k++) {
+        if (!w->start[k]) continue;
+        e.kind = TC__SPAN_PART, e.thread = (uint16_t)k, e.bytes = e.items = 0;
+        e.start = w->start[k], e.ns = w->end[k] - w->start[k];
+        tc__profile_event(f, &e);
+    }
 }
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
@@ -41674,32 +42362,43 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// Ops that the function makes nevertheless find no region to be recorded in, and are refused.
-static int tc__custom_run(tc__program *p, tc__launch *l) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
-    tc__visit *open = r->visit;
-    tc__custom_bind(l->custom, l->buf);
-    r->visit = NULL, r->values.core.calling++;
-    tc__launch_part(l, 0, 1, 0);
-    r->visit = open, r->values.core.calling--;
-    return tc__custom_end(p->ctx, l->custom);
+static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
+    tc__launch *l = &p->launch.at[i];
+    tc__profile *profile = p->ctx->profiling;
+    if (TC__UNLIKELY(profile != NULL))
+        tc__profile_launch(profile, p, i, r, tc__launch_part);
+    else
+        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
 }
 
-static int tc__launch_run(tc__program *p, tc__launch *l) {
-    if (l->custom) return tc__custom_run(p, l);
-    if (l->items > 0)
-        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+// Ops that the user's function makes nevertheless find no region to be recorded in, and are refused.
+static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    tc__custom_launch *l = p->launch.at[i].custom;
+    tc__visit *open = r->visit;
+    tc__custom_bind(l, p->launch.at[i].buf);
+    r->visit = NULL, r->values.core.calling++;
+    tc__launch_go(p, region, i);
+    r->visit = open, r->values.core.calling--;
+    return tc__custom_end(p->ctx, l);
+}
+
+// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
+static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+    if (p->launch.at[i].items <= 0) return 1;
+    if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
+    tc__launch_go(p, r, i);
     return 1;
 }
 
-// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
-static int tc__program_launch_all(tc__program *p, uint64_t draw) {
+// All kernels in order, on what is looked up; the random stream is at v->draw.
+static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
     int ok = 1;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        l->args.seed = seed, l->args.draw = draw;
-        ok = tc__launch_run(p, l);
+        l->args.seed = seed, l->args.draw = v->draw;
+        ok = tc__launch_run(p, v->region, (uint32_t)i);
     }
     return ok;
 }
@@ -41775,27 +42474,27 @@ static void tc__program_drop_code(tc__program *p) {
     }
 }
 
-static int tc__program_interpret(tc__program *p, uint64_t draw) {
+static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     tc__program_drop_code(p);
-    int ok = tc__program_launch_all(p, draw);
+    int ok = tc__program_launch_all(p, v);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
     return ok;
 }
 
 // Runs both; the results are the interpreter's where they differ, and then that program stays with it.
 // 0 = a custom op failed, reported.
-static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     int ok;
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, draw);
+        ok = tc__program_launch_all(p, v);
     } else {
-        ok = tc__program_interpret(p, draw);
+        ok = tc__program_interpret(p, v);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        ok = ok && tc__program_launch_all(p, draw);
+        ok = ok && tc__program_launch_all(p, v);
         size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
         if (wrong) {
             tc__program_drop_code(p);
@@ -41850,21 +42549,23 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     }
     run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
     run.out = f->out, run.n_out = f->graph.n_output;
+    f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
     tc_status s = own->run(own->user, f->state, &run);
-    if (!s) return 1;
+    if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    return tc__program_launch_all(p, v->draw);
+    return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
+    if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 // ---- custom ops ----
 
 // The first custom op that cannot run, NULL = none.
@@ -41902,7 +42603,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
 
 // Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
+    if (p->tier != TC__TIER_FINAL && !tc__program_settle(p->ctx, v->region, p)) return 0;
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
@@ -41914,10 +42615,11 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
-        ok = tc__program_verify(p, v, v->draw);
+        ok = tc__program_verify(p, v);
     else
-        ok = tc__program_launch_all(p, v->draw);
+        ok = tc__program_launch_all(p, v);
     uint64_t took = tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;
@@ -42117,7 +42819,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
                         all.mode, TC__MODES);
     all.backend = b->name, all.mode = mode[known];
-    r->options = all, r->backend = b;
+    r->options = all, r->backend = b, r->fixed_sizes = tc__region_is_foreign(r);
     return 1;
 }
 
@@ -42175,6 +42877,18 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
     tc__text_free(&t);
 }
 
+static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__log(c, TC__LOG_PERF,
+            "region \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, "
+            "load %u",
+            v->region->name, (unsigned)p->number, (unsigned)(tc__made_ns(p) / 1000),
+            (unsigned)((a->pass_ns - b->pass_ns) / 1000),
+            (unsigned)((a->emit_ns - b->emit_ns) / 1000),
+            (unsigned)((a->cc_ns - b->cc_ns) / 1000),
+            (unsigned)((a->load_ns - b->load_ns) / 1000));
+}
+
 static int tc__program_stores(const tc__program *p, uint32_t position) {
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].position == position) return 1;
@@ -42218,7 +42932,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
-    return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
+    return !p->exact || tc__program_is_laid_out(p, v);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -42234,7 +42948,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
+    int foreign = tc__region_is_foreign(v->region);
+    int exact = foreign || s->flags & TC__STEP_EXACT;
     if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
@@ -42243,11 +42958,13 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         tc__fail_recompile(c, v);
         return NULL;
     }
+    uint32_t number = p ? p->number : v->region->made++;
     tc__program_free(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
-    if (exact) s->flags |= TC__STEP_EXACT;
+    if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
+    p->number = number;
     if (!tc__program_start(c, v->region, p, exact)) {
         tc__program_free(p);
         return NULL;
@@ -42256,6 +42973,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     c->stats.programs++;
     p->after = c->stats;
     tc__log_recompile(c, v, p, s, why);
+    tc__log_times(c, v, p);
+    tc__log_path_guards(c, v, p);
     return p;
 }
 
@@ -42379,6 +43098,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
                 tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
+    tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;
 }
 
@@ -42595,14 +43315,12 @@ static tc_tensor tc__hook_eager(tc_ctx *c, const tc__call *k) {
 }
 
 static const tc__hooks tc__exec_hooks = {tc__hook_eager, tc__hook_demand, tc__hook_forget};
-// ---- gen/exec/function.c ------------------------------------------------
-// Functions: a body recorded as a region, and skipped while its guards hold.
+// ---- gen/exec/entry.c ---------------------------------------------------
+// Entries of functions: what one run of a body assumed, and the program it led to.
 //
 // A call first signs its tensors: layout, which earlier one is the same, which shares memory. An
-// entry is what one run of the body assumed (that signature, the user's bytes, the tensors it used
-// beside its inputs) and the program it led to. Equal signature, equal bytes: the program runs and
-// the body does not. Anything else runs the body as a visit of the function's region, where known
-// code is found by following; so an entry is only ever a short cut.
+// entry holds that signature, the user's bytes and the tensors used beside the inputs. Equal
+// signature, equal bytes: the entry serves the call.
 
 // What is assumed of one tensor.
 typedef struct tc__given {
@@ -42638,6 +43356,7 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
     int checked;                 // the body recorded the same at the second call
+    uint64_t hits;               // calls that skipped the body
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
     TC__VEC(tc_tensor) captured; // used beside the inputs
     TC__VEC(uint32_t) source;    // by external: index in given
@@ -42890,6 +43609,9 @@ static tc__entry *tc__entry_new(const tc__fcall *k, const tc__visit *v) {
     tc__entry_free(c, e);
     return NULL;
 }
+// ---- gen/exec/miss.c ----------------------------------------------------
+// Why a body ran, and what an entry assumes, in words: tc_last_miss, the log channels guards and
+// recompiles, tc_explain.
 
 // ---- why the body ran ----
 
@@ -43018,6 +43740,59 @@ static void tc__log_miss(tc_fn *f) {
     tc__text_free(&t);
 }
 
+// ---- what an entry assumes, in words ----
+
+// "arg 0": inputs, then destinations, then the tensors used beside them.
+static void tc__put_given_name(tc__text *t, const tc__entry *e, uint32_t i) {
+    uint32_t n = e->n_in + e->n_to;
+    if (i < e->n_in)
+        tc__put(t, "arg %u", (unsigned)i);
+    else if (i < n)
+        tc__put(t, "to %u", (unsigned)(i - e->n_in));
+    else
+        tc__put(t, "captured %u", (unsigned)(i - n));
+}
+
+static void tc__put_given(tc__text *t, const tc__entry *e, uint32_t i) {
+    const tc__given *g = &e->given.at[i];
+    tc__put_given_name(t, e, i);
+    tc__put(t, " ");
+    if (!g->layout)
+        tc__put(t, "null");
+    else
+        tc__put_layout(t, g->layout);
+    if (g->constant) tc__put(t, ", this tc_const");
+    tc__put(t, "\n");
+    if (g->same == i && g->alias == i) return;
+    tc__put_given_name(t, e, i);
+    tc__put(t, g->same != i ? " is " : " shares memory with ");
+    tc__put_given_name(t, e, g->same != i ? g->same : g->alias);
+    tc__put(t, "\n");
+}
+
+// One line each for what a call must be like for the entry to hold.
+static void tc__put_entry_guards(tc__text *t, const tc__entry *e) {
+    for (uint32_t i = 0; i < e->given.count; i++) tc__put_given(t, e, i);
+    for (size_t i = 0; i < e->range.count; i++)
+        if (e->range.at[i].bytes)
+            tc__put(t, "%s %zu bytes\n", i ? "tc_guard_bytes" : "*user",
+                    e->range.at[i].bytes);
+}
+
+static void tc__log_entry_guards(const tc__fcall *k, const tc__entry *e) {
+    tc_ctx *c = k->f->ctx;
+    tc__text who, lines;
+    if (!tc__log_on(c, TC__LOG_GUARDS)) return;
+    tc__text_init(&who, c);
+    tc__text_init(&lines, c);
+    tc__put(&who, "function \"%s\", call at ", k->f->region->name);
+    tc__put_site(&who, k->site);
+    tc__put_entry_guards(&lines, e);
+    if (!who.failed && !lines.failed) tc__log_guards(c, who.at, &lines);
+    tc__text_free(&who);
+    tc__text_free(&lines);
+}
+
 // From now on every call runs the body.
 static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
     if (f->demoted) return;
@@ -43027,6 +43802,10 @@ static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
             "function \"%s\": its body is not skipped: %s (%s:%d)", f->region->name, why,
             at.file ? at.file : "?", at.line);
 }
+// ---- gen/exec/function.c ------------------------------------------------
+// Functions: a body recorded as a region, and skipped while an entry (exec/entry.c) holds: then the
+// program runs and the body does not. Anything else runs the body as a visit of the function's region,
+// where known code is found by following; so an entry is only ever a short cut.
 
 // ---- running the body ----
 
@@ -43102,6 +43881,7 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
         if (!e) return;
         e->next = f->entry, f->entry = e;
         tc__entries_trim(f);
+        tc__log_entry_guards(k, e);
     } else if (tc__entry_confirms(k, found, v)) {
         found->checked = 1;
     } else {
@@ -43178,7 +43958,7 @@ static int tc__fn_path(tc_fn *f, tc__step *leaf) {
 }
 
 // Runs the program of an entry that holds.
-static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
+static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     tc_fn *f = k->f;
     tc__visit *v = &f->visit;
     tc__program *p = (tc__program *)e->leaf->program;
@@ -43188,7 +43968,7 @@ static int tc__fn_skip(const tc__fcall *k, const tc__entry *e) {
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
-    f->ctx->stats.skips++, f->ctx->stats.program_hits++;
+    f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
         if (!tc__fn_result(k, e, p, i)) return 0;
@@ -43395,6 +44175,7 @@ static int tc__fn_reset(tc_fn *f) {
     if (!fresh) return 0;
     fresh->function = 1;
     fresh->options = old->options, fresh->backend = old->backend;
+    fresh->fixed_sizes = tc__region_is_foreign(fresh);
     tc__entries_free(f);
     tc__fn_forget_region(f);
     f->region = f->visit.region = fresh, f->demoted = NULL;
@@ -43618,14 +44399,31 @@ TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
 
 enum { TC__TIMED_RUNS = 64 }; // so many runs of a program are timed, then one in as many
 
+// A run that is timed; under the profiler all are.
+TC__NOINLINE static void tc__quick_timed(tc__program *p, tc_fn *f, uint64_t run) {
+    uint64_t apart = run < TC__TIMED_RUNS || p->ctx->profiling ? 1 : TC__TIMED_RUNS;
+    uint64_t start = tc__now_ns();
+    f->visit.draw = tc__recorder_of(p->ctx)->draw;
+    (void)tc__program_launch_all(p, &f->visit);
+    uint64_t took = (tc__now_ns() - start) * apart;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
+    p->timed_next = run + apart;
+    p->run_ns += took;
+    p->ctx->stats.run_ns += took;
+}
+
 // The kernels. The clock costs more than a small one, so later runs are timed by sample.
-TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
+TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws) {
     tc__recorder *r = tc__recorder_of(p->ctx);
-    uint64_t run = p->runs++, start = 0;
-    int timed = run < TC__TIMED_RUNS || run % TC__TIMED_RUNS == 0;
-    if (timed) start = tc__now_ns();
+    uint64_t run = p->runs++;
     tc__launch *l = p->launch.at;
-    for (size_t n = p->launch.count; n--; l++) {
+    size_t n = p->launch.count;
+    p->ctx->stats.kernel_runs += n;
+    if (TC__UNLIKELY(run >= p->timed_next)) {
+        tc__quick_timed(p, f, run);
+        n = 0;
+    }
+    for (; n--; l++) {
         l->args.seed = r->seed, l->args.draw = r->draw;
         if (l->items > l->grain)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
@@ -43633,11 +44431,6 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
             tc__launch_part(l, 0, l->items, 0);
     }
     r->draw += draws;
-    p->ctx->stats.kernel_runs += p->launch.count;
-    if (!timed) return;
-    uint64_t took = (tc__now_ns() - start) * (run < TC__TIMED_RUNS ? 1 : TC__TIMED_RUNS);
-    p->run_ns += took;
-    p->ctx->stats.run_ns += took;
 }
 
 TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
@@ -43671,8 +44464,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    tc__quick_launch(p, e->draws);
-    c->stats.calls++, c->stats.skips++, c->stats.program_hits++;
+    tc__quick_launch(p, f, e->draws);
+    c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
     return 1;
@@ -43911,6 +44704,325 @@ static int tc__show(tc__text *out, const void *data, const tc__layout *l, int64_
     tc__put(out, ")\n");
     return !out->failed;
 }
+
+// ---- gen/base/once_begin.c ----------------------------------------------
+// include-many: from here to base/once_end.c stands code that runs once per program, or never.
+// gcc takes 2 s of -O2 for it, and all that gives is 4 % of the time to make a program.
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#    define TC__ONCE_CODE
+#    pragma GCC push_options
+#    pragma GCC optimize("Og")
+#endif
+// ---- gen/exec/profile_report.c ------------------------------------------
+// The profiler's public face: begin and end, the table, the trace file.
+
+// ---- the yardstick: a copy of memory by all threads ----
+
+enum {
+    TC__COPY_CHUNK = 1 << 20, // bytes, a work item
+    TC__COPY_CHUNKS = 64,
+    TC__COPY_ROUNDS = 3 // of each kind
+};
+
+typedef struct tc__copier {
+    uint8_t *from, *to;
+    int streamed; // past the caches
+} tc__copier;
+
+static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
+    (void)worker;
+    if (k->streamed)
+        tc__copy_streamed(k->to + at, k->from + at, bytes);
+    else
+        memcpy(k->to + at, k->from + at, bytes);
+}
+
+static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
+    (void)worker;
+    memset(k->from + at, 1, bytes);
+    memset(k->to + at, 2, bytes);
+}
+
+// Nanoseconds of the fastest copy of all chunks.
+static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
+    uint64_t best = UINT64_MAX;
+    tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
+    for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
+        k->streamed = round & 1;
+        uint64_t start = tc__now_ns();
+        tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
+        uint64_t took = tc__now_ns() - start;
+        if (took && took < best) best = took;
+    }
+    return best;
+}
+
+// Bytes per second, read and written together; 0 = no memory to find out.
+static uint64_t tc__copy_speed(tc_ctx *c) {
+    const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
+    tc__error_mark held = tc__error_now(c);
+    uint64_t speed = 0;
+    tc__copier k;
+    k.streamed = 0;
+    k.from = (uint8_t *)tc__storage_memory(c, bytes);
+    k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
+    if (k.to) {
+        uint64_t ns = tc__copy_time(c, &k);
+        speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
+        tc__free_aligned(c, k.to, bytes);
+    }
+    if (k.from) tc__free_aligned(c, k.from, bytes);
+    tc__error_restore(c, held);
+    return speed;
+}
+
+// ---- begin and end ----
+
+static void tc__profile_clear(tc__profile *p) {
+    TC__VEC_FREE(p->ctx, p->name);
+    TC__VEC_FREE(p->ctx, p->event);
+    TC__VEC_FREE(p->ctx, p->row);
+    tc__map_free(&p->names);
+    tc__arena_free(&p->arena);
+    p->dropped = 0;
+}
+
+static void tc__profile_free(tc_ctx *c) {
+    tc__profile *p = c->profile;
+    if (!p) return;
+    tc__profile_clear(p);
+    tc__text_free(&p->text);
+    tc__free(c, p, sizeof *p);
+    c->profile = c->profiling = NULL;
+}
+
+static tc__profile *tc__profile_of(tc_ctx *c) {
+    tc__profile *p = c->profile;
+    if (p) return p;
+    p = c->profile = TC__NEW(c, tc__profile);
+    if (!p) return NULL;
+    p->ctx = c;
+    tc__arena_init(&p->arena, c);
+    tc__map_init(&p->names, c);
+    tc__text_init(&p->text, c);
+    p->peak = tc__copy_speed(c);
+    return p;
+}
+
+// The short cut of calls looks for a profile at its timed runs only: the next run is one.
+static void tc__profile_calls(tc_ctx *c) {
+    for (tc_fn *f = c->fn; f; f = f->next)
+        for (tc__entry *e = f->entry; e; e = e->next)
+            if (e->leaf->program) ((tc__program *)e->leaf->program)->timed_next = 0;
+}
+
+TCDEF tc_status tc_profile_begin(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__profile *p = tc__pool_of(c) ? tc__profile_of(c) : NULL;
+    if (!p) return TC_E_NOMEM;
+    tc__profile_clear(p);
+    tc__profile_calls(c);
+    p->number++, p->thread = tc__thread_self(), p->threads = c->pool->threads;
+    p->begun = tc__now_ns(), p->ended = 0;
+    c->profiling = p;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_profile_end(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    if (!c->profiling) {
+        tc__fail(c, TC_E_STATE, "tc_profile_end: no profile was begun; tc_profile_begin");
+        return TC_E_STATE;
+    }
+    c->profiling->ended = tc__now_ns();
+    c->profiling = NULL;
+    return TC_OK;
+}
+
+// ---- the table ----
+
+static void tc__put_right(tc__text *t, int width, uint64_t v, int digits) {
+    tc__text word;
+    tc__text_init(&word, t->ctx);
+    tc__put_fixed(&word, v, digits);
+    tc__put(t, "%*s", width, word.at);
+    tc__text_free(&word);
+}
+
+// A name on one line.
+static void tc__put_word(tc__text *t, const char *s) {
+    for (; *s; s++) tc__put(t, "%c", (unsigned char)*s < ' ' ? '?' : *s);
+}
+
+static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
+    double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
+    tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
+    if (p->peak)
+        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)p->peak * 100 + 0.5), 0);
+    else
+        tc__put(t, "%6s", "?");
+    tc__put(t, " %%");
+}
+
+static void tc__put_profile_row(tc__text *t, const tc__profile *p,
+                                const tc__profile_row *r) {
+    const char *tier = r->compiled == r->calls ? "compiled"
+                       : r->compiled           ? "both"
+                                               : "interpreted";
+    tc__put_right(t, 8, r->calls, 0);
+    tc__put_right(t, 12, r->ns / 100, 1);
+    tc__put_right(t, 11, r->ns / r->calls / 100, 1);
+    tc__put_right(t, 13, r->bytes / r->calls, 0);
+    tc__put_rate(t, p, r);
+    tc__put(t, "  %-12s %s of ", tier, r->kernel);
+    tc__put_word(t, p->name.at[r->where]);
+    tc__put(t, ", program %u\n", (unsigned)r->program);
+}
+
+static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
+    uint64_t calls = 0, ns = 0, end = p->ended ? p->ended : tc__now_ns();
+    for (size_t i = 0; i < p->row.count; i++)
+        calls += p->row.at[i].calls, ns += p->row.at[i].ns;
+    tc__put(t, "profile of ");
+    tc__put_fixed(t, (end - p->begun) / 1000, 3);
+    tc__put(t, " ms%s: %llu runs of %zu kernels took ", p->ended ? "" : ", which goes on",
+            (unsigned long long)calls, p->row.count);
+    tc__put_fixed(t, ns / 1000, 3);
+    tc__put(t, " ms; %zu events kept, %llu dropped\n", p->event.count,
+            (unsigned long long)p->dropped);
+    tc__put(t, "peak: ");
+    tc__put_fixed(t, p->peak / 10000000, 2);
+    tc__put(t,
+            " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n"
+            "bytes are those of each buffer that a kernel reads or writes, once a call\n\n",
+            TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
+            "bytes/call", "GB/s", "peak", "runs", "kernel");
+}
+
+// Rows by time, the slowest first; equal ones in the order they came.
+static void tc__profile_order(const tc__profile *p, uint32_t *at) {
+    for (uint32_t i = 0; i < p->row.count; i++) {
+        uint32_t k = i;
+        for (; k && p->row.at[at[k - 1]].ns < p->row.at[i].ns; k--) at[k] = at[k - 1];
+        at[k] = i;
+    }
+}
+
+TCDEF const char *tc_profile_text(tc_ctx *c) {
+    tc__profile *p = c ? c->profile : NULL;
+    if (!p || !p->number) return "nothing was profiled: see tc_profile_begin\n";
+    tc__text *t = &p->text;
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, p->row.count);
+    if (!at) return "";
+    tc__text_clear(t);
+    tc__profile_order(p, at);
+    tc__put_profile_head(t, p);
+    for (size_t i = 0; i < p->row.count; i++) tc__put_profile_row(t, p, &p->row.at[at[i]]);
+    tc__free(c, at, (p->row.count ? p->row.count : 1) * sizeof *at);
+    return t->at;
+}
+
+// ---- the trace file ----
+
+static const char *const tc__span_names[TC__SPAN_KINDS] = {
+    "record", "passes", "text", "compiler", "load", "run", "kernel", "part"};
+
+static void tc__put_event_args(tc__text *t, const tc__profile *p, const tc__event *e) {
+    if (e->kind != TC__SPAN_KERNEL && e->kind != TC__SPAN_PART) {
+        if (e->of != UINT32_MAX) {
+            tc__put(t, "\"region\":");
+            tc__put_json(t, p->name.at[e->of]);
+        }
+        return;
+    }
+    const tc__profile_row *r = &p->row.at[e->of];
+    tc__put(t, "\"region\":");
+    tc__put_json(t, p->name.at[r->where]);
+    tc__put(t, ",\"program\":%u,\"compiled\":%s", (unsigned)r->program,
+            e->compiled ? "true" : "false");
+    if (e->kind == TC__SPAN_KERNEL)
+        tc__put(t, ",\"bytes\":%lld,\"items\":%lld", (long long)e->bytes,
+                (long long)e->items);
+}
+
+static void tc__put_event(tc__text *t, const tc__profile *p, const tc__event *e) {
+    const char *kind = tc__span_names[e->kind];
+    int kernel = e->kind == TC__SPAN_KERNEL || e->kind == TC__SPAN_PART;
+    tc__put(t, ",\n{\"name\":");
+    if (kernel) {
+        tc__put_json(t, p->row.at[e->of].kernel);
+    } else if (e->of != UINT32_MAX) {
+        tc__text name;
+        tc__text_init(&name, t->ctx);
+        tc__put(&name, "%s %s", kind, p->name.at[e->of]);
+        tc__put_json(t, name.at);
+        tc__text_free(&name);
+    } else {
+        tc__put_json(t, kind);
+    }
+    tc__put(t, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":", kind);
+    tc__put_fixed(t, e->start - p->begun, 3);
+    tc__put(t, ",\"dur\":");
+    tc__put_fixed(t, e->ns, 3);
+    tc__put(t, ",\"pid\":1,\"tid\":%u,\"args\":{", (unsigned)e->thread);
+    tc__put_event_args(t, p, e);
+    tc__put(t, "}}");
+}
+
+static void tc__put_thread_name(tc__text *t, int thread) {
+    tc__put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":",
+            thread);
+    if (thread)
+        tc__put(t, "{\"name\":\"worker %d\"}}", thread);
+    else
+        tc__put(t, "{\"name\":\"caller\"}}");
+}
+
+static void tc__put_trace(tc__text *t, const tc__profile *p) {
+    tc__put(t,
+            "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tcompile\":\"%s\","
+            "\"events\":%zu,\"dropped\":%llu,\"peak_copy_bytes_per_second\":%llu},\n"
+            "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
+            "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
+            TC_VERSION, p->event.count, (unsigned long long)p->dropped,
+            (unsigned long long)p->peak);
+    for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
+    for (size_t i = 0; i < p->event.count; i++) tc__put_event(t, p, &p->event.at[i]);
+    tc__put(t, "\n]}\n");
+}
+
+TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file,
+                                    int line) {
+    tc__site site;
+    tc__text t;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    if (!c->profile || !c->profile->number) {
+        tc__fail(c, TC_E_STATE, "tc_profile_trace: nothing was profiled; tc_profile_begin");
+        return TC_E_STATE;
+    }
+    tc__text_init(&t, c);
+    tc_status outer = tc__unit_begin(c);
+    tc__put_trace(&t, c->profile);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&t, "tc_profile_trace", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
+    tc__text_free(&t);
+    return status;
+}
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+
 // ---- gen/exec/context.c -------------------------------------------------
 // Contexts and the public calls that are no ops: regions, reading, errors, statistics.
 
@@ -44060,6 +45172,7 @@ static void tc__close_now(tc_ctx *c) {
     TC__VEC_FREE(c, r->kept_ids);
     tc__map_free(&r->kept);
     tc__map_free(&r->visits);
+    tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
     tc__imports_free(c);
@@ -44490,8 +45603,10 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 #    pragma GCC optimize("Og")
 #endif
 // ---- gen/exec/explain.c -------------------------------------------------
-// What the regions of a context became: tc_explain, tc_region_source, tc_region_kernels.
-// Everything is read from the last finished visit of a region: its path owns the programs.
+// What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
+// program can ask of itself. Everything is read from the tries, whose leaves own the programs.
+
+// ---- the last visit ----
 
 // The visit that ended last, NULL = none did.
 static const tc__visit *tc__last_visit(const tc__region *r) {
@@ -44517,10 +45632,77 @@ static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
     return NULL;
 }
 
-// ---- report ----
+// ---- all that a region has ----
 
-static void tc__explain_site(tc__text *t, tc__site s) {
-    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+// Breaks and ends of a region's paths, and the programs among them.
+typedef struct tc__overview {
+    tc_ctx *ctx;
+    TC__VEC(tc__step *)
+    mark; // breaks and ends: with a program first, in the order of making
+    uint32_t paths, breaks, programs, kernels, ops;
+} tc__overview;
+
+static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
+    const tc__program *p = (const tc__program *)s->program;
+    o->ops += tc__ops[s->op].kind != TC__KIND_EFFECT;
+    o->paths += s->op == TC_OP_FINISH;
+    o->breaks += s->op == TC_OP_BREAK;
+    o->programs += p != NULL;
+    o->kernels += p ? (uint32_t)p->launch.count : 0;
+    if (s->op == TC_OP_FINISH || s->op == TC_OP_BREAK)
+        *ok = *ok && TC__PUSH(o->ctx, o->mark, s);
+}
+
+// Walks the trie along `next` without recursion: its depth is the length of a path.
+static void tc__overview_walk(tc__overview *o, tc__step *s, int *ok) {
+    for (; s; s = s->sibling)
+        for (tc__step *d = s; d; d = d->next) {
+            tc__overview_step(o, d, ok);
+            if (d != s && d->sibling) tc__overview_walk(o, d->sibling, ok);
+        }
+}
+
+static uint32_t tc__mark_order(const tc__step *s) {
+    const tc__program *p = (const tc__program *)s->program;
+    return p ? p->number : UINT32_MAX;
+}
+
+static int tc__overview_open(tc__overview *o, tc_ctx *c, const tc__region *r) {
+    int ok = 1;
+    memset(o, 0, sizeof *o);
+    o->ctx = c;
+    tc__overview_walk(o, r->root.next, &ok);
+    for (size_t i = 1; i < o->mark.count; i++) {
+        tc__step *s = o->mark.at[i];
+        size_t k = i;
+        for (; k && tc__mark_order(o->mark.at[k - 1]) > tc__mark_order(s); k--)
+            o->mark.at[k] = o->mark.at[k - 1];
+        o->mark.at[k] = s;
+    }
+    return ok;
+}
+
+static void tc__overview_close(tc__overview *o) { TC__VEC_FREE(o->ctx, o->mark); }
+
+static tc_fn *tc__fn_of(const tc_ctx *c, const tc__region *r) {
+    tc_fn *f = r->function ? c->fn : NULL;
+    while (f && f->region != r) f = f->next;
+    return f;
+}
+
+// ---- words ----
+
+static void tc__put_us(tc__text *t, uint64_t ns) { tc__put_fixed(t, ns / 100, 1); }
+
+static void tc__put_count(tc__text *t, uint64_t n, const char *what) {
+    tc__put(t, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+// Each line of `lines` behind `before`.
+static void tc__put_lines(tc__text *t, const char *before, const tc__text *lines) {
+    const char *at = lines->at, *end;
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1)
+        tc__put(t, "%s%.*s\n", before, (int)(end - at), at);
 }
 
 static void tc__explain_graph(tc__text *t, const tc__program *p) {
@@ -44543,37 +45725,63 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
             continue;
         }
         tc__put(t, "    %%%u result %u of ", (unsigned)o->node, (unsigned)o->position);
-        tc__explain_site(t, v->path.at[o->position]->site);
+        tc__put_site(t, v->path.at[o->position]->site);
         tc__put(t, "%s\n", note);
     }
 }
 
-static double tc__us(uint64_t ns) { return (double)ns / 1000; }
+// ---- programs ----
 
 static void tc__explain_times(tc__text *t, const tc__program *p) {
     const tc_stats *a = &p->after, *b = &p->before;
-    tc__put(t, "made in %.1f us: passes %.1f, text %.1f, compiler %.1f, load %.1f\n",
-            tc__us(tc__made_ns(p)), tc__us(a->pass_ns - b->pass_ns),
-            tc__us(a->emit_ns - b->emit_ns), tc__us(a->cc_ns - b->cc_ns),
-            tc__us(a->load_ns - b->load_ns));
-    tc__put(t, "ran %llu time%s, %.1f us each\n", (unsigned long long)p->runs,
-            p->runs == 1 ? "" : "s", p->runs ? tc__us(p->run_ns) / (double)p->runs : 0);
+    tc__put(t, "made in ");
+    tc__put_us(t, tc__made_ns(p));
+    tc__put(t, " us: passes ");
+    tc__put_us(t, a->pass_ns - b->pass_ns);
+    tc__put(t, ", text ");
+    tc__put_us(t, a->emit_ns - b->emit_ns);
+    tc__put(t, ", compiler ");
+    tc__put_us(t, a->cc_ns - b->cc_ns);
+    tc__put(t, ", load ");
+    tc__put_us(t, a->load_ns - b->load_ns);
+    tc__put(t, "\nran ");
+    tc__put_count(t, p->runs, "time");
+    tc__put(t, ", ");
+    tc__put_us(t, p->runs ? p->run_ns / p->runs : 0);
+    tc__put(t, " us each");
+    if (p->runs && (p->size.count || p->arg.count)) {
+        tc__put(t, "; the last time with");
+        tc__put_run_values(t, p);
+    }
+    tc__put(t, "\n");
 }
 
-// All of the context, all regions and eager ops together.
-static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
-    const tc_stats *s = &c->stats;
-    tc__put(t,
-            "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
-            (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
-            (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
-    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\n",
-            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
-            (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
-    tc__put(t,
-            "us: record %.1f, passes %.1f, text %.1f, compiler %.1f, load %.1f, run %.1f\n",
-            tc__us(s->record_ns), tc__us(s->pass_ns), tc__us(s->emit_ns), tc__us(s->cc_ns),
-            tc__us(s->load_ns), tc__us(s->run_ns));
+// What a break reads: "mul %2 (main.c:9)".
+static void tc__put_read(tc__text *t, const tc__visit *v, const tc__step *s) {
+    if (s->in[0] & TC__EXTERNAL) {
+        tc__put(t, "x%u", (unsigned)(s->in[0] & ~TC__EXTERNAL));
+        return;
+    }
+    const tc__step *from = v->path.at[s->in[0]];
+    tc__put(t, "%s %%%u (", tc__step_name(from), (unsigned)s->in[0]);
+    tc__put_site(t, from->site);
+    tc__put(t, ")");
+}
+
+static void tc__explain_break(tc__text *t, const tc__visit *v, const tc__step *s) {
+    tc__put(t, "a graph break: a value is read at ");
+    tc__put_site(t, s->site);
+    tc__put(t, ", of ");
+    tc__put_read(t, v, s);
+}
+
+static void tc__explain_guards(tc__text *t, const tc__visit *v) {
+    tc__text lines;
+    tc__text_init(&lines, t->ctx);
+    tc__put_path_guards(&lines, v);
+    tc__put(t, "\nguards, beside the ops themselves\n");
+    tc__put_lines(t, "    ", &lines);
+    tc__text_free(&lines);
 }
 
 static const char *tc__launch_how(const tc__launch *l) {
@@ -44581,40 +45789,136 @@ static const char *tc__launch_how(const tc__launch *l) {
     return l->run ? "compiled" : "in the interpreter";
 }
 
+static void tc__explain_kernels(tc__text *t, const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        tc__report_kernel(t, l->group, (uint32_t)i);
+        if (tc__foreign_of(p))
+            tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
+        else
+            tc__put(t, "    runs %s as ", tc__launch_how(l));
+        tc__put_kernel_name(t, l->group, (uint32_t)i);
+        tc__put(t, "\n");
+    }
+    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
+            p->plan.unplanned);
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
-    tc__program *p = (tc__program *)s->program;
-    tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
-            s->op == TC_OP_BREAK ? "a graph break: a value is read at "
-                                 : "the end of the region");
-    if (s->op == TC_OP_BREAK) tc__explain_site(t, s->site);
-    tc__put(t, "\n\n");
+    const tc__program *p = (const tc__program *)s->program;
+    tc__put(t, "\nprogram %u at step %u, ", (unsigned)p->number, (unsigned)s->position);
+    if (s->op == TC_OP_BREAK)
+        tc__explain_break(t, v, s);
+    else
+        tc__put(t, "the end of the %s", v->region->function ? "function" : "region");
+    tc__put(t, "\n");
+    tc__explain_guards(t, v);
+    tc__put(t, "\n");
     tc__explain_graph(t, p);
     tc__put(t, "\noutputs\n");
     tc__explain_outputs(t, v, p);
     tc__put(t, "\n");
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n", tc__launch_how(&p->launch.at[i]));
-    }
-    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
-            p->plan.unplanned);
+    tc__explain_kernels(t, p);
     tc__explain_times(t, p);
 }
 
-static void tc__explain_region(tc__text *t, const tc__region *r) {
-    const tc__visit *v = tc__last_visit(r);
-    uint32_t programs = 0, breaks = 0;
-    for (size_t i = 0; v && i < v->path.count; i++) {
-        programs += v->path.at[i]->program != NULL;
-        breaks += v->path.at[i]->op == TC_OP_BREAK;
+// A break or an end; one without a program found its value in memory, or was never reached.
+static void tc__explain_mark(tc__text *t, tc__region *r, tc__step *s) {
+    tc__visit v;
+    if (!s->program && s->op == TC_OP_FINISH) return;
+    if (!tc__path_open(t->ctx, &v, r, s)) return;
+    if (s->program) {
+        tc__explain_program(t, &v, s);
+    } else {
+        tc__put(t, "\nno program at step %u, ", (unsigned)s->position);
+        tc__explain_break(t, &v, s);
+        tc__put(t, ": it was in memory\n");
     }
-    tc__put(t, "region \"%s\" at ", r->name);
-    tc__explain_site(t, r->begin);
-    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n",
-            (unsigned)r->visits, (unsigned)(v ? v->path.count : 0), (unsigned)programs,
-            programs == 1 ? "" : "s", (unsigned)breaks, breaks == 1 ? "" : "s");
-    for (size_t i = 0; v && i < v->path.count; i++)
-        if (v->path.at[i]->program) tc__explain_program(t, v, v->path.at[i]);
+    tc__path_close(t->ctx, &v);
+}
+
+// ---- functions ----
+
+static void tc__explain_entry(tc__text *t, const tc__entry *e, uint32_t number) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__text lines;
+    tc__text_init(&lines, t->ctx);
+    tc__put_entry_guards(&lines, e);
+    tc__put(t, "\nentry %u: ", (unsigned)number);
+    tc__put_count(t, e->hits, "call");
+    tc__put(t, " skipped the body");
+    if (p) tc__put(t, " and ran program %u", (unsigned)p->number);
+    tc__put(t, e->checked ? "\n" : "; the next one runs it once more, to compare\n");
+    tc__put_lines(t, "    ", &lines);
+    tc__text_free(&lines);
+}
+
+static void tc__explain_function(tc__text *t, const tc_fn *f) {
+    uint32_t n = 0;
+    uint64_t hits = 0;
+    for (const tc__entry *e = f->entry; e; e = e->next) n++, hits += e->hits;
+    tc__put(t, "    %u entr%s, ", (unsigned)n, n == 1 ? "y" : "ies");
+    tc__put_count(t, hits, "call");
+    tc__put(t, " served without the body\n");
+    if (f->miss.kind) {
+        tc__put(t, "    the body ran last because: ");
+        tc__put_miss_reason(t, &f->miss);
+        tc__put(t, "; called at %s:%d\n", f->miss.file ? f->miss.file : "?", f->miss.line);
+    }
+    if (f->demoted) tc__put(t, "    its body is not skipped: %s\n", f->demoted);
+    n = 0;
+    for (const tc__entry *e = f->entry; e; e = e->next) tc__explain_entry(t, e, n++);
+}
+
+// ---- the report ----
+
+static void tc__explain_head(tc__text *t, const tc__region *r, const tc__overview *o) {
+    tc__put(t, "%s \"%s\" at ", r->function ? "function" : "region", r->name);
+    tc__put_site(t, r->begin);
+    tc__put(t, ": ");
+    tc__put_count(t, r->visits, "visit");
+    tc__put(t, ", ");
+    tc__put_count(t, o->paths, "path");
+    tc__put(t, ", ");
+    tc__put_count(t, o->programs, "program");
+    tc__put(t, ", ");
+    tc__put_count(t, o->breaks, "graph break");
+    tc__put(t, "\n");
+}
+
+static void tc__explain_region(tc__text *t, tc__region *r) {
+    tc__overview o;
+    const tc_fn *f = tc__fn_of(t->ctx, r);
+    if (tc__overview_open(&o, t->ctx, r)) {
+        tc__explain_head(t, r, &o);
+        if (f) tc__explain_function(t, f);
+        for (size_t i = 0; i < o.mark.count; i++) tc__explain_mark(t, r, o.mark.at[i]);
+        tc__put(t, "\n");
+    }
+    tc__overview_close(&o);
+}
+
+// All of the context, all regions and eager ops together.
+static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
+    const tc_stats *s = &c->stats;
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns}, {"text", s->emit_ns},
+                 {"compiler", s->cc_ns},   {"load", s->load_ns},   {"run", s->run_ns}};
+    tc__put(t,
+            "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
+            (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
+            (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
+    tc__put(t, "calls of functions: %llu, %llu without the body\n",
+            (unsigned long long)s->calls, (unsigned long long)s->skips);
+    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\nus:",
+            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
+            (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
+    for (size_t i = 0; i < TC__COUNT(stage); i++) {
+        tc__put(t, "%s %s ", i ? "," : "", stage[i].name);
+        tc__put_us(t, stage[i].ns);
+    }
     tc__put(t, "\n");
 }
 
@@ -44622,11 +45926,49 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
-    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
     if (t->size) tc__explain_totals(t, c);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
+}
+
+// ---- counts ----
+
+static int tc__guards_of_region(tc__text *t, tc__region *r, const tc__overview *o) {
+    const tc_fn *f = tc__fn_of(t->ctx, r);
+    tc__visit v;
+    for (const tc__entry *e = f ? f->entry : NULL; e; e = e->next)
+        tc__put_entry_guards(t, e);
+    for (size_t i = 0; i < o->mark.count; i++) {
+        if (!o->mark.at[i]->program) continue;
+        if (!tc__path_open(t->ctx, &v, r, o->mark.at[i])) return 0;
+        tc__put_path_guards(t, &v);
+        tc__path_close(t->ctx, &v);
+    }
+    return !t->failed;
+}
+
+static int tc__count_region(tc_ctx *c, tc__region *r, tc_explanation *e) {
+    tc__overview o;
+    tc__text guards;
+    tc__text_init(&guards, c);
+    int ok = tc__overview_open(&o, c, r) && tc__guards_of_region(&guards, r, &o);
+    e->graphs += (int)o.paths, e->breaks += (int)o.breaks;
+    e->programs += (int)o.programs, e->kernels += (int)o.kernels, e->ops += (int)o.ops;
+    e->guards += (int)tc__count_lines(&guards);
+    tc__text_free(&guards);
+    tc__overview_close(&o);
+    return ok;
+}
+
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
+    tc_explanation e, none;
+    memset(&none, 0, sizeof none);
+    e = none;
+    for (tc__region *r = c ? tc__recorder_of(c)->region : NULL; r; r = r->next)
+        if ((!name || !strcmp(r->name, name)) && !tc__count_region(c, r, &e)) return none;
+    return e;
 }
 
 // ---- one region ----
@@ -44648,6 +45990,849 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
 TCDEF int tc_region_kernels(tc_ctx *c, const char *name) {
     const tc__region *r = tc__region_named(c, name);
     return r ? (int)tc__last_program(r)->launch.count : 0;
+}
+// ---- gen/io/svg.c -------------------------------------------------------
+// Drawings for the report: a graph in layers, and the memory plan of a program, as inline SVG.
+//
+// The layout is the usual one (Sugiyama): a node stands one layer below the lowest of its operands, a
+// source right above its first use; an edge over several layers passes each in a place of its own;
+// places are put in order by the mean of their neighbours', down and up a few times. Operands come
+// before their users in every graph of ours, so one walk finds the layers.
+
+enum {
+    TC__DRAWN_NODES = 300,   // more are not drawn
+    TC__DRAWN_PLACES = 6000, //   nor graphs that need more places in their layers
+    TC__DRAWN_SWEEPS = 4,
+    TC__BOX_WIDTH = 184,
+    TC__BOX_HEIGHT = 34,
+    TC__BOX_TEXT = 26,    // characters that fit a box
+    TC__PASS_WIDTH = 14,  // of an edge on its way through a layer
+    TC__LAYER_PITCH = 58, // from one layer to the next
+    TC__DRAWN_MARGIN = 8,
+    TC__COLORS = 8 // classes c0 ... of the style sheet
+};
+
+typedef struct tc__box {
+    const char *label, *detail; // two lines of text, of the drawing's arena
+    int color;                  // -1 = none
+    int is_source;
+    uint32_t layer;
+} tc__box;
+
+// A pair of boxes, then of places in neighbouring layers.
+typedef struct tc__edge {
+    uint32_t from, to;
+} tc__edge;
+
+typedef struct tc__place_of {
+    uint32_t box; // UINT32_MAX = an edge passes
+    uint32_t layer;
+    double key; // where it would like to be
+    uint32_t order;
+    int x; // of its middle
+} tc__place_of;
+
+typedef struct tc__drawing {
+    tc_ctx *ctx;
+    tc__arena arena;
+    TC__VEC(tc__box) box;
+    TC__VEC(tc__edge) edge;
+    TC__VEC(tc__place_of) place; // one for each box first
+    TC__VEC(tc__edge) link;      // between places
+    uint32_t layers;
+    int width, failed;
+} tc__drawing;
+
+static void tc__drawing_open(tc__drawing *d, tc_ctx *c) {
+    memset(d, 0, sizeof *d);
+    d->ctx = c;
+    tc__arena_init(&d->arena, c);
+}
+
+static void tc__drawing_close(tc__drawing *d) {
+    TC__VEC_FREE(d->ctx, d->box);
+    TC__VEC_FREE(d->ctx, d->edge);
+    TC__VEC_FREE(d->ctx, d->place);
+    TC__VEC_FREE(d->ctx, d->link);
+    tc__arena_free(&d->arena);
+}
+
+// ---- what is drawn ----
+
+static const char *tc__drawing_text(tc__drawing *d, const tc__text *t) {
+    char *copy = t->failed ? NULL : (char *)tc__arena_alloc(&d->arena, t->size + 1);
+    if (copy) memcpy(copy, t->at, t->size + 1);
+    return copy ? copy : "";
+}
+
+// A box with two lines, which are emptied; its number.
+static uint32_t tc__draw_box(tc__drawing *d, tc__text *label, tc__text *detail, int color,
+                             int is_source) {
+    tc__box b;
+    b.label = tc__drawing_text(d, label), b.detail = tc__drawing_text(d, detail);
+    b.color = color, b.is_source = is_source, b.layer = 0;
+    tc__text_clear(label);
+    tc__text_clear(detail);
+    d->failed |= !TC__PUSH(d->ctx, d->box, b);
+    return (uint32_t)d->box.count - 1;
+}
+
+static void tc__draw_edge(tc__drawing *d, uint32_t from, uint32_t to) {
+    tc__edge e;
+    e.from = from, e.to = to;
+    d->failed |= !TC__PUSH(d->ctx, d->edge, e);
+}
+
+// ---- layers ----
+
+static void tc__drawing_layers(tc__drawing *d) {
+    tc__box *b = d->box.at;
+    for (size_t i = 0; i < d->edge.count; i++) { // edges stand in the order of their ends
+        const tc__edge *e = &d->edge.at[i];
+        if (b[e->to].layer <= b[e->from].layer) b[e->to].layer = b[e->from].layer + 1;
+    }
+    for (size_t i = 0; i < d->box.count; i++)
+        if (b[i].layer >= d->layers) d->layers = b[i].layer + 1;
+    for (uint32_t i = 0; i < d->box.count; i++) {
+        uint32_t first = UINT32_MAX;
+        for (size_t k = 0; k < d->edge.count && b[i].is_source; k++)
+            if (d->edge.at[k].from == i && b[d->edge.at[k].to].layer < first)
+                first = b[d->edge.at[k].to].layer;
+        if (first != UINT32_MAX) b[i].layer = first - 1;
+    }
+}
+
+static uint32_t tc__place_new(tc__drawing *d, uint32_t box, uint32_t layer) {
+    tc__place_of p;
+    memset(&p, 0, sizeof p);
+    p.box = box, p.layer = layer;
+    d->failed |= !TC__PUSH(d->ctx, d->place, p);
+    return (uint32_t)d->place.count - 1;
+}
+
+static void tc__link_new(tc__drawing *d, uint32_t from, uint32_t to) {
+    tc__edge e;
+    e.from = from, e.to = to;
+    d->failed |= !TC__PUSH(d->ctx, d->link, e);
+}
+
+// The edges of one box share their way down: a trunk through the layers, left where a user stands.
+static void tc__drawing_trunk(tc__drawing *d, uint32_t box) {
+    uint32_t last = 0, at = box;
+    for (size_t i = 0; i < d->edge.count; i++)
+        if (d->edge.at[i].from == box && d->box.at[d->edge.at[i].to].layer > last)
+            last = d->box.at[d->edge.at[i].to].layer;
+    for (uint32_t layer = d->box.at[box].layer + 1; layer <= last && !d->failed; layer++) {
+        for (size_t i = 0; i < d->edge.count; i++) {
+            const tc__edge *e = &d->edge.at[i];
+            if (e->from == box && d->box.at[e->to].layer == layer)
+                tc__link_new(d, at, e->to);
+        }
+        if (layer == last) break;
+        uint32_t pass = tc__place_new(d, UINT32_MAX, layer);
+        tc__link_new(d, at, pass);
+        at = pass;
+    }
+}
+
+static void tc__drawing_places(tc__drawing *d) {
+    for (uint32_t i = 0; i < d->box.count; i++) tc__place_new(d, i, d->box.at[i].layer);
+    for (uint32_t i = 0; i < d->box.count && d->place.count < TC__DRAWN_PLACES; i++)
+        tc__drawing_trunk(d, i);
+}
+
+// ---- order ----
+
+// The places of one layer, in their order, into `at`; how many.
+static uint32_t tc__layer_places(const tc__drawing *d, uint32_t layer, uint32_t *at) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->place.count; i++) {
+        if (d->place.at[i].layer != layer) continue;
+        uint32_t k = n++;
+        for (; k && d->place.at[at[k - 1]].key > d->place.at[i].key; k--) at[k] = at[k - 1];
+        at[k] = i;
+    }
+    return n;
+}
+
+static void tc__layer_order(tc__drawing *d, uint32_t layer, uint32_t *at) {
+    uint32_t n = tc__layer_places(d, layer, at);
+    for (uint32_t i = 0; i < n; i++)
+        d->place.at[at[i]].order = i, d->place.at[at[i]].key = i;
+}
+
+// Each place of the layer wants to the middle of its neighbours above, or below.
+static void tc__layer_pull(tc__drawing *d, uint32_t layer, int up, double *sum,
+                           uint32_t *count) {
+    memset(sum, 0, d->place.count * sizeof *sum);
+    memset(count, 0, d->place.count * sizeof *count);
+    for (size_t i = 0; i < d->link.count; i++) {
+        uint32_t here = up ? d->link.at[i].from : d->link.at[i].to;
+        uint32_t there = up ? d->link.at[i].to : d->link.at[i].from;
+        if (d->place.at[here].layer != layer) continue;
+        sum[here] += d->place.at[there].order, count[here]++;
+    }
+    for (size_t i = 0; i < d->place.count; i++)
+        if (count[i]) d->place.at[i].key = sum[i] / count[i];
+}
+
+static void tc__drawing_sweep(tc__drawing *d, uint32_t *at, double *sum, uint32_t *count) {
+    for (uint32_t i = 0; i < d->place.count; i++) d->place.at[i].key = i;
+    for (uint32_t l = 0; l < d->layers; l++) tc__layer_order(d, l, at);
+    for (int sweep = 0; sweep < TC__DRAWN_SWEEPS; sweep++) {
+        int up = sweep & 1;
+        for (uint32_t i = 1; i < d->layers; i++) {
+            uint32_t l = up ? d->layers - 1 - i : i;
+            tc__layer_pull(d, l, up, sum, count);
+            tc__layer_order(d, l, at);
+        }
+    }
+}
+
+// ---- coordinates ----
+
+static int tc__place_width(const tc__place_of *p) {
+    return p->box == UINT32_MAX ? TC__PASS_WIDTH : TC__BOX_WIDTH + TC__PASS_WIDTH;
+}
+
+static void tc__drawing_columns(tc__drawing *d, uint32_t *at) {
+    for (int pass = 0; pass < 2; pass++) // first the widest layer, then each in its middle
+        for (uint32_t l = 0; l < d->layers; l++) {
+            uint32_t n = tc__layer_places(d, l, at);
+            int width = 0;
+            for (uint32_t i = 0; i < n; i++) width += tc__place_width(&d->place.at[at[i]]);
+            if (width > d->width) d->width = width;
+            int x = (d->width - width) / 2;
+            for (uint32_t i = 0; i < n; i++) {
+                tc__place_of *p = &d->place.at[at[i]];
+                p->x = x + tc__place_width(p) / 2;
+                x += tc__place_width(p);
+            }
+        }
+}
+
+static int tc__drawing_lay_out(tc__drawing *d) {
+    if (d->failed || !d->box.count || d->box.count > TC__DRAWN_NODES) return 0;
+    tc__drawing_layers(d);
+    tc__drawing_places(d);
+    if (d->failed || d->place.count >= TC__DRAWN_PLACES) return 0;
+    uint32_t *at = TC__ANEW_ARRAY(&d->arena, uint32_t, d->place.count);
+    uint32_t *count = TC__ANEW_ARRAY(&d->arena, uint32_t, d->place.count);
+    double *sum = TC__ANEW_ARRAY(&d->arena, double, d->place.count);
+    if (!at || !count || !sum) return 0;
+    tc__drawing_sweep(d, at, sum, count);
+    tc__drawing_columns(d, at);
+    return 1;
+}
+
+// ---- SVG of a graph ----
+
+static int tc__layer_top(uint32_t layer) {
+    return TC__DRAWN_MARGIN + (int)layer * TC__LAYER_PITCH;
+}
+
+static void tc__svg_link(tc__text *t, const tc__drawing *d, const tc__edge *e) {
+    const tc__place_of *a = &d->place.at[e->from], *b = &d->place.at[e->to];
+    int top = tc__layer_top(a->layer) + TC__BOX_HEIGHT, end = tc__layer_top(b->layer);
+    int middle = (top + end) / 2;
+    tc__put(t, "<path d=\"M%d %dC%d %d %d %d %d %d", a->x, top, a->x, middle, b->x, middle,
+            b->x, end);
+    if (b->box == UINT32_MAX) tc__put(t, "V%d", end + TC__BOX_HEIGHT);
+    tc__put(t, "\" />\n");
+}
+
+// One line of a box, cut to fit.
+static void tc__svg_line(tc__text *t, const tc__place_of *p, int down, const char *kind,
+                         const char *s) {
+    char line[TC__BOX_TEXT + 1];
+    int n = snprintf(line, sizeof line, "%s", s);
+    if (n > TC__BOX_TEXT) memcpy(line + TC__BOX_TEXT - 3, "...", 4);
+    tc__put(t, "<text class=\"%s\" x=\"%d\" y=\"%d\">", kind, p->x,
+            tc__layer_top(p->layer) + down);
+    tc__put_html(t, line);
+    tc__put(t, "</text>\n");
+}
+
+static void tc__svg_box(tc__text *t, const tc__place_of *p, const tc__box *b) {
+    tc__put(t, "<g><title>");
+    tc__put_html(t, b->label);
+    tc__put(t, "  ");
+    tc__put_html(t, b->detail);
+    if (b->color >= 0) tc__put(t, "  kernel %d", b->color);
+    tc__put(t, "</title>\n<rect class=\"");
+    if (b->color >= 0)
+        tc__put(t, "c%d", b->color % TC__COLORS);
+    else
+        tc__put(t, "%s", b->is_source ? "source" : "plain");
+    tc__put(t, "\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" />\n",
+            p->x - TC__BOX_WIDTH / 2, tc__layer_top(p->layer), (int)TC__BOX_WIDTH,
+            (int)TC__BOX_HEIGHT);
+    tc__svg_line(t, p, 14, "label", b->label);
+    tc__svg_line(t, p, 28, "detail", b->detail);
+    tc__put(t, "</g>\n");
+}
+
+// The drawing; 0 = it is too large, and nothing is put.
+static int tc__svg_drawing(tc__text *t, tc__drawing *d, const char *title) {
+    if (!tc__drawing_lay_out(d)) return 0;
+    int height = tc__layer_top(d->layers - 1) + TC__BOX_HEIGHT + TC__DRAWN_MARGIN;
+    tc__put(t,
+            "<div class=\"scroll\"><svg class=\"graph\" role=\"img\" aria-label=\"%s\" "
+            "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+            title, d->width, height, d->width, height);
+    for (size_t i = 0; i < d->link.count; i++) tc__svg_link(t, d, &d->link.at[i]);
+    for (size_t i = 0; i < d->box.count; i++)
+        tc__svg_box(t, &d->place.at[i], &d->box.at[i]);
+    tc__put(t, "</svg></div>\n");
+    return 1;
+}
+
+// ---- a recorded path ----
+
+static void tc__draw_externals(tc__drawing *d, const tc__step *s, tc__text *label,
+                               tc__text *detail) {
+    for (uint32_t i = 0; i < s->n_bind; i++) {
+        tc__put(label, "x%u", (unsigned)(s->first_external + i));
+        if (s->bind[i].shape)
+            tc__put_shape(detail, s->bind[i].shape);
+        else
+            tc__put_layout(detail, s->bind[i].layout);
+        tc__draw_box(d, label, detail, -1, 1);
+    }
+}
+
+// Boxes: the externals, then the steps. An edge ends at a step, so edges are in its order.
+static void tc__draw_path(tc__drawing *d, const tc__visit *v) {
+    const tc__ixpool *p = &tc__recorder_of(d->ctx)->ix;
+    tc__text label, detail;
+    tc__text_init(&label, d->ctx);
+    tc__text_init(&detail, d->ctx);
+    for (size_t i = 0; i < v->path.count; i++)
+        tc__draw_externals(d, v->path.at[i], &label, &detail);
+    uint32_t externals = (uint32_t)d->box.count;
+    for (uint32_t i = 0; i < v->path.count; i++) {
+        const tc__step *s = v->path.at[i];
+        if (s->op == TC_OP_FINISH && !s->n_in) break; // the end of a region: the last step
+        tc__put(&label, "%u ", (unsigned)i);
+        tc__dump_step(&label, p, s);
+        if (tc__ops[s->op].kind != TC__KIND_EFFECT) {
+            tc__put(&detail, "%s", tc__dtype(s->meta.dtype)->name);
+            tc__dump_dims(&detail, p, s->meta.rank, s->meta.dims);
+        }
+        tc__draw_box(d, &label, &detail, -1, 0);
+        for (uint32_t k = 0; k < s->n_in; k++) {
+            uint32_t from = s->in[k] & ~TC__EXTERNAL;
+            tc__draw_edge(d, s->in[k] & TC__EXTERNAL ? from : externals + from,
+                          externals + i);
+        }
+    }
+    tc__text_free(&label);
+    tc__text_free(&detail);
+}
+
+// ---- a graph after all passes ----
+
+// The kernel that computes a node, -1 = none by itself: it is a part of those that use it.
+static int tc__kernel_of_node(const tc__program *p, uint32_t node) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__group *k = p->launch.at[i].group;
+        for (size_t n = 0; n < k->covers.count; n++)
+            if (k->covers.at[n] == node) return (int)i;
+    }
+    return -1;
+}
+
+static void tc__draw_graph(tc__drawing *d, const tc__program *p) {
+    const tc__graph *g = &p->graph;
+    tc__dump type;
+    tc__text label, detail;
+    tc__text_init(&label, d->ctx);
+    tc__text_init(&detail, d->ctx);
+    type.t = &detail, type.g = g, type.indent = 0;
+    for (uint32_t i = 0; i < g->node.count; i++) {
+        const tc__node *n = g->node.at[i];
+        tc__put(&label, "%%%u %s", (unsigned)i, tc__op_name((tc__op)n->op));
+        tc__dump_attrs(&label, g->ix, n->op, n->dtype, n->attr, n->n_attr);
+        tc__dump_type(&type, n);
+        tc__draw_box(d, &label, &detail, tc__kernel_of_node(p, i), !n->n_in);
+        for (uint32_t k = 0; k < n->n_in; k++) tc__draw_edge(d, n->in[k], i);
+    }
+    tc__text_free(&label);
+    tc__text_free(&detail);
+}
+
+// ---- the memory plan ----
+
+enum {
+    TC__PLAN_WIDTH = 640,
+    TC__PLAN_HEIGHT = 200,
+    TC__PLAN_LEFT = 90,
+    TC__PLAN_TICKS = 32
+};
+
+static int tc__plan_x(size_t kernel, size_t kernels) {
+    return TC__PLAN_LEFT + (int)(kernel * TC__PLAN_WIDTH / kernels);
+}
+
+static int tc__plan_y(size_t offset, size_t bytes) {
+    const int height = TC__PLAN_HEIGHT;
+    double part = (double)offset / (double)bytes;
+    return TC__DRAWN_MARGIN + height - (int)(part * height);
+}
+
+static void tc__svg_slab(tc__text *t, const tc__program *p, const tc__slab *s) {
+    size_t n = p->launch.count;
+    int x = tc__plan_x(s->first, n), width = tc__plan_x(s->last + 1u, n) - x;
+    int y = tc__plan_y(s->offset + s->bytes, p->plan.bytes);
+    int height = tc__plan_y(s->offset, p->plan.bytes) - y;
+    tc__put(t,
+            "<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
+            "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
+            (unsigned)s->node, s->bytes, s->offset, (unsigned)s->first, (unsigned)s->last,
+            (unsigned)s->first % TC__COLORS, x, y, width, height > 1 ? height : 1);
+    if (width >= 40 && height >= 14)
+        tc__put(t, "<text class=\"label\" x=\"%d\" y=\"%d\">%%%u</text>\n", x + width / 2,
+                y + height / 2 + 4, (unsigned)s->node);
+    tc__put(t, "</g>\n");
+}
+
+static void tc__svg_ticks(tc__text *t, size_t kernels) {
+    size_t step = (kernels - 1) / TC__PLAN_TICKS + 1;
+    for (size_t i = 0; i < kernels; i += step)
+        tc__put(t, "<text class=\"detail\" x=\"%d\" y=\"%d\">k%zu</text>\n",
+                (tc__plan_x(i, kernels) + tc__plan_x(i + 1, kernels)) / 2,
+                TC__DRAWN_MARGIN + TC__PLAN_HEIGHT + 16, i);
+}
+
+// Intermediates: kernels to the right, offsets in the arena upwards. Only where there are some.
+static void tc__svg_plan(tc__text *t, const tc__program *p) {
+    int width = TC__PLAN_LEFT + TC__PLAN_WIDTH + TC__DRAWN_MARGIN;
+    int height = TC__PLAN_HEIGHT + 3 * TC__DRAWN_MARGIN + 16;
+    tc__put(t,
+            "<div class=\"scroll\"><svg class=\"plan\" role=\"img\" aria-label=\"memory "
+            "plan\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+            width, height, width, height);
+    tc__put(t, "<rect class=\"plain\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
+            (int)TC__PLAN_LEFT, (int)TC__DRAWN_MARGIN, (int)TC__PLAN_WIDTH,
+            (int)TC__PLAN_HEIGHT);
+    tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">%zu</text>\n", TC__PLAN_LEFT - 6,
+            TC__DRAWN_MARGIN + 10, p->plan.bytes);
+    tc__put(t, "<text class=\"right\" x=\"%d\" y=\"%d\">0 bytes</text>\n",
+            TC__PLAN_LEFT - 6, TC__DRAWN_MARGIN + TC__PLAN_HEIGHT);
+    for (size_t i = 0; i < p->plan.slab.count; i++)
+        if (!p->plan.slab.at[i].output) tc__svg_slab(t, p, &p->plan.slab.at[i]);
+    tc__svg_ticks(t, p->launch.count);
+    tc__put(t, "</svg></div>\n");
+}
+// ---- gen/io/html.c ------------------------------------------------------
+// tc_explain_html: the report of tc_explain as one page that needs nothing but a browser, not even
+// scripts. Same order, same words; graphs and memory are drawn (io/svg.c).
+//
+// Everything that a user can name goes through tc__put_html; what differs from run to run (times, and
+// where kernels came from) stands between <!--time--> and <!--/time-->. Tags are balanced and void
+// ones closed, so that the page is read the same by every parser.
+
+static const char tc__html_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
+    "<meta http-equiv=\"Content-Security-Policy\" "
+    "content=\"default-src 'none'; style-src 'unsafe-inline'\" />\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+    "<title>tcompile report</title>\n<style>\n"
+    ":root { --page: #fff; --text: #1b1f24; --soft: #667; --line: #ccd2da; --block: #f4f6f8;\n"
+    "  --bar: #3b78c4; --c0: #cfe3fb; --c1: #fbe0c6; --c2: #d3f0d2; --c3: #f8d3dc;\n"
+    "  --c4: #e2d8f8; --c5: #f6eec0; --c6: #c9eff0; --c7: #e3e0da; color-scheme: light dark; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --page: #14171b; --text: #dfe4ea;\n"
+    "  --soft: #98a2ae; --line: #3a424c; --block: #1d2228; --bar: #6ea3e0; --c0: #1f3c5e;\n"
+    "  --c1: #5a3b1c; --c2: #1f4a28; --c3: #5a2936; --c4: #3c2f63; --c5: #4f4715;\n"
+    "  --c6: #1a4b4d; --c7: #3d3a35; } }\n"
+    "body { background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif;\n"
+    "  max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }\n"
+    "h2 { border-top: 2px solid var(--line); padding-top: 1rem; margin-top: 3rem; }\n"
+    "h2, h3 { overflow-wrap: anywhere; }\n"
+    "article { border: 1px solid var(--line); border-radius: 6px; padding: 0 1rem 1rem;\n"
+    "  margin: 1rem 0; }\n"
+    "pre, code { font: 12px/1.45 ui-monospace, monospace; }\n"
+    "pre { background: var(--block); padding: .6rem .8rem; border-radius: 4px; overflow: auto;\n"
+    "  max-height: 40rem; }\n"
+    "ul.guards { font: 12px/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }\n"
+    "small, .soft { color: var(--soft); }\n"
+    "table { border-collapse: collapse; } th, td { text-align: left; padding: .1rem .8rem .1rem 0;\n"
+    "  vertical-align: top; overflow-wrap: anywhere; }\n"
+    "td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n"
+    "td.bar { width: 24rem; vertical-align: middle; } td.bar i { display: block; height: .7rem;\n"
+    "  background: var(--bar); border-radius: 2px; }\n"
+    ".scroll { overflow: auto; max-height: 48rem; margin: .5rem 0; }\n"
+    "svg { display: block; } svg text { font: 11px ui-monospace, monospace; fill: var(--text);\n"
+    "  text-anchor: middle; } svg text.detail { fill: var(--soft); }\n"
+    "svg text.right { text-anchor: end; fill: var(--soft); }\n"
+    "svg path { fill: none; stroke: var(--soft); } svg rect { stroke: var(--line); }\n"
+    ".plain { --fill: var(--page); } .source { --fill: var(--block); }\n"
+    ".c0 { --fill: var(--c0); } .c1 { --fill: var(--c1); } .c2 { --fill: var(--c2); }\n"
+    ".c3 { --fill: var(--c3); } .c4 { --fill: var(--c4); } .c5 { --fill: var(--c5); }\n"
+    ".c6 { --fill: var(--c6); } .c7 { --fill: var(--c7); }\n"
+    "rect { fill: var(--fill); } span { background: var(--fill); }\n"
+    "a { color: var(--bar); } summary { cursor: pointer; }\n"
+    "</style>\n</head>\n<body>\n";
+
+#define TC__HTML_TIME_BEGIN "<!--time-->"
+#define TC__HTML_TIME_END   "<!--/time-->"
+
+typedef struct tc__html {
+    tc_ctx *ctx;
+    tc__text *t;    // the page
+    tc__text plain; // what is put next, escaped
+} tc__html;
+
+// h->plain, escaped; it is empty then.
+static void tc__html_flush(tc__html *h) {
+    tc__put_html(h->t, h->plain.at);
+    tc__text_clear(&h->plain);
+}
+
+static void tc__html_text(tc__html *h, const char *s) { tc__put_html(h->t, s); }
+
+static void tc__html_site(tc__html *h, tc__site s) {
+    tc__put(h->t, "<code>");
+    tc__put_site(&h->plain, s);
+    tc__html_flush(h);
+    tc__put(h->t, "</code>");
+}
+
+static void tc__html_pre(tc__html *h) {
+    tc__put(h->t, "<pre>");
+    tc__html_flush(h);
+    tc__put(h->t, "</pre>\n");
+}
+
+// h->plain behind a line that opens it.
+static void tc__html_details(tc__html *h, const char *title) {
+    tc__put(h->t, "<details><summary>%s, %u lines</summary>\n", title,
+            (unsigned)tc__count_lines(&h->plain));
+    tc__html_pre(h);
+    tc__put(h->t, "</details>\n");
+}
+
+// The lines of h->plain as a list.
+static void tc__html_list(tc__html *h) {
+    tc__text line;
+    const char *at = h->plain.at, *end;
+    tc__text_init(&line, h->ctx);
+    tc__put(h->t, "<ul class=\"guards\">\n");
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        tc__text_clear(&line);
+        tc__put_raw(&line, at, (size_t)(end - at));
+        tc__put(h->t, "<li>");
+        tc__put_html(h->t, line.at);
+        tc__put(h->t, "</li>\n");
+    }
+    tc__put(h->t, "</ul>\n");
+    tc__text_free(&line);
+    tc__text_clear(&h->plain);
+}
+
+// ---- bars ----
+
+typedef struct tc__bar {
+    const char *name;
+    uint64_t ns;
+} tc__bar;
+
+static void tc__html_bars(tc__html *h, const tc__bar *bar, size_t n) {
+    uint64_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        if (bar[i].ns > most) most = bar[i].ns;
+    tc__put(h->t, "<table>\n");
+    for (size_t i = 0; i < n; i++) {
+        tc__put(h->t,
+                "<tr><th>%s</th><td class=\"bar\">" TC__HTML_TIME_BEGIN "<i style=\"width:",
+                bar[i].name);
+        tc__put_fixed(h->t, (uint64_t)((double)bar[i].ns / (double)most * 1000), 1);
+        tc__put(h->t, "%%\"></i>" TC__HTML_TIME_END
+                      "</td><td class=\"number\">" TC__HTML_TIME_BEGIN);
+        tc__put_us(h->t, bar[i].ns);
+        tc__put(h->t, " us" TC__HTML_TIME_END "</td></tr>\n");
+    }
+    tc__put(h->t, "</table>\n");
+}
+
+static void tc__html_program_times(tc__html *h, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__bar bar[6];
+    bar[0].name = "made in all", bar[0].ns = tc__made_ns(p);
+    bar[1].name = "passes", bar[1].ns = a->pass_ns - b->pass_ns;
+    bar[2].name = "text", bar[2].ns = a->emit_ns - b->emit_ns;
+    bar[3].name = "compiler", bar[3].ns = a->cc_ns - b->cc_ns;
+    bar[4].name = "load", bar[4].ns = a->load_ns - b->load_ns;
+    bar[5].name = "one run", bar[5].ns = p->runs ? p->run_ns / p->runs : 0;
+    tc__put(h->t, "<h4>Times</h4>\n");
+    tc__html_bars(h, bar, TC__COUNT(bar));
+    tc__put(h->t, "<p>It ran ");
+    tc__put_count(h->t, p->runs, "time");
+    if (p->runs && (p->size.count || p->arg.count)) {
+        tc__put(h->t, "; the last time with<code>");
+        tc__put_run_values(&h->plain, p);
+        tc__html_flush(h);
+        tc__put(h->t, "</code>");
+    }
+    tc__put(h->t, ".</p>\n");
+}
+
+// ---- one program ----
+
+static void tc__html_drawing(tc__html *h, tc__drawing *d, const char *title) {
+    size_t n = d->box.count;
+    if (!tc__svg_drawing(h->t, d, title))
+        tc__put(h->t, "<p class=\"soft\">%zu nodes are too many to draw.</p>\n", n);
+    tc__drawing_close(d);
+}
+
+static void tc__html_graphs(tc__html *h, const tc__visit *v, const tc__program *p) {
+    tc__drawing d;
+    tc__put(h->t, "<h4>Recorded</h4>\n");
+    tc__drawing_open(&d, h->ctx);
+    tc__draw_path(&d, v);
+    tc__html_drawing(h, &d, "recorded graph");
+    tc__dump_trace(&h->plain, v);
+    tc__html_details(h, "the recording as text");
+    tc__put(h->t, "<h4>After all passes</h4>\n<p class=\"soft\">Boxes of one colour are "
+                  "computed by one kernel; white ones inside those that use them.</p>\n");
+    tc__drawing_open(&d, h->ctx);
+    tc__draw_graph(&d, p);
+    tc__html_drawing(h, &d, "canonical graph");
+    tc__explain_graph(&h->plain, p);
+    tc__html_details(h, "the graph as text");
+    tc__put(h->t, "<h4>Outputs</h4>\n");
+    tc__explain_outputs(&h->plain, v, p);
+    tc__html_pre(h);
+}
+
+static void tc__html_kernels(tc__html *h, const tc__program *p) {
+    tc__put(h->t, "<h4>Kernels</h4>\n");
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
+                (unsigned)(i % TC__COLORS));
+        tc__put_kernel_name(h->t, l->group, (uint32_t)i);
+        tc__put(h->t, "</code>, %s</p>\n", l->run ? "compiled" : "interpreted");
+        tc__report_kernel(&h->plain, l->group, (uint32_t)i);
+        tc__html_pre(h);
+    }
+}
+
+static void tc__html_memory(tc__html *h, const tc__program *p) {
+    size_t slabs = 0;
+    for (size_t i = 0; i < p->plan.slab.count; i++) slabs += !p->plan.slab.at[i].output;
+    tc__put(h->t, "<h4>Memory of intermediates</h4>\n<p>");
+    tc__put_count(h->t, slabs, "intermediate");
+    tc__put(h->t, ": %zu bytes in one arena, %zu one by one.</p>\n", p->plan.bytes,
+            p->plan.unplanned);
+    if (slabs) tc__svg_plan(h->t, p);
+}
+
+static void tc__html_source(tc__html *h, tc__program *p) {
+    tc__error_mark held = tc__error_now(h->ctx);
+    if (tc__program_print(p, &h->plain)) {
+        tc__html_details(h, "emitted C");
+        return;
+    }
+    tc__text_clear(&h->plain);
+    if (tc__core_of(h->ctx)->unit_item != TC_E_NOMEM) tc__error_restore(h->ctx, held);
+    tc__put(h->t, "<p class=\"soft\">There is no C text of it.</p>\n");
+}
+
+static void tc__html_program(tc__html *h, const tc__visit *v, tc__step *s) {
+    tc__program *p = (tc__program *)s->program;
+    tc__put(h->t, "<article>\n<h3>Program %u</h3>\n<p>At step %u: ", (unsigned)p->number,
+            (unsigned)s->position);
+    if (s->op == TC_OP_BREAK)
+        tc__explain_break(&h->plain, v, s);
+    else
+        tc__put(&h->plain, "the end of the %s",
+                v->region->function ? "function" : "region");
+    tc__html_flush(h);
+    tc__put(h->t, ".</p>\n<h4>Guards, beside the ops themselves</h4>\n");
+    tc__put_path_guards(&h->plain, v);
+    tc__html_list(h);
+    tc__html_graphs(h, v, p);
+    tc__html_kernels(h, p);
+    tc__html_source(h, p);
+    tc__html_memory(h, p);
+    tc__html_program_times(h, p);
+    tc__put(h->t, "</article>\n");
+}
+
+// ---- regions and functions ----
+
+static void tc__html_entry(tc__html *h, const tc__entry *e, uint32_t number) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__put(h->t, "<h4>Entry %u</h4>\n<p>", (unsigned)number);
+    tc__put_count(h->t, e->hits, "call");
+    tc__put(h->t, " skipped the body");
+    if (p) tc__put(h->t, " and ran program %u", (unsigned)p->number);
+    tc__put(h->t, e->checked ? "." : "; the next one runs it once more, to compare.");
+    tc__put(h->t, "</p>\n");
+    tc__put_entry_guards(&h->plain, e);
+    tc__html_list(h);
+}
+
+static void tc__html_function(tc__html *h, const tc_fn *f) {
+    uint32_t n = 0;
+    if (f->demoted) {
+        tc__put(h->t, "<p>Its body is not skipped: ");
+        tc__html_text(h, f->demoted);
+        tc__put(h->t, ".</p>\n");
+    }
+    if (f->miss.kind) {
+        tc__put(h->t, "<p>The body ran last because: ");
+        tc__put_miss_reason(&h->plain, &f->miss);
+        tc__put(&h->plain, "; called at %s:%d", f->miss.file ? f->miss.file : "?",
+                f->miss.line);
+        tc__html_flush(h);
+        tc__put(h->t, ".</p>\n");
+    }
+    for (const tc__entry *e = f->entry; e; e = e->next) tc__html_entry(h, e, n++);
+}
+
+static void tc__html_breaks(tc__html *h, tc__region *r, const tc__overview *o) {
+    tc__visit v;
+    tc__put(h->t, "<h3>Graph breaks</h3>\n");
+    for (size_t i = 0; i < o->mark.count; i++) {
+        tc__step *s = o->mark.at[i];
+        if (s->op != TC_OP_BREAK || !tc__path_open(h->ctx, &v, r, s)) continue;
+        tc__explain_break(&h->plain, &v, s);
+        tc__put(&h->plain, "\n");
+        tc__path_close(h->ctx, &v);
+    }
+    tc__html_list(h);
+}
+
+static void tc__html_region(tc__html *h, tc__region *r, uint32_t number) {
+    tc__overview o;
+    tc__visit v;
+    const tc_fn *f = tc__fn_of(h->ctx, r);
+    if (tc__overview_open(&o, h->ctx, r)) {
+        tc__put(h->t, "<section id=\"r%u\">\n<h2>%s ", (unsigned)number,
+                r->function ? "Function" : "Region");
+        tc__html_text(h, r->name);
+        tc__put(h->t, "</h2>\n<p>At ");
+        tc__html_site(h, r->begin);
+        tc__put(h->t, ".</p>\n");
+        if (f) tc__html_function(h, f);
+        if (o.breaks) tc__html_breaks(h, r, &o);
+        for (size_t i = 0; i < o.mark.count; i++) {
+            if (!o.mark.at[i]->program) continue;
+            if (!tc__path_open(h->ctx, &v, r, o.mark.at[i])) continue;
+            tc__html_program(h, &v, o.mark.at[i]);
+            tc__path_close(h->ctx, &v);
+        }
+        tc__put(h->t, "</section>\n");
+    }
+    tc__overview_close(&o);
+}
+
+// One line of the table of contents.
+static void tc__html_entry_of_region(tc__html *h, tc__region *r, uint32_t number) {
+    tc__overview o;
+    if (tc__overview_open(&o, h->ctx, r)) {
+        tc__put(h->t, "<tr><td>%s</td><td><a href=\"#r%u\">",
+                r->function ? "function" : "region", (unsigned)number);
+        tc__html_text(h, *r->name ? r->name : "(no name)");
+        tc__put(h->t, "</a></td><td>");
+        tc__html_site(h, r->begin);
+        const uint32_t count[] = {r->visits,  o.paths,   o.breaks,
+                                  o.programs, o.kernels, o.ops};
+        tc__put(h->t, "</td>");
+        for (size_t i = 0; i < TC__COUNT(count); i++)
+            tc__put(h->t, "<td class=\"number\">%u</td>", (unsigned)count[i]);
+        tc__put(h->t, "</tr>\n");
+    }
+    tc__overview_close(&o);
+}
+
+// ---- the page ----
+
+static void tc__html_totals(tc__html *h) {
+    const tc_stats *s = &h->ctx->stats;
+    const tc__bar bar[] = {{"record", s->record_ns}, {"passes", s->pass_ns},
+                           {"text", s->emit_ns},     {"compiler", s->cc_ns},
+                           {"load", s->load_ns},     {"run", s->run_ns}};
+    tc__put(h->t, "<h2>All together</h2>\n<p>");
+    tc__put_count(h->t, s->visits, "visit");
+    tc__put(h->t, ", ");
+    tc__put_count(h->t, s->calls, "call");
+    tc__put(h->t, " of functions, %llu of them without the body, ",
+            (unsigned long long)s->skips);
+    tc__put_count(h->t, s->eager_ops, "eager op");
+    tc__put(h->t, ", ");
+    tc__put_count(h->t, s->programs, "program");
+    tc__put(h->t, " made, ");
+    tc__put_count(h->t, s->kernel_runs, "run");
+    tc__put(h->t,
+            " of kernels.</p>\n<p>" TC__HTML_TIME_BEGIN
+            "%llu kernels compiled or loaded, %llu of them from disk; %llu found in "
+            "the process; %llu interpreted for want of a compiler." TC__HTML_TIME_END
+            "</p>\n",
+            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
+            (unsigned long long)s->memory_hits, (unsigned long long)s->fallbacks);
+    tc__html_bars(h, bar, TC__COUNT(bar));
+}
+
+static void tc__html_profile(tc__html *h) {
+    const char *table = tc_profile_text(h->ctx);
+    if (!h->ctx->profile) return;
+    tc__put(h->t, "<h2>Profile</h2>\n" TC__HTML_TIME_BEGIN "<pre>");
+    tc__html_text(h, table);
+    tc__put(h->t, "</pre>" TC__HTML_TIME_END "\n");
+}
+
+// All regions, the oldest first, through `put`.
+static void tc__html_each(tc__html *h, void (*put)(tc__html *, tc__region *, uint32_t)) {
+    tc__region *first = tc__recorder_of(h->ctx)->region;
+    uint32_t n = 0;
+    for (const tc__region *r = first; r; r = r->next) n++;
+    for (uint32_t i = 0; i < n; i++) {
+        tc__region *r = first;
+        for (uint32_t k = n - 1; k > i; k--) r = r->next;
+        put(h, r, i);
+    }
+}
+
+static void tc__html_page(tc__html *h) {
+    tc__put(h->t, "%s<h1>tcompile %s</h1>\n", tc__html_head, TC_VERSION);
+    if (!tc__recorder_of(h->ctx)->region)
+        tc__put(h->t, "<p>No region has run.</p>\n");
+    else
+        tc__put(h->t, "<table>\n<tr><th></th><th>name</th><th>at</th><th>visits</th>"
+                      "<th>paths</th><th>breaks</th><th>programs</th><th>kernels</th>"
+                      "<th>ops</th></tr>\n");
+    tc__html_each(h, tc__html_entry_of_region);
+    if (tc__recorder_of(h->ctx)->region) tc__put(h->t, "</table>\n");
+    tc__html_totals(h);
+    tc__html_profile(h);
+    tc__html_each(h, tc__html_region);
+    tc__put(h->t, "<p id=\"end\" class=\"soft\">The end of the report.</p>\n"
+                  "</body>\n</html>\n");
+}
+
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file,
+                                   int line) {
+    tc__html h;
+    tc__text page;
+    tc__site site;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    tc__text_init(&page, c);
+    tc__text_init(&h.plain, c);
+    h.ctx = c, h.t = &page;
+    tc_status outer = tc__unit_begin(c);
+    tc__html_page(&h);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&page, "tc_explain_html", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
+    tc__text_free(&h.plain);
+    tc__text_free(&page);
+    return status;
 }
 // ---- gen/io/npy.c -------------------------------------------------------
 // NumPy's .npy files: a magic string, a version, the text of a Python dict, then the

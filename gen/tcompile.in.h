@@ -41,10 +41,19 @@
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf,
+//                          guards
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_DISABLE=1         regions run eagerly
 //     TC_BACKEND           cpu (default) or interp
+//
+// SEEING WHAT HAPPENS
+//     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
+//     tc_explain_html      the same as a page with graphs, memory plans and the emitted C
+//     tc_profile_begin, tc_profile_end, tc_profile_text
+//                          times of kernels, bytes, share of what the memory can do
+//     tc_profile_trace     the events as a file for ui.perfetto.dev
+//     tc_stats_get         counters and times of the context
 //
 // STEP BY STEP, ERRORS, LIFETIMES: see the comments of the declarations below, in the order of use.
 
@@ -70,6 +79,7 @@
 #include "api/compile.h"
 #include "api/extend.h"
 #include "api/function.h"
+#include "api/profile.h"
 
 #endif  // TCOMPILE_H
 
@@ -84,6 +94,7 @@
 #include "base/text.c"
 #include "base/hash.c"
 #include "base/os.c"
+#include "base/export.c"
 
 #include "value/dtype.c"
 #include "value/ix.c"
@@ -154,22 +165,34 @@
 #include "exec/backend.c"
 #include "exec/options.c"
 #include "exec/custom.c"
+#include "exec/events.c"
 #include "exec/program.c"
 #include "exec/kernels.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
+#include "exec/guards.c"
+#include "exec/profile.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"
 #include "exec/region.c"
+#include "exec/entry.c"
+#include "exec/miss.c"
 #include "exec/function.c"
 #include "exec/call.c"
 #include "io/show.c"
+
+#include "base/once_begin.c"
+#include "exec/profile_report.c"
+#include "base/once_end.c"
+
 #include "exec/context.c"
 #include "exec/host.c"
 
 #include "base/once_begin.c"
 #include "exec/explain.c"
+#include "io/svg.c"
+#include "io/html.c"
 #include "io/npy.c"
 #include "base/once_end.c"
 

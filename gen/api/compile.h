@@ -157,9 +157,30 @@ typedef struct tc_stats {
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
 
-// What the regions of the context became: graphs, breaks, kernels, buffers, sources. The text belongs
-// to the context until the next call.
+// What the regions and functions of the context became: their programs with guards, runs, graphs,
+// kernels, buffers and times; entries of functions with theirs; graph breaks. The text belongs to
+// the context until the next call.
 TCDEF const char *tc_explain(tc_ctx *c);
+
+// The same as numbers, to assert on.
+typedef struct tc_explanation {
+    int graphs;   // paths recorded to their end
+    int breaks;   // graph breaks on them
+    int programs; // of the paths and of what stands before breaks
+    int kernels;  // of the programs
+    int ops;      // recorded calls; a part that paths share counts once
+    int guards;   // lines of guards in tc_explain
+} tc_explanation;
+
+// Of all regions and functions of this name together; name NULL = of all there are. All 0 if there
+// is none.
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name);
+
+// Writes what tc_explain says as one HTML page, with graphs and memory plans drawn and the emitted C:
+// nothing is fetched, no script runs, any browser opens it from disk. TC_E_IO: path and reason in
+// the text; TC_E_NULL.
+TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file, int line);
+#define tc_explain_html(c, path) tc_explain_html_at(c, path, TC__SITE)
 
 // The C text of every kernel of a region's last program; NULL if there is none.
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name);

@@ -52,16 +52,30 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     eager      every op by itself, interpreted: no passes, no fusion
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
-// and those you register. All give the same bits, apart from yours.
+// and those you register. All give the same bits, apart from yours. A registered one is given a graph
+// for each set of sizes, up to recompile_limit; what comes then is interpreted.
 
-// One node of a program's graph.
+// One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
+//     input               number of the external, see tc_graph.input
+//     const               its value: the bits of a double if the dtype is a float, else an integer
+//     arg                 index in tc_graph_run.arg
+//     iota                the dimension whose index it is
+//     random              kind; draw, counted from tc_graph_run.draw
+//     cast                dtype
+//     reshape, expand     the sizes, as in spec
+//     permute             the dimension of the operand, for each
+//     slice               dimension, start, count, step
+//     pad                 dimension, before, after, dilation, value as in const
+//     window              dimension, size, stride, dilation
+//     cat, take, gather   dimension
+//     sum, amax, argmin, all, ...   bit i: dimension i is reduced, to size 1
 typedef struct tc_graph_node {
     const char *op;          // "input", "add", "amax", ...: the names in tc_graph_text
     tc_spec spec;            // dtype and sizes of its value
     int n_in;
     const int *in;           // operands: numbers of nodes before this one
     int n_attr;
-    const int64_t *attr;     // as in tc_graph_text
+    const int64_t *attr;
 } tc_graph_node;
 
 // What a backend is given: pure nodes in order, after all passes. Everything in it lives as long as what
@@ -95,7 +109,8 @@ typedef struct tc_backend {
     tc_status (*compile)(void *user, const tc_graph *graph, void **state, const char **why);
     // Runs it, on the thread that uses the context. Needed.
     tc_status (*run)(void *user, void *state, const tc_graph_run *run);
-    // Frees *state, with the program. NULL = nothing to do.
+    // Frees *state, unless that is NULL: with the program, or after compile has failed. NULL = nothing
+    // to do.
     void (*forget)(void *user, void *state);
 } tc_backend;
 

@@ -141,6 +141,15 @@ static void tc__put(tc__text *t, const char *fmt, ...) {
     if (n > 0) t->size += (size_t)n;
 }
 
+// Appends v / 10^digits with that many decimals, in any locale: 12345, 3 is 12.345.
+static void tc__put_fixed(tc__text *t, uint64_t v, int digits) {
+    uint64_t one = 1;
+    for (int i = 0; i < digits; i++) one *= 10;
+    tc__put(t, "%llu", (unsigned long long)(v / one));
+    if (digits) tc__put(t, ".");
+    while ((one /= 10) != 0) tc__put(t, "%u", (unsigned)(v / one % 10));
+}
+
 TC__INLINE uint64_t tc__double_bits(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof(bits));

@@ -32,6 +32,12 @@ static int tc__backend_is_registered(const void *backend) {
     return backend && ((const tc__backend *)backend)->own.run;
 }
 
+// Whether programs of the region go to a registered backend; past its recompile_limit they do not.
+static int tc__region_is_foreign(const tc__region *r) {
+    return tc__backend_is_registered(r->backend) &&
+           r->programs < (uint32_t)r->options.recompile_limit;
+}
+
 // NULL = there is none of this name.
 static const tc__backend *tc__backend_find(const tc_ctx *c, const char *name, size_t n) {
     const tc__backend *b;
@@ -123,6 +129,7 @@ typedef struct tc__foreign {
     uint32_t *out_index;   // by output: the program's output
     tc_buffer *in, *out;   // of a run
     double *arg;
+    const tc__visit *visit; // that runs
     uint8_t **dense; // by input: row-major copy of what is strided, owned; NULL = none
     size_t *dense_bytes;
     int failed; // its errors are suppressed: the interpreter goes on

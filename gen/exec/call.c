@@ -166,14 +166,31 @@ TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
 
 enum { TC__TIMED_RUNS = 64 }; // so many runs of a program are timed, then one in as many
 
+// A run that is timed; under the profiler all are.
+TC__NOINLINE static void tc__quick_timed(tc__program *p, tc_fn *f, uint64_t run) {
+    uint64_t apart = run < TC__TIMED_RUNS || p->ctx->profiling ? 1 : TC__TIMED_RUNS;
+    uint64_t start = tc__now_ns();
+    f->visit.draw = tc__recorder_of(p->ctx)->draw;
+    (void)tc__program_launch_all(p, &f->visit);
+    uint64_t took = (tc__now_ns() - start) * apart;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
+    p->timed_next = run + apart;
+    p->run_ns += took;
+    p->ctx->stats.run_ns += took;
+}
+
 // The kernels. The clock costs more than a small one, so later runs are timed by sample.
-TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
+TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws) {
     tc__recorder *r = tc__recorder_of(p->ctx);
-    uint64_t run = p->runs++, start = 0;
-    int timed = run < TC__TIMED_RUNS || run % TC__TIMED_RUNS == 0;
-    if (timed) start = tc__now_ns();
+    uint64_t run = p->runs++;
     tc__launch *l = p->launch.at;
-    for (size_t n = p->launch.count; n--; l++) {
+    size_t n = p->launch.count;
+    p->ctx->stats.kernel_runs += n;
+    if (TC__UNLIKELY(run >= p->timed_next)) {
+        tc__quick_timed(p, f, run);
+        n = 0;
+    }
+    for (; n--; l++) {
         l->args.seed = r->seed, l->args.draw = r->draw;
         if (l->items > l->grain)
             tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
@@ -181,11 +198,6 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, uint32_t draws) {
             tc__launch_part(l, 0, l->items, 0);
     }
     r->draw += draws;
-    p->ctx->stats.kernel_runs += p->launch.count;
-    if (!timed) return;
-    uint64_t took = (tc__now_ns() - start) * (run < TC__TIMED_RUNS ? 1 : TC__TIMED_RUNS);
-    p->run_ns += took;
-    p->ctx->stats.run_ns += took;
 }
 
 TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
@@ -219,8 +231,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    tc__quick_launch(p, e->draws);
-    c->stats.calls++, c->stats.skips++, c->stats.program_hits++;
+    tc__quick_launch(p, f, e->draws);
+    c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
     return 1;

@@ -146,6 +146,7 @@ static void tc__close_now(tc_ctx *c) {
     TC__VEC_FREE(c, r->kept_ids);
     tc__map_free(&r->kept);
     tc__map_free(&r->visits);
+    tc__profile_free(c);
     if (c->pool) tc__pool_close(c->pool);
     tc__kernels_close(c);
     tc__imports_free(c);

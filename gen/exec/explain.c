@@ -1,5 +1,7 @@
-// What the regions of a context became: tc_explain, tc_region_source, tc_region_kernels.
-// Everything is read from the last finished visit of a region: its path owns the programs.
+// What the regions and functions of a context became: tc_explain, tc_explain_counts and what else a
+// program can ask of itself. Everything is read from the tries, whose leaves own the programs.
+
+// ---- the last visit ----
 
 // The visit that ended last, NULL = none did.
 static const tc__visit *tc__last_visit(const tc__region *r) {
@@ -25,10 +27,77 @@ static const tc__region *tc__region_named(tc_ctx *c, const char *name) {
     return NULL;
 }
 
-// ---- report ----
+// ---- all that a region has ----
 
-static void tc__explain_site(tc__text *t, tc__site s) {
-    tc__put(t, "%s:%d", s.file ? s.file : "?", s.line);
+// Breaks and ends of a region's paths, and the programs among them.
+typedef struct tc__overview {
+    tc_ctx *ctx;
+    TC__VEC(tc__step *)
+    mark; // breaks and ends: with a program first, in the order of making
+    uint32_t paths, breaks, programs, kernels, ops;
+} tc__overview;
+
+static void tc__overview_step(tc__overview *o, tc__step *s, int *ok) {
+    const tc__program *p = (const tc__program *)s->program;
+    o->ops += tc__ops[s->op].kind != TC__KIND_EFFECT;
+    o->paths += s->op == TC_OP_FINISH;
+    o->breaks += s->op == TC_OP_BREAK;
+    o->programs += p != NULL;
+    o->kernels += p ? (uint32_t)p->launch.count : 0;
+    if (s->op == TC_OP_FINISH || s->op == TC_OP_BREAK)
+        *ok = *ok && TC__PUSH(o->ctx, o->mark, s);
+}
+
+// Walks the trie along `next` without recursion: its depth is the length of a path.
+static void tc__overview_walk(tc__overview *o, tc__step *s, int *ok) {
+    for (; s; s = s->sibling)
+        for (tc__step *d = s; d; d = d->next) {
+            tc__overview_step(o, d, ok);
+            if (d != s && d->sibling) tc__overview_walk(o, d->sibling, ok);
+        }
+}
+
+static uint32_t tc__mark_order(const tc__step *s) {
+    const tc__program *p = (const tc__program *)s->program;
+    return p ? p->number : UINT32_MAX;
+}
+
+static int tc__overview_open(tc__overview *o, tc_ctx *c, const tc__region *r) {
+    int ok = 1;
+    memset(o, 0, sizeof *o);
+    o->ctx = c;
+    tc__overview_walk(o, r->root.next, &ok);
+    for (size_t i = 1; i < o->mark.count; i++) {
+        tc__step *s = o->mark.at[i];
+        size_t k = i;
+        for (; k && tc__mark_order(o->mark.at[k - 1]) > tc__mark_order(s); k--)
+            o->mark.at[k] = o->mark.at[k - 1];
+        o->mark.at[k] = s;
+    }
+    return ok;
+}
+
+static void tc__overview_close(tc__overview *o) { TC__VEC_FREE(o->ctx, o->mark); }
+
+static tc_fn *tc__fn_of(const tc_ctx *c, const tc__region *r) {
+    tc_fn *f = r->function ? c->fn : NULL;
+    while (f && f->region != r) f = f->next;
+    return f;
+}
+
+// ---- words ----
+
+static void tc__put_us(tc__text *t, uint64_t ns) { tc__put_fixed(t, ns / 100, 1); }
+
+static void tc__put_count(tc__text *t, uint64_t n, const char *what) {
+    tc__put(t, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+// Each line of `lines` behind `before`.
+static void tc__put_lines(tc__text *t, const char *before, const tc__text *lines) {
+    const char *at = lines->at, *end;
+    for (; (end = strchr(at, '\n')) != NULL; at = end + 1)
+        tc__put(t, "%s%.*s\n", before, (int)(end - at), at);
 }
 
 static void tc__explain_graph(tc__text *t, const tc__program *p) {
@@ -51,37 +120,63 @@ static void tc__explain_outputs(tc__text *t, const tc__visit *v, const tc__progr
             continue;
         }
         tc__put(t, "    %%%u result %u of ", (unsigned)o->node, (unsigned)o->position);
-        tc__explain_site(t, v->path.at[o->position]->site);
+        tc__put_site(t, v->path.at[o->position]->site);
         tc__put(t, "%s\n", note);
     }
 }
 
-static double tc__us(uint64_t ns) { return (double)ns / 1000; }
+// ---- programs ----
 
 static void tc__explain_times(tc__text *t, const tc__program *p) {
     const tc_stats *a = &p->after, *b = &p->before;
-    tc__put(t, "made in %.1f us: passes %.1f, text %.1f, compiler %.1f, load %.1f\n",
-            tc__us(tc__made_ns(p)), tc__us(a->pass_ns - b->pass_ns),
-            tc__us(a->emit_ns - b->emit_ns), tc__us(a->cc_ns - b->cc_ns),
-            tc__us(a->load_ns - b->load_ns));
-    tc__put(t, "ran %llu time%s, %.1f us each\n", (unsigned long long)p->runs,
-            p->runs == 1 ? "" : "s", p->runs ? tc__us(p->run_ns) / (double)p->runs : 0);
+    tc__put(t, "made in ");
+    tc__put_us(t, tc__made_ns(p));
+    tc__put(t, " us: passes ");
+    tc__put_us(t, a->pass_ns - b->pass_ns);
+    tc__put(t, ", text ");
+    tc__put_us(t, a->emit_ns - b->emit_ns);
+    tc__put(t, ", compiler ");
+    tc__put_us(t, a->cc_ns - b->cc_ns);
+    tc__put(t, ", load ");
+    tc__put_us(t, a->load_ns - b->load_ns);
+    tc__put(t, "\nran ");
+    tc__put_count(t, p->runs, "time");
+    tc__put(t, ", ");
+    tc__put_us(t, p->runs ? p->run_ns / p->runs : 0);
+    tc__put(t, " us each");
+    if (p->runs && (p->size.count || p->arg.count)) {
+        tc__put(t, "; the last time with");
+        tc__put_run_values(t, p);
+    }
+    tc__put(t, "\n");
 }
 
-// All of the context, all regions and eager ops together.
-static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
-    const tc_stats *s = &c->stats;
-    tc__put(t,
-            "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
-            (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
-            (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
-    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\n",
-            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
-            (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
-    tc__put(t,
-            "us: record %.1f, passes %.1f, text %.1f, compiler %.1f, load %.1f, run %.1f\n",
-            tc__us(s->record_ns), tc__us(s->pass_ns), tc__us(s->emit_ns), tc__us(s->cc_ns),
-            tc__us(s->load_ns), tc__us(s->run_ns));
+// What a break reads: "mul %2 (main.c:9)".
+static void tc__put_read(tc__text *t, const tc__visit *v, const tc__step *s) {
+    if (s->in[0] & TC__EXTERNAL) {
+        tc__put(t, "x%u", (unsigned)(s->in[0] & ~TC__EXTERNAL));
+        return;
+    }
+    const tc__step *from = v->path.at[s->in[0]];
+    tc__put(t, "%s %%%u (", tc__step_name(from), (unsigned)s->in[0]);
+    tc__put_site(t, from->site);
+    tc__put(t, ")");
+}
+
+static void tc__explain_break(tc__text *t, const tc__visit *v, const tc__step *s) {
+    tc__put(t, "a graph break: a value is read at ");
+    tc__put_site(t, s->site);
+    tc__put(t, ", of ");
+    tc__put_read(t, v, s);
+}
+
+static void tc__explain_guards(tc__text *t, const tc__visit *v) {
+    tc__text lines;
+    tc__text_init(&lines, t->ctx);
+    tc__put_path_guards(&lines, v);
+    tc__put(t, "\nguards, beside the ops themselves\n");
+    tc__put_lines(t, "    ", &lines);
+    tc__text_free(&lines);
 }
 
 static const char *tc__launch_how(const tc__launch *l) {
@@ -89,40 +184,136 @@ static const char *tc__launch_how(const tc__launch *l) {
     return l->run ? "compiled" : "in the interpreter";
 }
 
+static void tc__explain_kernels(tc__text *t, const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        tc__report_kernel(t, l->group, (uint32_t)i);
+        if (tc__foreign_of(p))
+            tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
+        else
+            tc__put(t, "    runs %s as ", tc__launch_how(l));
+        tc__put_kernel_name(t, l->group, (uint32_t)i);
+        tc__put(t, "\n");
+    }
+    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
+            p->plan.unplanned);
+}
+
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {
-    tc__program *p = (tc__program *)s->program;
-    tc__put(t, "\nprogram at step %u, %s", (unsigned)s->position,
-            s->op == TC_OP_BREAK ? "a graph break: a value is read at "
-                                 : "the end of the region");
-    if (s->op == TC_OP_BREAK) tc__explain_site(t, s->site);
-    tc__put(t, "\n\n");
+    const tc__program *p = (const tc__program *)s->program;
+    tc__put(t, "\nprogram %u at step %u, ", (unsigned)p->number, (unsigned)s->position);
+    if (s->op == TC_OP_BREAK)
+        tc__explain_break(t, v, s);
+    else
+        tc__put(t, "the end of the %s", v->region->function ? "function" : "region");
+    tc__put(t, "\n");
+    tc__explain_guards(t, v);
+    tc__put(t, "\n");
     tc__explain_graph(t, p);
     tc__put(t, "\noutputs\n");
     tc__explain_outputs(t, v, p);
     tc__put(t, "\n");
-    for (size_t i = 0; i < p->launch.count; i++) {
-        tc__report_kernel(t, p->launch.at[i].group, (uint32_t)i);
-        tc__put(t, "    runs %s\n", tc__launch_how(&p->launch.at[i]));
-    }
-    tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
-            p->plan.unplanned);
+    tc__explain_kernels(t, p);
     tc__explain_times(t, p);
 }
 
-static void tc__explain_region(tc__text *t, const tc__region *r) {
-    const tc__visit *v = tc__last_visit(r);
-    uint32_t programs = 0, breaks = 0;
-    for (size_t i = 0; v && i < v->path.count; i++) {
-        programs += v->path.at[i]->program != NULL;
-        breaks += v->path.at[i]->op == TC_OP_BREAK;
+// A break or an end; one without a program found its value in memory, or was never reached.
+static void tc__explain_mark(tc__text *t, tc__region *r, tc__step *s) {
+    tc__visit v;
+    if (!s->program && s->op == TC_OP_FINISH) return;
+    if (!tc__path_open(t->ctx, &v, r, s)) return;
+    if (s->program) {
+        tc__explain_program(t, &v, s);
+    } else {
+        tc__put(t, "\nno program at step %u, ", (unsigned)s->position);
+        tc__explain_break(t, &v, s);
+        tc__put(t, ": it was in memory\n");
     }
-    tc__put(t, "region \"%s\" at ", r->name);
-    tc__explain_site(t, r->begin);
-    tc__put(t, ": %u visits; the last one took %u steps, %u program%s, %u graph break%s\n",
-            (unsigned)r->visits, (unsigned)(v ? v->path.count : 0), (unsigned)programs,
-            programs == 1 ? "" : "s", (unsigned)breaks, breaks == 1 ? "" : "s");
-    for (size_t i = 0; v && i < v->path.count; i++)
-        if (v->path.at[i]->program) tc__explain_program(t, v, v->path.at[i]);
+    tc__path_close(t->ctx, &v);
+}
+
+// ---- functions ----
+
+static void tc__explain_entry(tc__text *t, const tc__entry *e, uint32_t number) {
+    const tc__program *p = (const tc__program *)e->leaf->program;
+    tc__text lines;
+    tc__text_init(&lines, t->ctx);
+    tc__put_entry_guards(&lines, e);
+    tc__put(t, "\nentry %u: ", (unsigned)number);
+    tc__put_count(t, e->hits, "call");
+    tc__put(t, " skipped the body");
+    if (p) tc__put(t, " and ran program %u", (unsigned)p->number);
+    tc__put(t, e->checked ? "\n" : "; the next one runs it once more, to compare\n");
+    tc__put_lines(t, "    ", &lines);
+    tc__text_free(&lines);
+}
+
+static void tc__explain_function(tc__text *t, const tc_fn *f) {
+    uint32_t n = 0;
+    uint64_t hits = 0;
+    for (const tc__entry *e = f->entry; e; e = e->next) n++, hits += e->hits;
+    tc__put(t, "    %u entr%s, ", (unsigned)n, n == 1 ? "y" : "ies");
+    tc__put_count(t, hits, "call");
+    tc__put(t, " served without the body\n");
+    if (f->miss.kind) {
+        tc__put(t, "    the body ran last because: ");
+        tc__put_miss_reason(t, &f->miss);
+        tc__put(t, "; called at %s:%d\n", f->miss.file ? f->miss.file : "?", f->miss.line);
+    }
+    if (f->demoted) tc__put(t, "    its body is not skipped: %s\n", f->demoted);
+    n = 0;
+    for (const tc__entry *e = f->entry; e; e = e->next) tc__explain_entry(t, e, n++);
+}
+
+// ---- the report ----
+
+static void tc__explain_head(tc__text *t, const tc__region *r, const tc__overview *o) {
+    tc__put(t, "%s \"%s\" at ", r->function ? "function" : "region", r->name);
+    tc__put_site(t, r->begin);
+    tc__put(t, ": ");
+    tc__put_count(t, r->visits, "visit");
+    tc__put(t, ", ");
+    tc__put_count(t, o->paths, "path");
+    tc__put(t, ", ");
+    tc__put_count(t, o->programs, "program");
+    tc__put(t, ", ");
+    tc__put_count(t, o->breaks, "graph break");
+    tc__put(t, "\n");
+}
+
+static void tc__explain_region(tc__text *t, tc__region *r) {
+    tc__overview o;
+    const tc_fn *f = tc__fn_of(t->ctx, r);
+    if (tc__overview_open(&o, t->ctx, r)) {
+        tc__explain_head(t, r, &o);
+        if (f) tc__explain_function(t, f);
+        for (size_t i = 0; i < o.mark.count; i++) tc__explain_mark(t, r, o.mark.at[i]);
+        tc__put(t, "\n");
+    }
+    tc__overview_close(&o);
+}
+
+// All of the context, all regions and eager ops together.
+static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
+    const tc_stats *s = &c->stats;
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns}, {"text", s->emit_ns},
+                 {"compiler", s->cc_ns},   {"load", s->load_ns},   {"run", s->run_ns}};
+    tc__put(t,
+            "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
+            (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
+            (unsigned long long)s->programs, (unsigned long long)s->graph_breaks);
+    tc__put(t, "calls of functions: %llu, %llu without the body\n",
+            (unsigned long long)s->calls, (unsigned long long)s->skips);
+    tc__put(t, "kernels: %llu made (%llu from disk, %llu units compiled), %llu runs\nus:",
+            (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
+            (unsigned long long)s->compiles, (unsigned long long)s->kernel_runs);
+    for (size_t i = 0; i < TC__COUNT(stage); i++) {
+        tc__put(t, "%s %s ", i ? "," : "", stage[i].name);
+        tc__put_us(t, stage[i].ns);
+    }
     tc__put(t, "\n");
 }
 
@@ -130,11 +321,49 @@ TCDEF const char *tc_explain(tc_ctx *c) {
     if (!c) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
-    for (const tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
+    for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         tc__explain_region(t, r);
     if (t->size) tc__explain_totals(t, c);
     if (!t->size) tc__put(t, "no region has run\n");
     return t->at;
+}
+
+// ---- counts ----
+
+static int tc__guards_of_region(tc__text *t, tc__region *r, const tc__overview *o) {
+    const tc_fn *f = tc__fn_of(t->ctx, r);
+    tc__visit v;
+    for (const tc__entry *e = f ? f->entry : NULL; e; e = e->next)
+        tc__put_entry_guards(t, e);
+    for (size_t i = 0; i < o->mark.count; i++) {
+        if (!o->mark.at[i]->program) continue;
+        if (!tc__path_open(t->ctx, &v, r, o->mark.at[i])) return 0;
+        tc__put_path_guards(t, &v);
+        tc__path_close(t->ctx, &v);
+    }
+    return !t->failed;
+}
+
+static int tc__count_region(tc_ctx *c, tc__region *r, tc_explanation *e) {
+    tc__overview o;
+    tc__text guards;
+    tc__text_init(&guards, c);
+    int ok = tc__overview_open(&o, c, r) && tc__guards_of_region(&guards, r, &o);
+    e->graphs += (int)o.paths, e->breaks += (int)o.breaks;
+    e->programs += (int)o.programs, e->kernels += (int)o.kernels, e->ops += (int)o.ops;
+    e->guards += (int)tc__count_lines(&guards);
+    tc__text_free(&guards);
+    tc__overview_close(&o);
+    return ok;
+}
+
+TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
+    tc_explanation e, none;
+    memset(&none, 0, sizeof none);
+    e = none;
+    for (tc__region *r = c ? tc__recorder_of(c)->region : NULL; r; r = r->next)
+        if ((!name || !strcmp(r->name, name)) && !tc__count_region(c, r, &e)) return none;
+    return e;
 }
 
 // ---- one region ----

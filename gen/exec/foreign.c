@@ -1,7 +1,7 @@
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
-// and results that are the same node stay the runtime's. Sizes are those of one run: such a program is
-// exact (TC__STEP_EXACT).
+// and results that are the same node stay the runtime's. Sizes are those of one run: the region does not
+// promote them, and where a path has run-time sizes already the program is for one set of them.
 
 static tc__foreign *tc__foreign_of(const tc__program *p) {
     return p->foreign && !p->foreign->failed ? p->foreign : NULL;
@@ -18,19 +18,25 @@ static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s
     for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
 }
 
+// The words of a node as tc_graph_text shows them: sizes, which are expressions, by their values.
+static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *attr) {
+    tc__attr_name a;
+    uint32_t at = 0;
+    a.rest = tc__ops[n->op].attr;
+    while (tc__attr_next(&a)) {
+        uint32_t end = at + tc__attr_words(&a, n->n_attr - at);
+        for (; at < end; at++)
+            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    }
+}
+
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    tc__attr_name a;
-    uint32_t at = 0;
-    memset(&a, 0, sizeof a);
-    a.rest = tc__ops[n->op].attr;
-    while (tc__attr_next(&a)) // sizes are expressions here
-        for (uint32_t left = tc__attr_words(&a, n->n_attr - at); left--; at++)
-            attr[at] = a.kind == 's' ? tc__ix_eval(&p->ix, n->attr[at], NULL) : n->attr[at];
+    tc__foreign_attr(p, n, attr);
     to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
     to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
@@ -88,22 +94,31 @@ static int tc__foreign_failed(tc_ctx *c, tc__program *p, const char *what, tc_st
     return 1;
 }
 
+static int tc__foreign_compile(tc__program *p, const tc__region *r) {
+    tc__foreign *f = p->foreign;
+    const tc_backend *own = &f->backend->own;
+    const char *why = NULL;
+    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    tc_status s =
+        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    return !s ||
+           tc__foreign_failed(p->ctx, p, "compile", s, why, r->options.suppress_errors);
+}
+
 // Hands the program to its backend; 0 = reported.
 static int tc__foreign_start(tc__program *p, const tc__region *r) {
     tc_ctx *c = p->ctx;
     tc__foreign *f = TC__NEW(c, tc__foreign);
-    const char *why = NULL;
     if (!f) return 0;
     f->ctx = c, f->backend = p->backend, p->foreign = f;
     tc__arena_init(&f->arena, c);
     tc__text_init(&f->text, c);
     tc__text_init(&f->source, c);
     f->graph.name = r->name, f->graph.program = p;
-    if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
-    const tc_backend *own = &p->backend->own;
-    tc_status s =
-        own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
-    return !s || tc__foreign_failed(c, p, "compile", s, why, r->options.suppress_errors);
+    if (tc__foreign_compile(p, r)) return 1;
+    tc__foreign_free(f);
+    p->foreign = NULL;
+    return 0;
 }
 
 // ---- for the backend ----

@@ -112,6 +112,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
             ok = tc__job_order(j, &p->launch.at[i]);
     }
     c->stats.emit_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_TEXT, start, NULL);
     if (ok) return j;
     if (j) tc__job_free(j);
     return NULL;
@@ -171,6 +172,7 @@ static int tc__job_units(tc__job *j) {
         ok = ok && tc__unit_close(j, &u);
     }
     j->ctx->stats.emit_ns += tc__now_ns() - start;
+    tc__note_span(j->ctx, TC__SPAN_TEXT, start, NULL);
     return ok;
 }
 
@@ -180,6 +182,9 @@ static void tc__job_count(const tc__job *j) {
     tc_stats *s = &j->ctx->stats;
     s->cc_ns += j->cc_ns, s->load_ns += j->load_ns, s->compiles += j->compiles;
     s->disk_hits += j->disk_hits, s->disk_misses += j->disk_misses;
+    for (uint32_t i = 0; i < j->spans; i++)
+        tc__note_past(j->ctx, j->span[i].is_compiler ? TC__SPAN_COMPILER : TC__SPAN_LOAD,
+                      j->span[i].start, j->span[i].end, j->state == TC__JOB_DONE);
     for (size_t i = 0; i < j->order.count; i++) {
         const tc__order *o = &j->order.at[i];
         s->kernels_made += o->run && !o->known, s->fallbacks += !o->run;
@@ -203,6 +208,7 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
     uint64_t start = tc__now_ns();
     int ok = tc__job_open_orders(j) && ready(k);
     j->ctx->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(j->ctx, TC__SPAN_LOAD, start, NULL);
     if (ok) tc__job_load(j, k);
     size_t missing = tc__job_open_orders(j);
     tc__log(j->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile", name,

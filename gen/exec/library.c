@@ -48,6 +48,7 @@ typedef struct tc__desk {
 enum {
     TC__UNIT_KERNELS = 6, // kernels of one translation unit
     TC__UNIT_MOST = 16,   // units given to the compiler at once
+    TC__JOB_SPANS = 16,
     TC__SYMBOL_DIGITS = 16
 };
 
@@ -75,8 +76,13 @@ typedef struct tc__unit {
 typedef struct tc__job {
     tc_ctx *ctx; // that wants it, and owns its memory
     tc__library *library;
-    TC__VEC(tc__order) order;                  // out: settled, run
-    TC__VEC(tc__unit) unit;                    // out: nothing
+    TC__VEC(tc__order) order; // out: settled, run
+    TC__VEC(tc__unit) unit;   // out: nothing
+    struct {
+        uint64_t start, end;
+        int is_compiler;
+    } span[TC__JOB_SPANS]; // out: the first that the compiler or loading took
+    uint32_t spans;
     uint64_t cc_ns, load_ns;                   // out
     uint64_t compiles, disk_hits, disk_misses; // out
     volatile uint32_t state;                   // of exec/workshop.c
@@ -251,6 +257,14 @@ static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
     return 1;
 }
 
+static void tc__job_span(tc__job *j, uint64_t start, int is_compiler) {
+    uint64_t end = tc__now_ns();
+    *(is_compiler ? &j->cc_ns : &j->load_ns) += end - start;
+    if (j->spans == TC__JOB_SPANS) return;
+    j->span[j->spans].start = start, j->span[j->spans].end = end;
+    j->span[j->spans++].is_compiler = is_compiler;
+}
+
 static tc__dl_function tc__code_of(const tc__module *m, const char *symbol) {
     return m ? tc__module_symbol(m, symbol) : NULL;
 }
@@ -275,7 +289,7 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
                 run ? "from disk" : "not on disk");
     }
     tc__text_free(&text);
-    j->load_ns += tc__now_ns() - start;
+    tc__job_span(j, start, 0);
     return o->settled;
 }
 
@@ -325,7 +339,7 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
             so->size ? NULL : k->cc->why.at);
         if (so->size) tc__cc_distrust(k->cc);
     }
-    j->load_ns += tc__now_ns() - start;
+    tc__job_span(j, start, 0);
 }
 
 static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
@@ -336,7 +350,7 @@ static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n
     for (size_t i = 0; i < n; i++) source[i] = u[i].text.at, size[i] = u[i].text.size;
     uint64_t start = tc__now_ns();
     (void)tc__cc_build_all(k->cc, source, size, (int)n, so);
-    j->cc_ns += tc__now_ns() - start;
+    tc__job_span(j, start, 1);
     j->compiles += n;
     int wanted = !k->cancel || !tc__atomic_load32(k->cancel);
     for (size_t i = 0; i < n; i++) {

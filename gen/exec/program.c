@@ -10,8 +10,9 @@ typedef struct tc__launch {
     tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
-    int64_t items, grain; // work items, and how many of them are worth a thread
-    uint32_t order;       // of the program's job, while there is one
+    int64_t items, grain;  // work items, and how many of them are worth a thread
+    uint32_t order;        // of the program's job, while there is one
+    uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
 } tc__launch;
 
 typedef struct tc__output {
@@ -47,6 +48,7 @@ typedef enum tc__tier {
 
 typedef struct tc__program {
     tc_ctx *ctx;
+    uint32_t number; // in its region, in the order of making
     tc__arena arena;
     tc__ixpool ix;
     tc__graph graph;
@@ -60,6 +62,7 @@ typedef struct tc__program {
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
     TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for
+    int exact;                  // it is for the sizes of one visit alone
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
     uint8_t *memory;   // the arena of intermediates
@@ -82,6 +85,7 @@ typedef struct tc__program {
     tc_stats before; // of the context when making it began
     tc_stats after;  //   and ended
     uint64_t runs, run_ns;
+    uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
 } tc__program;
 
 // Whether a program writes externals in place: only what ends a region or is eager does.
@@ -566,11 +570,13 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->ctx = c;
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
+    p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_PASSES, start, v->region);
     *too_large = p->ix.failed;
     if (ok) {
         p->after = c->stats;

@@ -189,7 +189,7 @@ static int tc__region_options(tc_ctx *c, tc__region *r, const char *who,
         return tc__fail(c, TC_E_ARG, "%s: there is no mode \"%.60s\"; there are %s", who,
                         all.mode, TC__MODES);
     all.backend = b->name, all.mode = mode[known];
-    r->options = all, r->backend = b;
+    r->options = all, r->backend = b, r->fixed_sizes = tc__region_is_foreign(r);
     return 1;
 }
 
@@ -247,6 +247,18 @@ static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *
     tc__text_free(&t);
 }
 
+static void tc__log_times(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    const tc_stats *a = &p->after, *b = &p->before;
+    tc__log(c, TC__LOG_PERF,
+            "region \"%s\", program %u: made in %u us: passes %u, text %u, compiler %u, "
+            "load %u",
+            v->region->name, (unsigned)p->number, (unsigned)(tc__made_ns(p) / 1000),
+            (unsigned)((a->pass_ns - b->pass_ns) / 1000),
+            (unsigned)((a->emit_ns - b->emit_ns) / 1000),
+            (unsigned)((a->cc_ns - b->cc_ns) / 1000),
+            (unsigned)((a->load_ns - b->load_ns) / 1000));
+}
+
 static int tc__program_stores(const tc__program *p, uint32_t position) {
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].position == position) return 1;
@@ -290,7 +302,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
-    return !(s->flags & TC__STEP_EXACT) || tc__program_is_laid_out(p, v);
+    return !p->exact || tc__program_is_laid_out(p, v);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {
@@ -306,7 +318,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     tc__effects effects = s->op == TC_OP_FINISH ? TC__WRITE_BACK : TC__NO_EFFECTS;
     tc__program *p = (tc__program *)s->program;
     tc__cause why = p ? TC__NEW_OUTPUTS : TC__NEW_PATH;
-    int exact = s->flags & TC__STEP_EXACT || tc__backend_is_registered(v->region->backend);
+    int foreign = tc__region_is_foreign(v->region);
+    int exact = foreign || s->flags & TC__STEP_EXACT;
     if (tc__step_is_ready(v, s)) {
         c->stats.program_hits++;
         return p;
@@ -315,11 +328,13 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
         tc__fail_recompile(c, v);
         return NULL;
     }
+    uint32_t number = p ? p->number : v->region->made++;
     tc__program_free(p);
     s->program = NULL;
     p = tc__program_make(c, v, s->position, position, n, effects, &exact);
-    if (exact) s->flags |= TC__STEP_EXACT;
+    if (exact && !foreign) s->flags |= TC__STEP_EXACT;
     if (!p) return NULL;
+    p->number = number;
     if (!tc__program_start(c, v->region, p, exact)) {
         tc__program_free(p);
         return NULL;
@@ -328,6 +343,8 @@ static tc__program *tc__step_program(tc_ctx *c, tc__visit *v, tc__step *s,
     c->stats.programs++;
     p->after = c->stats;
     tc__log_recompile(c, v, p, s, why);
+    tc__log_times(c, v, p);
+    tc__log_path_guards(c, v, p);
     return p;
 }
 
@@ -451,6 +468,7 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
                 tc__mark_crossing(v, i);
     c->stats.visits++;
     c->stats.record_ns += tc__now_ns() - c->begun - (tc__busy_ns(c) - c->busy);
+    tc__note_span(c, TC__SPAN_RECORD, c->begun, v->region);
     return ok;
 }
 

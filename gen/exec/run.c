@@ -175,32 +175,43 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
-// Ops that the function makes nevertheless find no region to be recorded in, and are refused.
-static int tc__custom_run(tc__program *p, tc__launch *l) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
-    tc__visit *open = r->visit;
-    tc__custom_bind(l->custom, l->buf);
-    r->visit = NULL, r->values.core.calling++;
-    tc__launch_part(l, 0, 1, 0);
-    r->visit = open, r->values.core.calling--;
-    return tc__custom_end(p->ctx, l->custom);
+static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
+    tc__launch *l = &p->launch.at[i];
+    tc__profile *profile = p->ctx->profiling;
+    if (TC__UNLIKELY(profile != NULL))
+        tc__profile_launch(profile, p, i, r, tc__launch_part);
+    else
+        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
 }
 
-static int tc__launch_run(tc__program *p, tc__launch *l) {
-    if (l->custom) return tc__custom_run(p, l);
-    if (l->items > 0)
-        tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+// Ops that the user's function makes nevertheless find no region to be recorded in, and are refused.
+static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    tc__custom_launch *l = p->launch.at[i].custom;
+    tc__visit *open = r->visit;
+    tc__custom_bind(l, p->launch.at[i].buf);
+    r->visit = NULL, r->values.core.calling++;
+    tc__launch_go(p, region, i);
+    r->visit = open, r->values.core.calling--;
+    return tc__custom_end(p->ctx, l);
+}
+
+// Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
+static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
+    if (p->launch.at[i].items <= 0) return 1;
+    if (p->launch.at[i].custom) return tc__custom_go(p, r, i);
+    tc__launch_go(p, r, i);
     return 1;
 }
 
-// All kernels in order, on what is looked up. 0 = a custom op failed, reported.
-static int tc__program_launch_all(tc__program *p, uint64_t draw) {
+// All kernels in order, on what is looked up; the random stream is at v->draw.
+static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
     int ok = 1;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        l->args.seed = seed, l->args.draw = draw;
-        ok = tc__launch_run(p, l);
+        l->args.seed = seed, l->args.draw = v->draw;
+        ok = tc__launch_run(p, v->region, (uint32_t)i);
     }
     return ok;
 }
@@ -276,27 +287,27 @@ static void tc__program_drop_code(tc__program *p) {
     }
 }
 
-static int tc__program_interpret(tc__program *p, uint64_t draw) {
+static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     tc__program_drop_code(p);
-    int ok = tc__program_launch_all(p, draw);
+    int ok = tc__program_launch_all(p, v);
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
     return ok;
 }
 
 // Runs both; the results are the interpreter's where they differ, and then that program stays with it.
 // 0 = a custom op failed, reported.
-static int tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
+static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     int ok;
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, draw);
+        ok = tc__program_launch_all(p, v);
     } else {
-        ok = tc__program_interpret(p, draw);
+        ok = tc__program_interpret(p, v);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        ok = ok && tc__program_launch_all(p, draw);
+        ok = ok && tc__program_launch_all(p, v);
         size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
         if (wrong) {
             tc__program_drop_code(p);
@@ -351,21 +362,23 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     }
     run.arg = f->arg, run.in = f->in, run.n_in = f->graph.n_input;
     run.out = f->out, run.n_out = f->graph.n_output;
+    f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
     tc_status s = own->run(own->user, f->state, &run);
-    if (!s) return 1;
+    if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    return tc__program_launch_all(p, v->draw);
+    return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    if (!tc__program_launch_all(p, run->draw)) return TC_E_ARG;
+    if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 // ---- custom ops ----
 
 // The first custom op that cannot run, NULL = none.
@@ -403,7 +416,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
 
 // Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 static int tc__program_run(tc__program *p, tc__visit *v) {
-    if (p->tier != TC__TIER_FINAL) tc__program_settle(p->ctx, v->region, p);
+    if (p->tier != TC__TIER_FINAL && !tc__program_settle(p->ctx, v->region, p)) return 0;
     uint64_t start = tc__now_ns();
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
@@ -415,10 +428,11 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
-        ok = tc__program_verify(p, v, v->draw);
+        ok = tc__program_verify(p, v);
     else
-        ok = tc__program_launch_all(p, v->draw);
+        ok = tc__program_launch_all(p, v);
     uint64_t took = tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;

@@ -2,6 +2,7 @@
 
 typedef struct tc__eager tc__eager;
 typedef struct tc__kernels tc__kernels;
+typedef struct tc__profile tc__profile;
 
 struct tc_ctx {
     tc__recorder recorder; // must be first
@@ -21,8 +22,10 @@ struct tc_ctx {
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
     int eager_busy;
-    tc__text report;      // of tc_explain
-    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
+    tc__text report;        // of tc_explain
+    tc__profile *profile;   // the last one, owned; NULL = there was none
+    tc__profile *profiling; //   and if it goes on, else NULL
+    uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }

@@ -5,6 +5,7 @@
 // Past its limit a region goes on in the interpreter; that is said once.
 static int tc__may_compile(tc_ctx *c, tc__region *r) {
     if (r->programs++ < (uint32_t)r->options.recompile_limit) return 1;
+    r->fixed_sizes = 0;
     if (r->programs == (uint32_t)r->options.recompile_limit + 1)
         tc__warn(
             c,
@@ -15,31 +16,36 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
-static void tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
+// 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
+static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
-    if (!tc__may_compile(c, r)) return;
+    if (!tc__may_compile(c, r)) return 1;
+    if (p->backend->own.run && !tc__foreign_start(p, r))
+        return p->tier = TC__TIER_POSTPONED, 0;
+    if (p->backend->own.run) return 1;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
         p->tier = TC__TIER_BUILDING;
+    return 1;
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
 // backend refused, reported.
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
+    int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
-    if (p->backend->own.run) return tc__foreign_start(p, r);
-    if (!TC__JIT || exact || !p->backend->compile) return 1;
-    p->verify = r->options.verify;
-    if (c->stance == TC_STANCE_EAGER_ON_RECOMPILE)
-        p->tier = TC__TIER_POSTPONED;
-    else
-        tc__program_start_compile(c, r, p);
+    if (!compiles && !p->backend->own.run) return 1;
+    p->verify = compiles && r->options.verify;
+    if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
+        return tc__program_start_compile(c, r, p);
+    p->tier = TC__TIER_POSTPONED;
     return 1;
 }
 
-// A program that waits is about to run: it takes its code if that is there.
-static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
+// A program that waits is about to run: it takes its code if that is there. 0 = its backend refused,
+// reported.
+static int tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->tier == TC__TIER_BUILDING) tc__program_arrive(p);
     if (p->tier == TC__TIER_FINAL)
         tc__log(c, TC__LOG_PERF,
@@ -47,5 +53,5 @@ static void tc__program_settle(tc_ctx *c, tc__region *r, tc__program *p) {
                 (unsigned long long)p->runs);
     int compiles =
         c->stance == TC_STANCE_DEFAULT || c->stance == TC_STANCE_EAGER_THEN_COMPILE;
-    if (p->tier == TC__TIER_POSTPONED && compiles) tc__program_start_compile(c, r, p);
+    return p->tier != TC__TIER_POSTPONED || !compiles || tc__program_start_compile(c, r, p);
 }

@@ -54,6 +54,16 @@ static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
     return 1;
 }
 
+static int tc__steps_same_size(const tc__step *a, const tc__step *b) {
+    for (uint32_t i = 0; i < a->n_attr; i++)
+        if (tc__slot_of((tc__op)a->op, a->n_attr, i) == TC__SLOT_SIZE &&
+            a->attr[i] != b->attr[i])
+            return 0;
+    for (uint32_t i = 0; i < a->n_bind; i++)
+        if (a->bind[i].layout != b->bind[i].layout) return 0;
+    return !memcmp(a->meta.dims, b->meta.dims, a->meta.rank * sizeof *a->meta.dims);
+}
+
 // The last step of a path among `s`, its siblings and what follows them that is like the visit's
 // from `position` on; NULL = none.
 static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
@@ -61,6 +71,7 @@ static tc__step *tc__path_alike(tc_ctx *c, const tc__visit *v, tc__step *s,
     const tc__step *mine = v->path.at[position];
     for (; s; s = s->sibling) {
         if (s == mine || !tc__steps_alike(c, s, mine)) continue;
+        if (v->region->fixed_sizes && !tc__steps_same_size(s, mine)) continue;
         if (position + 1 == v->path.count) return s;
         tc__step *end = tc__path_alike(c, v, s->next, position + 1);
         if (end) return end;
@@ -251,7 +262,7 @@ static const tc__marks *tc__marks_of(tc_ctx *c, tc_tensor h) {
 // Whether a size is to be known at run time only from the start.
 static int tc__size_wanted(const tc__promoter *p, const tc__marks *m, int dim,
                            int64_t now) {
-    if (m && m->fixed >> dim & 1) return 0;
+    if (p->v->region->fixed_sizes || (m && m->fixed >> dim & 1)) return 0;
     if (m && m->dynamic >> dim & 1) return now > 0;
     return p->v->region->options.dynamic == TC_DYNAMIC_ON && now > 1;
 }
@@ -612,6 +623,7 @@ static int tc__promote_link(tc__promoter *p, const tc__visit_copy *was) {
 // Whether the visit recorded something that is to have run-time sizes from the start.
 static int tc__sizes_wanted(const tc__promoter *p) {
     const tc__visit *v = p->v;
+    if (v->region->fixed_sizes) return 0;
     for (size_t i = v->path.at[v->fresh]->first_external; i < v->external.count; i++) {
         const tc__layout *l = tc__layout_at(p->ctx, v->external.at[i].layout);
         const tc__marks *m = tc__marks_of(p->ctx, v->external.at[i].handle);

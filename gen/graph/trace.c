@@ -118,7 +118,9 @@ typedef struct tc__region {
     tc_options options;  // what the caller asked for, nothing left open
     const void *backend; // that runs its programs; of exec/
     uint32_t programs;   // made; options.recompile_limit of them are compiled
-    int function;        // a body: the operands of its FINISH are the outputs, no others
+    uint32_t made;       // programs that have a number
+    int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
+    int function;    // a body: the operands of its FINISH are the outputs, no others
     tc__arena arena;
     tc__step root;
     tc__visit visit[2]; // the current one and the one before it

@@ -25,6 +25,33 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     tc__put(t, "\n");
 }
 
+enum { TC__NAMED_OPS = 6, TC__MOST_OPS = 32 };
+
+static int tc__is_named(const tc__node *n) {
+    return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
+}
+
+// A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
+// each once.
+static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    const char *ops[TC__MOST_OPS];
+    size_t n = 0;
+    for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
+        const tc__node *node = k->body.node.at[i];
+        size_t known = 0;
+        if (!tc__is_named(node)) continue;
+        ops[n] = node->op == TC_OP_ACC ? tc__dump_monoid(node->attr[0])
+                                       : tc__op_name((tc__op)node->op);
+        while (strcmp(ops[known], ops[n])) known++;
+        n += known == n;
+    }
+    tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
+    if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
+    for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
+    if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
+}
+
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",

@@ -3,7 +3,7 @@
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
 //     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of custom ops
+//     results of custom ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -49,7 +49,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    int fuse;                    // 0 = one kernel per root
+    int fuse;                    // 0 = one kernel per op
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -168,6 +168,12 @@ static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
     return TC__PUSH(s->ctx, s->root, r);
 }
 
+// Whether an op run by itself has a kernel: movement only says where others read.
+static int tc__is_computed(const tc__node *n) {
+    if (tc__is_kind(n, TC__KIND_SOURCE)) return n->op == TC_OP_RANDOM;
+    return !tc__is_kind(n, TC__KIND_MOVE) || n->op == TC_OP_PAD;
+}
+
 static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
     for (uint32_t i = 0; i < s->g->node.count; i++) {
@@ -176,8 +182,9 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    s->cost[i] > TC__CHEAP;
-        if ((whole || dear || s->forced[i] || output[i]) && !tc__add_root(s, i, output[i]))
-            return 0;
+        int alone = !s->fuse && tc__is_computed(n);
+        if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
+        if (!tc__add_root(s, i, output[i])) return 0;
     }
     return 1;
 }

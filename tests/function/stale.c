@@ -77,24 +77,26 @@ BOTH(nothing_goes_stale) {
     CHECK(tc_stats_get(tc).programs <= 4); // rates and modes, whatever the tensors
 }
 
-// Tensors that are freed and made again lie where others lay.
+// Tensors that are freed and made again, in memory of the test's that is always the same, and in the
+// library's that mostly is.
 BOTH(inputs_at_the_address_of_dead_ones) {
     enum { CALLS = 200 };
+    static float memory[N];
     stand s;
-    const void *was = NULL;
-    int again = 0;
     open_stand(&s, tc);
     for (int k = 0; k < CALLS; k++) {
         tc_tensor z, x = line(tc, N, k, k % 3);
-        again += tc_data(x) == was;
-        was = tc_data(x);
+        if (k / 10 % 2) {
+            CHECK_EQ(tc_read(x, memory, sizeof memory), TC_OK);
+            tc_free(x);
+            x = tc_wrap(tc, memory, TC_DIMS(N), TC_F32);
+        }
         CALL(s.f, &x, 1, &z, 1);
         CHECK_EQ(AT(z, 9), 2 * (k + 9 * (k % 3)));
         tc_free(x), tc_free(z);
         CHECK_EQ(k % 5 ? TC_E_DEAD : tc_call(s.f, &x, 1, &z, 1), TC_E_DEAD);
         tc_error_clear(tc);
     }
-    CHECK(again > CALLS / 2);
     CHECK(tc_stats_get(tc).skips >= CALLS - 2);
 }
 
@@ -422,7 +424,9 @@ static void random_calls(tc_ctx *tc, int beside_copy) {
     seed = 77;
     memset(&u, 0, sizeof u);
     open_memory(&m, tc);
-    tc_fn *f = tc_compile(tc, obeys, &u, sizeof u, NULL);
+    tc_options o = tc_options_default();
+    o.recompile_limit = 1000;
+    tc_fn *f = tc_compile(tc, obeys, &u, sizeof u, &o);
     for (int set = 0; set < SETS; set++) {
         deed d[DEEDS];
         for (int i = 0; i < DEEDS; i++) d[i] = random_deed();

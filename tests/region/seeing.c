@@ -215,6 +215,62 @@ TEST(channel_cache) {
     test_folder_remove(cache_path);
 }
 
+static void scale(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    static const short other = 1;
+    tc_guard_bytes(tc, &other, sizeof other);
+    tc_guard_bytes(tc, user, 2); // a part of what is compared already
+    out[0] = tc_mul_s_at(in[0], *(const int *)user, "seeing.c", 30);
+}
+
+static void call_scale(tc_ctx *tc, tc_tensor x) {
+    static int factor = 3;
+    tc_fn *f =
+        tc_compile_at(tc, scale, &factor, sizeof factor, NULL, "scale", "seeing.c", 13);
+    tc_tensor y;
+    CHECK_EQ(tc_call_at(f, &x, 1, &y, 1, "seeing.c", 31), TC_OK);
+}
+
+TEST(channel_guards) {
+    const char *text = logged("guards", visit_softmax);
+    CHECK_STR(text, ""); // nothing is known at run time only
+    text = logged("guards", two_shapes);
+    HAS("[tcompile] guards: region \"scores\", program 1: x0 f32[s0,64] contiguous (mul, ");
+    HAS("[tcompile] guards: region \"scores\", program 1: s0 >= 1: size 0 of x0 (mul, ");
+    CHECK_EQ(occurrences(text, "[tcompile] guards: "), 2);
+    CHECK_EQ(occurrences(text, "[tcompile] "), 2);
+    text = logged("guards", call_scale);
+    HAS("[tcompile] guards: function \"scale\", call at seeing.c:31: arg 0 f32[8,64] "
+        "contiguous\n");
+    HAS("[tcompile] guards: function \"scale\", call at seeing.c:31: *user 4 bytes\n");
+    HAS("[tcompile] guards: function \"scale\", call at seeing.c:31: tc_guard_bytes 2 "
+        "bytes\n");
+    HAS("[tcompile] guards: function \"scale\": the body runs: the first call; called at "
+        "seeing.c:31\n");
+    CHECK_EQ(occurrences(text, "[tcompile] guards: "), 8); // of two functions
+}
+
+TEST(channel_perf) {
+    const char *text = logged("perf", read_later);
+    HAS("[tcompile] perf: region \"later\", program 0: made in ");
+    HAS("us: passes ");
+    HAS("[tcompile] perf: region \"later\": result of ");
+    HAS(" was not stored; computed again, and stored from the next visit on");
+    CHECK_EQ(occurrences(text, ", program 0: made in "), 2); // once more, with that result
+    CHECK_EQ(occurrences(text, " was not stored;"), 1);
+}
+
+TEST(every_channel_is_tested) {
+    // Those behind `later` have no text yet.
+    static const char *const tested[] = {"graph",  "recompiles",  "graph_breaks",
+                                         "fusion", "output_code", "cache",
+                                         "perf",   "guards"};
+    static const char *const later[] = {"aot", "autotune"};
+    size_t n = sizeof tested / sizeof *tested, m = sizeof later / sizeof *later;
+    CHECK_EQ(TC__LOG_COUNT, n + m);
+    for (size_t i = 0; i < n; i++) CHECK_STR(tc__log_channels[i].name, tested[i]);
+    for (size_t i = 0; i < m; i++) CHECK_STR(tc__log_channels[n + i].name, later[i]);
+}
+
 TEST(channels_together_and_unknown_ones) {
     const char *text = logged("graph,cache", visit_softmax);
     HAS("[tcompile] graph: ");

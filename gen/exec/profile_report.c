@@ -1,0 +1,302 @@
+// The profiler's public face: begin and end, the table, the trace file.
+
+// ---- the yardstick: a copy of memory by all threads ----
+
+enum {
+    TC__COPY_CHUNK = 1 << 20, // bytes, a work item
+    TC__COPY_CHUNKS = 64,
+    TC__COPY_ROUNDS = 3 // of each kind
+};
+
+typedef struct tc__copier {
+    uint8_t *from, *to;
+    int streamed; // past the caches
+} tc__copier;
+
+static void tc__copy_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
+    (void)worker;
+    if (k->streamed)
+        tc__copy_streamed(k->to + at, k->from + at, bytes);
+    else
+        memcpy(k->to + at, k->from + at, bytes);
+}
+
+static void tc__touch_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    const tc__copier *k = (const tc__copier *)arg;
+    size_t at = (size_t)lo * TC__COPY_CHUNK, bytes = (size_t)(hi - lo) * TC__COPY_CHUNK;
+    (void)worker;
+    memset(k->from + at, 1, bytes);
+    memset(k->to + at, 2, bytes);
+}
+
+// Nanoseconds of the fastest copy of all chunks.
+static uint64_t tc__copy_time(tc_ctx *c, tc__copier *k) {
+    uint64_t best = UINT64_MAX;
+    tc__pool_run(tc__pool_of(c), tc__touch_part, k, TC__COPY_CHUNKS, 1);
+    for (int round = 0; round < 2 * TC__COPY_ROUNDS; round++) {
+        k->streamed = round & 1;
+        uint64_t start = tc__now_ns();
+        tc__pool_run(tc__pool_of(c), tc__copy_part, k, TC__COPY_CHUNKS, 1);
+        uint64_t took = tc__now_ns() - start;
+        if (took && took < best) best = took;
+    }
+    return best;
+}
+
+// Bytes per second, read and written together; 0 = no memory to find out.
+static uint64_t tc__copy_speed(tc_ctx *c) {
+    const size_t bytes = (size_t)TC__COPY_CHUNK * TC__COPY_CHUNKS;
+    tc__error_mark held = tc__error_now(c);
+    uint64_t speed = 0;
+    tc__copier k;
+    k.streamed = 0;
+    k.from = (uint8_t *)tc__storage_memory(c, bytes);
+    k.to = k.from ? (uint8_t *)tc__storage_memory(c, bytes) : NULL;
+    if (k.to) {
+        uint64_t ns = tc__copy_time(c, &k);
+        speed = (uint64_t)(2.0 * (double)bytes / (double)ns * 1e9);
+        tc__free_aligned(c, k.to, bytes);
+    }
+    if (k.from) tc__free_aligned(c, k.from, bytes);
+    tc__error_restore(c, held);
+    return speed;
+}
+
+// ---- begin and end ----
+
+static void tc__profile_clear(tc__profile *p) {
+    TC__VEC_FREE(p->ctx, p->name);
+    TC__VEC_FREE(p->ctx, p->event);
+    TC__VEC_FREE(p->ctx, p->row);
+    tc__map_free(&p->names);
+    tc__arena_free(&p->arena);
+    p->dropped = 0;
+}
+
+static void tc__profile_free(tc_ctx *c) {
+    tc__profile *p = c->profile;
+    if (!p) return;
+    tc__profile_clear(p);
+    tc__text_free(&p->text);
+    tc__free(c, p, sizeof *p);
+    c->profile = c->profiling = NULL;
+}
+
+static tc__profile *tc__profile_of(tc_ctx *c) {
+    tc__profile *p = c->profile;
+    if (p) return p;
+    p = c->profile = TC__NEW(c, tc__profile);
+    if (!p) return NULL;
+    p->ctx = c;
+    tc__arena_init(&p->arena, c);
+    tc__map_init(&p->names, c);
+    tc__text_init(&p->text, c);
+    p->peak = tc__copy_speed(c);
+    return p;
+}
+
+// The short cut of calls looks for a profile at its timed runs only: the next run is one.
+static void tc__profile_calls(tc_ctx *c) {
+    for (tc_fn *f = c->fn; f; f = f->next)
+        for (tc__entry *e = f->entry; e; e = e->next)
+            if (e->leaf->program) ((tc__program *)e->leaf->program)->timed_next = 0;
+}
+
+TCDEF tc_status tc_profile_begin(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    tc__profile *p = tc__pool_of(c) ? tc__profile_of(c) : NULL;
+    if (!p) return TC_E_NOMEM;
+    tc__profile_clear(p);
+    tc__profile_calls(c);
+    p->number++, p->thread = tc__thread_self(), p->threads = c->pool->threads;
+    p->begun = tc__now_ns(), p->ended = 0;
+    c->profiling = p;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_profile_end(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    if (!c->profiling) {
+        tc__fail(c, TC_E_STATE, "tc_profile_end: no profile was begun; tc_profile_begin");
+        return TC_E_STATE;
+    }
+    c->profiling->ended = tc__now_ns();
+    c->profiling = NULL;
+    return TC_OK;
+}
+
+// ---- the table ----
+
+static void tc__put_right(tc__text *t, int width, uint64_t v, int digits) {
+    tc__text word;
+    tc__text_init(&word, t->ctx);
+    tc__put_fixed(&word, v, digits);
+    tc__put(t, "%*s", width, word.at);
+    tc__text_free(&word);
+}
+
+// A name on one line.
+static void tc__put_word(tc__text *t, const char *s) {
+    for (; *s; s++) tc__put(t, "%c", (unsigned char)*s < ' ' ? '?' : *s);
+}
+
+static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
+    double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
+    tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
+    if (p->peak)
+        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)p->peak * 100 + 0.5), 0);
+    else
+        tc__put(t, "%6s", "?");
+    tc__put(t, " %%");
+}
+
+static void tc__put_profile_row(tc__text *t, const tc__profile *p,
+                                const tc__profile_row *r) {
+    const char *tier = r->compiled == r->calls ? "compiled"
+                       : r->compiled           ? "both"
+                                               : "interpreted";
+    tc__put_right(t, 8, r->calls, 0);
+    tc__put_right(t, 12, r->ns / 100, 1);
+    tc__put_right(t, 11, r->ns / r->calls / 100, 1);
+    tc__put_right(t, 13, r->bytes / r->calls, 0);
+    tc__put_rate(t, p, r);
+    tc__put(t, "  %-12s %s of ", tier, r->kernel);
+    tc__put_word(t, p->name.at[r->where]);
+    tc__put(t, ", program %u\n", (unsigned)r->program);
+}
+
+static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
+    uint64_t calls = 0, ns = 0, end = p->ended ? p->ended : tc__now_ns();
+    for (size_t i = 0; i < p->row.count; i++)
+        calls += p->row.at[i].calls, ns += p->row.at[i].ns;
+    tc__put(t, "profile of ");
+    tc__put_fixed(t, (end - p->begun) / 1000, 3);
+    tc__put(t, " ms%s: %llu runs of %zu kernels took ", p->ended ? "" : ", which goes on",
+            (unsigned long long)calls, p->row.count);
+    tc__put_fixed(t, ns / 1000, 3);
+    tc__put(t, " ms; %zu events kept, %llu dropped\n", p->event.count,
+            (unsigned long long)p->dropped);
+    tc__put(t, "peak: ");
+    tc__put_fixed(t, p->peak / 10000000, 2);
+    tc__put(t,
+            " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n"
+            "bytes are those of each buffer that a kernel reads or writes, once a call\n\n",
+            TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
+            "bytes/call", "GB/s", "peak", "runs", "kernel");
+}
+
+// Rows by time, the slowest first; equal ones in the order they came.
+static void tc__profile_order(const tc__profile *p, uint32_t *at) {
+    for (uint32_t i = 0; i < p->row.count; i++) {
+        uint32_t k = i;
+        for (; k && p->row.at[at[k - 1]].ns < p->row.at[i].ns; k--) at[k] = at[k - 1];
+        at[k] = i;
+    }
+}
+
+TCDEF const char *tc_profile_text(tc_ctx *c) {
+    tc__profile *p = c ? c->profile : NULL;
+    if (!p || !p->number) return "nothing was profiled: see tc_profile_begin\n";
+    tc__text *t = &p->text;
+    uint32_t *at = TC__NEW_ARRAY(c, uint32_t, p->row.count);
+    if (!at) return "";
+    tc__text_clear(t);
+    tc__profile_order(p, at);
+    tc__put_profile_head(t, p);
+    for (size_t i = 0; i < p->row.count; i++) tc__put_profile_row(t, p, &p->row.at[at[i]]);
+    tc__free(c, at, (p->row.count ? p->row.count : 1) * sizeof *at);
+    return t->at;
+}
+
+// ---- the trace file ----
+
+static const char *const tc__span_names[TC__SPAN_KINDS] = {
+    "record", "passes", "text", "compiler", "load", "run", "kernel", "part"};
+
+static void tc__put_event_args(tc__text *t, const tc__profile *p, const tc__event *e) {
+    if (e->kind != TC__SPAN_KERNEL && e->kind != TC__SPAN_PART) {
+        if (e->of != UINT32_MAX) {
+            tc__put(t, "\"region\":");
+            tc__put_json(t, p->name.at[e->of]);
+        }
+        return;
+    }
+    const tc__profile_row *r = &p->row.at[e->of];
+    tc__put(t, "\"region\":");
+    tc__put_json(t, p->name.at[r->where]);
+    tc__put(t, ",\"program\":%u,\"compiled\":%s", (unsigned)r->program,
+            e->compiled ? "true" : "false");
+    if (e->kind == TC__SPAN_KERNEL)
+        tc__put(t, ",\"bytes\":%lld,\"items\":%lld", (long long)e->bytes,
+                (long long)e->items);
+}
+
+static void tc__put_event(tc__text *t, const tc__profile *p, const tc__event *e) {
+    const char *kind = tc__span_names[e->kind];
+    int kernel = e->kind == TC__SPAN_KERNEL || e->kind == TC__SPAN_PART;
+    tc__put(t, ",\n{\"name\":");
+    if (kernel) {
+        tc__put_json(t, p->row.at[e->of].kernel);
+    } else if (e->of != UINT32_MAX) {
+        tc__text name;
+        tc__text_init(&name, t->ctx);
+        tc__put(&name, "%s %s", kind, p->name.at[e->of]);
+        tc__put_json(t, name.at);
+        tc__text_free(&name);
+    } else {
+        tc__put_json(t, kind);
+    }
+    tc__put(t, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":", kind);
+    tc__put_fixed(t, e->start - p->begun, 3);
+    tc__put(t, ",\"dur\":");
+    tc__put_fixed(t, e->ns, 3);
+    tc__put(t, ",\"pid\":1,\"tid\":%u,\"args\":{", (unsigned)e->thread);
+    tc__put_event_args(t, p, e);
+    tc__put(t, "}}");
+}
+
+static void tc__put_thread_name(tc__text *t, int thread) {
+    tc__put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":",
+            thread);
+    if (thread)
+        tc__put(t, "{\"name\":\"worker %d\"}}", thread);
+    else
+        tc__put(t, "{\"name\":\"caller\"}}");
+}
+
+static void tc__put_trace(tc__text *t, const tc__profile *p) {
+    tc__put(t,
+            "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tcompile\":\"%s\","
+            "\"events\":%zu,\"dropped\":%llu,\"peak_copy_bytes_per_second\":%llu},\n"
+            "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
+            "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
+            TC_VERSION, p->event.count, (unsigned long long)p->dropped,
+            (unsigned long long)p->peak);
+    for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
+    for (size_t i = 0; i < p->event.count; i++) tc__put_event(t, p, &p->event.at[i]);
+    tc__put(t, "\n]}\n");
+}
+
+TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file,
+                                    int line) {
+    tc__site site;
+    tc__text t;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    if (!c->profile || !c->profile->number) {
+        tc__fail(c, TC_E_STATE, "tc_profile_trace: nothing was profiled; tc_profile_begin");
+        return TC_E_STATE;
+    }
+    tc__text_init(&t, c);
+    tc_status outer = tc__unit_begin(c);
+    tc__put_trace(&t, c->profile);
+    int ok = !tc__core_of(c)->unit_item; // else something is missing
+    ok = ok && tc__text_save(&t, "tc_profile_trace", path) == TC_OK;
+    tc_status status = tc__unit_end(c, outer, ok);
+    tc__text_free(&t);
+    return status;
+}
