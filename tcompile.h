@@ -1643,10 +1643,11 @@ typedef struct tc_custom_op {
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
 
-// Registers an op, for as long as the context lives; all but *user is copied. Gives its
-// number for tc_custom, 0 on error: TC_E_NULL (no name, neither run nor c_source), TC_E_ARG
-// (n_in; a name that is no identifier, or taken; a c_source without that function, or with
-// an #include), TC_E_STATE (inside a region).
+// Registers an op, for as long as the context lives; all but *user is copied. Contexts
+// that tc_open_shared makes afterwards have it too, by the same number; their threads may
+// call it at the same time. Gives its number for tc_custom, 0 on error: TC_E_NULL (no
+// name, neither run nor c_source), TC_E_ARG (n_in; a name that is no identifier, or taken;
+// a c_source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
 #define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
 
@@ -1836,7 +1837,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa3c37137f0eb5637u
+#define TC__BUILD_ID 0x569eca98ac71d6e2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5681,11 +5682,12 @@ static tc__ix tc__node_numel(const tc__graph *g, const tc__node *n) {
 // Ops of the user's: what a context has registered. A CUSTOM step or node names one by its number,
 // from 0 in the order of registration; to the user it has the context's slot in front, so that an
 // op of another context is found out. They stay until the context closes, so a number never means
-// anything else.
+// anything else. A context opened from another begins with the ops of that one, under the same ids.
 
 typedef struct tc__custom {
     tc_custom_op op; // its strings are owned
     uint32_t number;
+    int id; // the user's: slot of the context that registered it, then the number + 1
 } tc__custom;
 
 struct tc__customs {
@@ -5724,11 +5726,6 @@ static const tc__custom *tc__custom_named(const tc_ctx *c, const char *name, siz
     return NULL;
 }
 
-static int tc__custom_id(const tc_ctx *c, const tc__custom *o) {
-    const tc__values *v = (const tc__values *)(const void *)c;
-    return (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
-}
-
 // ---- keeping them ----
 
 static void tc__custom_free(tc_ctx *c, tc__custom *o) {
@@ -5748,7 +5745,7 @@ static void tc__customs_close(tc_ctx *c) {
 }
 
 // A copy of the op, as the newest; NULL = reported.
-static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
+static tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     tc__values *v = tc__values_of(c);
     if (!v->customs) v->customs = TC__NEW(c, struct tc__customs);
     tc__custom *o = v->customs ? TC__NEW(c, tc__custom) : NULL;
@@ -5756,6 +5753,7 @@ static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     o->op = *op;
     if (!o->op.n_in) o->op.n_in = 1;
     o->number = (uint32_t)v->customs->at.count;
+    o->id = (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
     o->op.name = tc__string_copy(c, op->name);
     o->op.c_source = tc__string_copy(c, op->c_source);
     o->op.cuda_source = tc__string_copy(c, op->cuda_source);
@@ -5764,6 +5762,17 @@ static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     if (whole && TC__PUSH(c, v->customs->at, o)) return o;
     tc__custom_free(c, o);
     return NULL;
+}
+
+// The ops of `parent` in a new context; 0 = out of memory.
+static int tc__customs_share(tc_ctx *c, tc_ctx *parent) {
+    for (int i = 0; i < tc__custom_count(parent); i++) {
+        const tc__custom *from = tc__custom_at(parent, i);
+        tc__custom *o = tc__custom_add(c, &from->op);
+        if (!o) return 0;
+        o->id = from->id;
+    }
+    return 1;
 }
 
 // ---- what the user's functions return ----
@@ -9996,21 +10005,20 @@ TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file
         return tc__fail(tc, TC_E_TOO_BIG, "tc_register_op: more than %d ops",
                         (1 << TC__CUSTOM_BITS) - 1);
     const tc__custom *o = tc__custom_add(tc, op);
-    return o ? tc__custom_id(tc, o) : 0;
+    return o ? o->id : 0;
 }
 
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name) {
     const tc__custom *o = tc && name ? tc__custom_named(tc, name, strlen(name)) : NULL;
-    return o ? tc__custom_id(tc, o) : 0;
+    return o ? o->id : 0;
 }
 
 // ---- calling ----
 
 // The op of a number that the user has; NULL = reported.
 static const tc__custom *tc__custom_of(tc_ctx *c, int id) {
-    int slot = id >> TC__CUSTOM_BITS, number = (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1;
-    int ours = slot == (int)tc__values_of(c)->slot_of_ctx;
-    const tc__custom *o = ours ? tc__custom_at(c, number) : NULL;
+    const tc__custom *o = tc__custom_at(c, (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1);
+    if (o && o->id != id) o = NULL;
     if (!o)
         tc__fail(c, TC_E_ARG,
                  "tc_custom: %d is no op of this context; tc_register_op gives its number",
@@ -45322,7 +45330,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     for (size_t i = 0; i < parent->backends.count; i++)
         if (!tc__backend_add(c, &parent->backends.at[i]->own))
             return tc_close(c), (tc_ctx *)NULL;
-    if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
+    if (tc__values_open(c) && tc__customs_share(c, parent) &&
+        tc__kernels_share(c, parent) && tc__share(c, parent))
         return c;
     tc_close(c);
     return NULL;

@@ -55,10 +55,11 @@ typedef struct tc_custom_op {
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
 
-// Registers an op, for as long as the context lives; all but *user is copied. Gives its
-// number for tc_custom, 0 on error: TC_E_NULL (no name, neither run nor c_source), TC_E_ARG
-// (n_in; a name that is no identifier, or taken; a c_source without that function, or with
-// an #include), TC_E_STATE (inside a region).
+// Registers an op, for as long as the context lives; all but *user is copied. Contexts
+// that tc_open_shared makes afterwards have it too, by the same number; their threads may
+// call it at the same time. Gives its number for tc_custom, 0 on error: TC_E_NULL (no
+// name, neither run nor c_source), TC_E_ARG (n_in; a name that is no identifier, or taken;
+// a c_source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
 #define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
 

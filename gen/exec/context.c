@@ -108,7 +108,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     for (size_t i = 0; i < parent->backends.count; i++)
         if (!tc__backend_add(c, &parent->backends.at[i]->own))
             return tc_close(c), (tc_ctx *)NULL;
-    if (tc__values_open(c) && tc__kernels_share(c, parent) && tc__share(c, parent))
+    if (tc__values_open(c) && tc__customs_share(c, parent) &&
+        tc__kernels_share(c, parent) && tc__share(c, parent))
         return c;
     tc_close(c);
     return NULL;

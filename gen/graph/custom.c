@@ -1,11 +1,12 @@
 // Ops of the user's: what a context has registered. A CUSTOM step or node names one by its number,
 // from 0 in the order of registration; to the user it has the context's slot in front, so that an
 // op of another context is found out. They stay until the context closes, so a number never means
-// anything else.
+// anything else. A context opened from another begins with the ops of that one, under the same ids.
 
 typedef struct tc__custom {
     tc_custom_op op; // its strings are owned
     uint32_t number;
+    int id; // the user's: slot of the context that registered it, then the number + 1
 } tc__custom;
 
 struct tc__customs {
@@ -44,11 +45,6 @@ static const tc__custom *tc__custom_named(const tc_ctx *c, const char *name, siz
     return NULL;
 }
 
-static int tc__custom_id(const tc_ctx *c, const tc__custom *o) {
-    const tc__values *v = (const tc__values *)(const void *)c;
-    return (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
-}
-
 // ---- keeping them ----
 
 static void tc__custom_free(tc_ctx *c, tc__custom *o) {
@@ -68,7 +64,7 @@ static void tc__customs_close(tc_ctx *c) {
 }
 
 // A copy of the op, as the newest; NULL = reported.
-static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
+static tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     tc__values *v = tc__values_of(c);
     if (!v->customs) v->customs = TC__NEW(c, struct tc__customs);
     tc__custom *o = v->customs ? TC__NEW(c, tc__custom) : NULL;
@@ -76,6 +72,7 @@ static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     o->op = *op;
     if (!o->op.n_in) o->op.n_in = 1;
     o->number = (uint32_t)v->customs->at.count;
+    o->id = (int)(v->slot_of_ctx << TC__CUSTOM_BITS | (o->number + 1));
     o->op.name = tc__string_copy(c, op->name);
     o->op.c_source = tc__string_copy(c, op->c_source);
     o->op.cuda_source = tc__string_copy(c, op->cuda_source);
@@ -84,6 +81,17 @@ static const tc__custom *tc__custom_add(tc_ctx *c, const tc_custom_op *op) {
     if (whole && TC__PUSH(c, v->customs->at, o)) return o;
     tc__custom_free(c, o);
     return NULL;
+}
+
+// The ops of `parent` in a new context; 0 = out of memory.
+static int tc__customs_share(tc_ctx *c, tc_ctx *parent) {
+    for (int i = 0; i < tc__custom_count(parent); i++) {
+        const tc__custom *from = tc__custom_at(parent, i);
+        tc__custom *o = tc__custom_add(c, &from->op);
+        if (!o) return 0;
+        o->id = from->id;
+    }
+    return 1;
 }
 
 // ---- what the user's functions return ----

@@ -81,21 +81,20 @@ TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file
         return tc__fail(tc, TC_E_TOO_BIG, "tc_register_op: more than %d ops",
                         (1 << TC__CUSTOM_BITS) - 1);
     const tc__custom *o = tc__custom_add(tc, op);
-    return o ? tc__custom_id(tc, o) : 0;
+    return o ? o->id : 0;
 }
 
 TCDEF int tc_op_named(const tc_ctx *tc, const char *name) {
     const tc__custom *o = tc && name ? tc__custom_named(tc, name, strlen(name)) : NULL;
-    return o ? tc__custom_id(tc, o) : 0;
+    return o ? o->id : 0;
 }
 
 // ---- calling ----
 
 // The op of a number that the user has; NULL = reported.
 static const tc__custom *tc__custom_of(tc_ctx *c, int id) {
-    int slot = id >> TC__CUSTOM_BITS, number = (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1;
-    int ours = slot == (int)tc__values_of(c)->slot_of_ctx;
-    const tc__custom *o = ours ? tc__custom_at(c, number) : NULL;
+    const tc__custom *o = tc__custom_at(c, (id & ((1 << TC__CUSTOM_BITS) - 1)) - 1);
+    if (o && o->id != id) o = NULL;
     if (!o)
         tc__fail(c, TC_E_ARG,
                  "tc_custom: %d is no op of this context; tc_register_op gives its number",

@@ -1104,6 +1104,36 @@ BOTH(the_descriptor_is_copied) {
     EXPECT(y, want, N);
 }
 
+// ---- contexts that share ----
+BOTH(a_shared_context_has_the_ops) {
+    watch w;
+    memset(&w, 0, sizeof w);
+    int op = add_cumsum(tc, &w), use = op;
+    double x[N], sums[N];
+    tc_fn *f = tc_compile(tc, sums_body, &use, sizeof use, NULL);
+    tc_ctx *other = tc_open_shared(tc);
+    REQUIRE(other);
+    CHECK_EQ(tc_op_named(other, "cumsum"), op);
+    int late = add_op(tc, "late", cumsum, NULL, 1, NULL);
+    int own = add_op(other, "own", reversed, NULL, 1, NULL);
+    CHECK(late != own);
+    tc_tensor a = matrix(other, ROWS, COLS), y;
+    CHECK(!tc_custom(other, late, &a, 1).id); // registered after it was opened
+    CHECK_EQ(tc_error(other), TC_E_ARG);
+    tc_error_clear(other);
+    for (int i = 0; i < N; i++) x[i] = 2 * (given(i) + 1);
+    sums_of(x, ROWS, COLS, sums);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_call(f, &a, 1, &y, 1), TC_OK); // runs the body in the other context
+        EXPECT(y, sums, N);
+        tc_tensor z = tc_custom(other, own, &a, 1);
+        for (int i = 0; i < N; i++) x[i] = given(N - 1 - i);
+        EXPECT(z, x, N);
+    }
+    CHECK(!tc_error(other));
+    tc_close(other);
+}
+
 // ---- seeing ----
 BOTH(explain_tells_of_it) {
     int op = add_cumsum(tc, NULL);
