@@ -1837,7 +1837,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x569eca98ac71d6e2u
+#define TC__BUILD_ID 0xa40a994822b53281u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39746,16 +39746,21 @@ static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) 
         tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
 }
 
-// The key of a kernel on disk: all that its code depends on.
+// The key of a kernel on disk: all that its code depends on. Its digest takes that of the text, which
+// is known, so that a warm start hashes each text once.
 static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
                          tc__cache_key *key) {
+    tc__blake2s_state s;
     tc__text_init(t, k->ctx);
     tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
             (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
+    tc__blake2s_init(&s, NULL, 0);
+    tc__blake2s_update(&s, t->at, t->size);
+    tc__blake2s_update(&s, o->digest, sizeof o->digest);
+    tc__blake2s_final(&s, key->digest);
     tc__put_raw(t, o->text.at, o->text.size);
-    if (t->failed) return 0;
-    *key = tc__cache_key_of(t->at, t->size);
-    return 1;
+    key->at = t->at, key->size = t->size;
+    return !t->failed;
 }
 
 static void tc__job_span(tc__job *j, uint64_t start, int is_compiler) {
@@ -41554,20 +41559,30 @@ static int tc__unit_close(tc__job *j, tc__unit *u) {
     return ok;
 }
 
+// What a kernel weighs in its unit. A product takes the compiler as long as several others, and units
+// are compiled at the same time: two products in one unit would be waited for.
+static uint32_t tc__order_weight(const tc__order *o) {
+    if (o->custom) return TC__UNIT_KERNELS;
+    return o->group->kind == TC__CONTRACTION ? (uint32_t)TC__UNIT_KERNELS * 2 / 3 : 1;
+}
+
 // The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
 // op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
     for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
-        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
+        uint32_t weight = 0;
         tc__unit u;
         memset(&u, 0, sizeof u);
         for (uint32_t i = 0; ok && i < j->order.count; i++) {
             const tc__order *o = &j->order.at[i];
             if (o->settled || o->lanes != lanes) continue;
-            u.order[u.count++] = i;
-            if (u.count == most) ok = tc__unit_close(j, &u);
+            if (weight + tc__order_weight(o) > TC__UNIT_KERNELS) {
+                ok = tc__unit_close(j, &u);
+                weight = 0;
+            }
+            u.order[u.count++] = i, weight += tc__order_weight(o);
         }
         ok = ok && tc__unit_close(j, &u);
     }

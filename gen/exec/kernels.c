@@ -154,20 +154,30 @@ static int tc__unit_close(tc__job *j, tc__unit *u) {
     return ok;
 }
 
+// What a kernel weighs in its unit. A product takes the compiler as long as several others, and units
+// are compiled at the same time: two products in one unit would be waited for.
+static uint32_t tc__order_weight(const tc__order *o) {
+    if (o->custom) return TC__UNIT_KERNELS;
+    return o->group->kind == TC__CONTRACTION ? (uint32_t)TC__UNIT_KERNELS * 2 / 3 : 1;
+}
+
 // The open orders as translation units: half a dozen kernels each, with vectors of one size; a custom
 // op alone.
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
     for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1) {
-        uint32_t most = lanes ? TC__UNIT_KERNELS : 1;
+        uint32_t weight = 0;
         tc__unit u;
         memset(&u, 0, sizeof u);
         for (uint32_t i = 0; ok && i < j->order.count; i++) {
             const tc__order *o = &j->order.at[i];
             if (o->settled || o->lanes != lanes) continue;
-            u.order[u.count++] = i;
-            if (u.count == most) ok = tc__unit_close(j, &u);
+            if (weight + tc__order_weight(o) > TC__UNIT_KERNELS) {
+                ok = tc__unit_close(j, &u);
+                weight = 0;
+            }
+            u.order[u.count++] = i, weight += tc__order_weight(o);
         }
         ok = ok && tc__unit_close(j, &u);
     }

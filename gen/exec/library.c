@@ -245,16 +245,21 @@ static void tc__order_settle(tc__library *b, tc__order *o, tc__dl_function run) 
         tc__map_set(&b->known, tc__digest_word(o->digest), b->compiled.count - 1);
 }
 
-// The key of a kernel on disk: all that its code depends on.
+// The key of a kernel on disk: all that its code depends on. Its digest takes that of the text, which
+// is known, so that a warm start hashes each text once.
 static int tc__order_key(const tc__desk *k, const tc__order *o, tc__text *t,
                          tc__cache_key *key) {
+    tc__blake2s_state s;
     tc__text_init(t, k->ctx);
     tc__put(t, "tcompile %s %016llx\n%s\nlanes %d\n", TC_VERSION,
             (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc), o->lanes);
+    tc__blake2s_init(&s, NULL, 0);
+    tc__blake2s_update(&s, t->at, t->size);
+    tc__blake2s_update(&s, o->digest, sizeof o->digest);
+    tc__blake2s_final(&s, key->digest);
     tc__put_raw(t, o->text.at, o->text.size);
-    if (t->failed) return 0;
-    *key = tc__cache_key_of(t->at, t->size);
-    return 1;
+    key->at = t->at, key->size = t->size;
+    return !t->failed;
 }
 
 static void tc__job_span(tc__job *j, uint64_t start, int is_compiler) {
