@@ -61,9 +61,9 @@ static int elements(tc_tensor t, double *out, int n) {
     if (tc_read(t, raw, (size_t)n * size)) return 0;
     for (int i = 0; i < n; i++) {
         float f;
-        double d;
+        double d = 0;
         int32_t w;
-        int64_t l;
+        int64_t l = 0;
         const unsigned char *at = raw + (size_t)i * size;
         memcpy(&f, at, sizeof f), memcpy(&w, at, sizeof w);
         if (size == 8) memcpy(&d, at, sizeof d), memcpy(&l, at, sizeof l);
@@ -1145,6 +1145,7 @@ BOTH(explain_tells_of_it) {
     const char *text = tc_explain(tc);
     CHECK(strstr(text, "op=cumsum"));
     CHECK(strstr(text, "custom op, rows 1 x columns 48"));
+    CHECK(strstr(text, "k1_custom_cumsum"));
     CHECK(strstr(text, "runs the host's function"));
     const char *source = tc_region_source(tc, "seen");
     CHECK(!source || !strstr(source, "cumsum"));
