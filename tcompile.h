@@ -1837,7 +1837,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa40a994822b53281u
+#define TC__BUILD_ID 0x5d3c30e14869ae6bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -16632,7 +16632,7 @@ static int tc__is_named(const tc__node *n) {
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
 // each once.
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "custom"};
     const char *ops[TC__MOST_OPS];
     size_t n = 0;
     for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
@@ -16645,6 +16645,8 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         n += known == n;
     }
     tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
+    if (k->kind == TC__OPAQUE)
+        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
@@ -45862,6 +45864,10 @@ typedef struct tc__host {
 
 static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_in) {
     if (!fn) return tc__fail(c, TC_E_NULL, "host_call: the function is null");
+    if (c->dry)
+        return tc__fail(c, TC_E_STATE,
+                        "host_call: the body calls the host, and tc_precompile has no "
+                        "values; call it once instead");
     if (n_in < 0 || n_in > TC__HOST_INPUTS)
         return tc__fail(c, TC_E_ARG, "host_call: %d inputs; 0..%d are possible", n_in,
                         TC__HOST_INPUTS);
@@ -45875,11 +45881,16 @@ static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_i
     return 1;
 }
 
-// Puts what the inputs need in memory, by one graph break.
+// Puts what the inputs need in memory, by one graph break. Between tc_disable_begin and its end they
+// are read as eager ops read them.
 static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
     tc_ctx *c = h->c;
-    for (int i = 0; i < h->n; i++) h->t[i] = tc__written_external(c, in[i], site);
-    if (c->recorder.visit && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site))
+    int open = c->recorder.visit != NULL, ok = 1;
+    for (int i = 0; ok && i < h->n; i++) {
+        h->t[i] = open ? tc__written_external(c, in[i], site) : in[i];
+        if (!open) ok = tc__region_value(c, "host_call", &h->t[i], site);
+    }
+    if (!ok || (open && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site)))
         return 0;
     for (int i = 0; i < h->n; i++)
         if (!tc__tensor_need(c, "host_call", h->t[i])) return 0;

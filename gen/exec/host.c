@@ -21,6 +21,10 @@ typedef struct tc__host {
 
 static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_in) {
     if (!fn) return tc__fail(c, TC_E_NULL, "host_call: the function is null");
+    if (c->dry)
+        return tc__fail(c, TC_E_STATE,
+                        "host_call: the body calls the host, and tc_precompile has no "
+                        "values; call it once instead");
     if (n_in < 0 || n_in > TC__HOST_INPUTS)
         return tc__fail(c, TC_E_ARG, "host_call: %d inputs; 0..%d are possible", n_in,
                         TC__HOST_INPUTS);
@@ -34,11 +38,16 @@ static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_i
     return 1;
 }
 
-// Puts what the inputs need in memory, by one graph break.
+// Puts what the inputs need in memory, by one graph break. Between tc_disable_begin and its end they
+// are read as eager ops read them.
 static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
     tc_ctx *c = h->c;
-    for (int i = 0; i < h->n; i++) h->t[i] = tc__written_external(c, in[i], site);
-    if (c->recorder.visit && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site))
+    int open = c->recorder.visit != NULL, ok = 1;
+    for (int i = 0; ok && i < h->n; i++) {
+        h->t[i] = open ? tc__written_external(c, in[i], site) : in[i];
+        if (!open) ok = tc__region_value(c, "host_call", &h->t[i], site);
+    }
+    if (!ok || (open && !tc__break_on(c, "host_call", h->t, (uint32_t)h->n, site)))
         return 0;
     for (int i = 0; i < h->n; i++)
         if (!tc__tensor_need(c, "host_call", h->t[i])) return 0;

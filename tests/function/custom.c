@@ -61,9 +61,9 @@ static int elements(tc_tensor t, double *out, int n) {
     if (tc_read(t, raw, (size_t)n * size)) return 0;
     for (int i = 0; i < n; i++) {
         float f;
-        double d;
+        double d = 0;
         int32_t w;
-        int64_t l;
+        int64_t l = 0;
         const unsigned char *at = raw + (size_t)i * size;
         memcpy(&f, at, sizeof f), memcpy(&w, at, sizeof w);
         if (size == 8) memcpy(&d, at, sizeof d), memcpy(&l, at, sizeof l);
@@ -1134,6 +1134,52 @@ BOTH(a_shared_context_has_the_ops) {
     tc_close(other);
 }
 
+// ---- programs ahead of time, frozen contexts, laziness, profiles ----
+BOTH(ahead_of_time_and_frozen) {
+    watch w;
+    memset(&w, 0, sizeof w);
+    int op = add_cumsum(tc, &w);
+    double x[N], sums[N];
+    tc_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.dtype = TC_F32, spec.rank = 2, spec.dims[0] = ROWS, spec.dims[1] = COLS;
+    tc_fn *f = tc_compile(tc, sums_body, &op, sizeof op, NULL);
+    CHECK_EQ(tc_precompile(f, &spec, 1, 1), TC_OK);
+    CHECK_EQ(w.calls, 0);
+    for (int i = 0; i < N; i++) x[i] = 2 * (given(i) + 1);
+    sums_of(x, ROWS, COLS, sums);
+    tc_tensor a = matrix(tc, ROWS, COLS), y;
+    body_runs = 0;
+    for (int k = 0; k < 6; k++) {
+        CHECK_EQ(tc_call(f, &a, 1, &y, 1), TC_OK);
+        if (k == 2) CHECK_EQ(tc_freeze(tc), TC_OK);
+        if (k < 5) tc_free(y);
+    }
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+    EXPECT(y, sums, N);
+    CHECK_EQ(body_runs, 0);
+    CHECK_EQ(w.calls, 6);
+}
+
+BOTH(recorded_lazily_and_profiled) {
+    int op = add_cumsum(tc, NULL);
+    double x[N], sums[N];
+    tc_tensor a = matrix(tc, ROWS, COLS);
+    for (int i = 0; i < N; i++) x[i] = given(i) + 1;
+    sums_of(x, ROWS, COLS, sums);
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    for (int k = 0; k < 2; k++) {
+        tc_tensor t = tc_add_s(a, 1), y = tc_custom(tc, op, &t, 1);
+        CHECK_EQ(tc_eval(tc, &y, 1), TC_OK);
+        EXPECT(y, sums, N);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    CHECK(strstr(tc_profile_text(tc), "custom_cumsum"));
+}
+
 // ---- seeing ----
 BOTH(explain_tells_of_it) {
     int op = add_cumsum(tc, NULL);
@@ -1145,6 +1191,7 @@ BOTH(explain_tells_of_it) {
     const char *text = tc_explain(tc);
     CHECK(strstr(text, "op=cumsum"));
     CHECK(strstr(text, "custom op, rows 1 x columns 48"));
+    CHECK(strstr(text, "k1_custom_cumsum"));
     CHECK(strstr(text, "runs the host's function"));
     const char *source = tc_region_source(tc, "seen");
     CHECK(!source || !strstr(source, "cumsum"));

@@ -436,6 +436,63 @@ BOTH(regions_that_run_eagerly) {
     CHECK_EQ(tc_stats_get(tc).graph_breaks, 0);
 }
 
+// Eager code inside a region: what it needs of the region is computed for it.
+BOTH(between_disable_begin_and_end) {
+    notes w;
+    memset(&w, 0, sizeof w);
+    tc_tensor a = matrix(tc);
+    for (int k = 0; k < 3; k++) {
+        w.calls = 0;
+        BEGIN("suspended");
+        tc_tensor x = tc_add_s(a, 1 + k);
+        tc_disable_begin(tc);
+        tc_tensor in[2];
+        in[0] = tc_mul_s(x, 2), in[1] = x;
+        CHECK_EQ(tc_host_call(tc, note, &w, in, 2), TC_OK);
+        CHECK_EQ(tc_host_call(tc, note, &w, &x, 1), TC_OK);
+        CHECK_EQ(tc_host_call(tc, note, &w, NULL, 0), TC_OK);
+        tc_disable_end(tc);
+        tc_tensor y = tc_sub(in[0], x);
+        END();
+        CHECK_EQ(w.calls, 3);
+        CHECK_EQ(w.value[0][2], 2 * (12 + k));
+        CHECK_EQ(w.value[1][2], 12 + k);
+        CHECK_EQ(at(y, 3), 4 + k);
+    }
+}
+
+BOTH(nothing_is_called_ahead_of_time) {
+    static const tc_body bodies[] = {calls_host, calls_host_plainly, calls_host_with_input};
+    for (int k = 0; k < 3; k++) {
+        notes w, *at_w = &w;
+        tc_spec spec;
+        memset(&w, 0, sizeof w), memset(&spec, 0, sizeof spec);
+        spec.dtype = TC_F32, spec.rank = 2, spec.dims[0] = ROWS, spec.dims[1] = COLS;
+        tc_fn *f = tc_compile(tc, bodies[k], &at_w, sizeof at_w, NULL);
+        CHECK_EQ(tc_precompile(f, &spec, 1, 1), TC_E_STATE);
+        ERROR(TC_E_STATE, "tc_precompile");
+        CHECK_EQ(w.calls, 0);
+    }
+}
+
+BOTH(recorded_lazily) {
+    notes w;
+    memset(&w, 0, sizeof w);
+    tc_tensor a = matrix(tc);
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    for (int k = 0; k < 2; k++) {
+        tc_tensor x = tc_add_s(a, 1);
+        CHECK_EQ(tc_host_call(tc, note, &w, &x, 1), TC_OK);
+        tc_tensor y = tc_mul_s(x, 2);
+        CHECK_EQ(tc_eval(tc, &y, 1), TC_OK);
+        CHECK_EQ(at(y, 2), 6);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+    CHECK_EQ(w.calls, 2);
+    CHECK_EQ(w.value[1][2], 12);
+}
+
 // The branch that the host takes is another path; nothing is new in the end.
 BOTH(the_host_decides) {
     notes w;
