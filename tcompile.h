@@ -1637,7 +1637,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x333775d7b13d5836u
+#define TC__BUILD_ID 0xc49d6c01be0b2c87u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6902,6 +6902,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // Takes tensor `t` as the visit's next external; 0 = out of memory.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
+    if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;
     e.version = t->storage->version;
@@ -6911,7 +6912,7 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     }
     e.alias = t->storage->bind_index;
     t->bind_epoch = v->epoch, t->bind_index = (uint32_t)v->external.count;
-    if (!TC__PUSH(c, v->external, e)) return 0;
+    v->external.at[v->external.count++] = e;
     t->storage->refs++;
     return 1;
 }
@@ -7723,13 +7724,15 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__here_leave(c, 0);
 }
 
-// Opens the next visit of `r`; the visit before the last one dies when this one ends.
+// Opens the next visit of `r`; the visit before the last one dies when this one ends. 0 = out of
+// memory, none is open.
 static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__recorder *rec = tc__recorder_of(c);
     r->current = !r->current;
     tc__visit *v = &r->visit[r->current];
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
+    if (!tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 0;
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
@@ -7738,7 +7741,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
-    return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
+    return 1;
 }
 // ---- gen/graph/make.c ---------------------------------------------------
 // What public calls share, and the calls that ask about, free and make tensors. Input:
@@ -41435,10 +41438,22 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     }
 }
 
+// Room for the results of a program: nothing may fail once it has written its inputs.
+static int tc__visit_reserve(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    uint32_t end = 0;
+    for (size_t i = 0; i < p->output.count; i++) {
+        uint32_t at = p->output.at[i].position;
+        if (at != UINT32_MAX && at >= end) end = at + 1;
+    }
+    return TC__VEC_RESERVE(c, v->result, v->result.count + p->output.count) &&
+           TC__VEC_RESERVE(c, v->result_of, end);
+}
+
 static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
                         size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
-    return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    return p && tc__visit_reserve(c, v, p) && tc__program_run(p, v) &&
+           tc__visit_results(c, v, p);
 }
 
 // Whether the program of a break at which `want` is read stores result i: it is wanted, a
@@ -43250,13 +43265,11 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
         return TC_OK;
     }
     tc__region *g = tc__region_find(c, name, site, 0);
-    if (!g) return TC_E_NOMEM;
-    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
-        r->skipped++; // its code runs eagerly, up to its end
-        return TC_E_ARG;
-    }
+    int known = g && tc__region_options(c, g, "tc_trace_begin", options);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+    if (known && tc__visit_open(c, g, site)) return TC_OK;
+    r->skipped++; // its code runs eagerly, up to its end
+    return g && !known ? TC_E_ARG : TC_E_NOMEM;
 }
 
 static void tc__visit_end(tc_ctx *c) {
