@@ -1637,7 +1637,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc49d6c01be0b2c87u
+#define TC__BUILD_ID 0x997ffd31fad6aaedu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -40902,6 +40902,11 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
     return 1;
 }
 
+// To be asked before kernels run: 0 = out of memory, reported.
+static int tc__program_has_pool(const tc__program *p) {
+    return !p->launch.count || tc__pool_of(p->ctx) != NULL;
+}
+
 // All kernels in order, on what is looked up.
 static void tc__program_launch_all(tc__program *p, uint64_t draw) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
@@ -40983,29 +40988,39 @@ static void tc__program_interpret(tc__program *p, uint64_t draw) {
     for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = p->launch.at[i].held;
 }
 
-// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
+// Runs the compiled code beside what the interpreter has left: in memory, and copy[i] is what was there
+// before. The results are the interpreter's where they differ, and then the program stays with it.
+static void tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy,
+                            uint64_t draw) {
+    int64_t flag[3];
+    (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    memcpy(flag, p->flag, sizeof flag);
+    p->flag[0] = 0;
+    tc__program_launch_all(p, draw);
+    size_t wrong = tc__verify_compare(p, v, copy) + (!flag[0] != !p->flag[0]);
+    memcpy(p->flag, flag, sizeof flag);
+    if (!wrong) return;
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
+    (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    tc__warn(
+        p->ctx,
+        "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+        "interpreted. Please report it with the text of tc_explain",
+        v->region->name, wrong);
+}
+
+// The first run of compiled code. Where there is no memory for copies it is put off.
 static void tc__program_verify(tc__program *p, const tc__visit *v, uint64_t draw) {
     size_t n = p->output.count;
+    tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
-    p->verify = 0;
-    // copy: what direct outputs hold before, then what the interpreter makes of it.
-    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        tc__program_launch_all(p, draw);
-    } else {
-        tc__program_interpret(p, draw);
-        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        tc__program_launch_all(p, draw);
-        size_t wrong = tc__verify_compare(p, v, copy);
-        if (wrong) {
-            for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].run = NULL;
-            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-            tc__warn(
-                p->ctx,
-                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
-                "stays interpreted. Please report it with the text of tc_explain",
-                v->region->name, wrong);
-        }
-    }
+    int ok = copy && tc__verify_move(p, v, copy, TC__VERIFY_SAVE);
+    p->verify = !ok;
+    tc__program_interpret(p, draw);
+    if (ok)
+        tc__verify_code(p, v, copy, draw);
+    else
+        tc__error_restore(p->ctx, before);
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
     tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
 }
@@ -41053,6 +41068,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
+    if (!tc__program_has_pool(p)) return 0;
     tc__program_launch_all(p, v->draw);
     return 1;
 }
@@ -41060,6 +41076,7 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
+    if (!tc__program_has_pool(p)) return TC_E_NOMEM;
     tc__program_launch_all(p, run->draw);
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
@@ -41071,6 +41088,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
+    if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     if (tc__foreign_of(p)) {
@@ -42655,7 +42673,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__has_checks(p) || e->leaf->flags & TC__STEP_EXACT) return;
-    if (p->tier != TC__TIER_FINAL || p->foreign) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign || p->verify) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
