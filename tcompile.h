@@ -1644,7 +1644,7 @@ TCDEF const char *tc_fn_demoted(const tc_fn *f);
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf1ad9e6d70f673b8u
+#define TC__BUILD_ID 0x3c8db4400e6df908u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39232,15 +39232,15 @@ typedef struct tc__backend {
 
 enum { TC__NO, TC__YES };
 
+#define TC__OURS                                                                           \
+    { NULL, NULL, NULL, NULL, NULL, NULL }
+
 static const tc__backend tc__backends[] = {
-    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, {0}},
-    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, {0}},
-    {"cpu",
-     "the whole graph, fused, compiled by the system's C compiler",
-     TC__YES,
-     TC__YES,
-     TC__YES,
-     {0}},
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__OURS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+     TC__OURS},
+    {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
+     TC__YES, TC__OURS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];
@@ -40543,8 +40543,8 @@ static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
     tc__foreign_attr(p, n, attr);
-    to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
-    to->n_attr = n->n_attr, to->attr = attr;
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
     return 1;
 }

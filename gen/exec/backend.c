@@ -8,15 +8,15 @@ typedef struct tc__backend {
 
 enum { TC__NO, TC__YES };
 
+#define TC__OURS                                                                           \
+    { NULL, NULL, NULL, NULL, NULL, NULL }
+
 static const tc__backend tc__backends[] = {
-    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, {0}},
-    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO, {0}},
-    {"cpu",
-     "the whole graph, fused, compiled by the system's C compiler",
-     TC__YES,
-     TC__YES,
-     TC__YES,
-     {0}},
+    {"eager", "every op by itself, interpreted", TC__NO, TC__NO, TC__NO, TC__OURS},
+    {"aot_eager", "the whole graph, fused, interpreted", TC__YES, TC__YES, TC__NO,
+     TC__OURS},
+    {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
+     TC__YES, TC__OURS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];

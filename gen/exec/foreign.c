@@ -37,8 +37,8 @@ static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
     tc__foreign_attr(p, n, attr);
-    to->op = tc__op_name((tc__op)n->op), to->n_in = n->n_in, to->in = in;
-    to->n_attr = n->n_attr, to->attr = attr;
+    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = (int)n->n_attr, to->attr = attr;
     tc__spec_of_node(p, n, &to->spec);
     return 1;
 }

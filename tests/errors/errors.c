@@ -1,5 +1,6 @@
-// Every row of gen/tables/errors.def: a case that provokes it, or the reason why none can. A case
-// checks the item, the words of its text, that inputs are as before, and that work goes on.
+// Every row of gen/tables/errors.def: a case that provokes it, or the reason why none can.
+// A case checks the item, the words of its text, that inputs are as before, and that work
+// goes on.
 // Cases run eagerly and, unless marked, inside a region too.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"

@@ -25,7 +25,7 @@ static tc_ctx *open_backend(const char *backend) {
         if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
         tc_close(tc);                                                                      \
     }                                                                                      \
-    TEST(name##_interp) { both_##name("aot_eager"); }                                         \
+    TEST(name##_interp) { both_##name("aot_eager"); }                                      \
     TEST(name##_cpu) { both_##name("cpu"); }                                               \
     static void body_##name(tc_ctx *tc)
 
