@@ -38,15 +38,21 @@
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
-// ENVIRONMENT (ignored in setuid programs)
+// ENVIRONMENT (read by tc_open; ignored in setuid programs)
+//     Every field of tc_config and tc_options that decides something has a variable, which counts
+//     where the field is zero. tc_list_options has all of them, with their values. The usual ones:
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf,
-//                          guards
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache,
+//                          guards, perf, or all
 //     TC_THREADS           worker threads, default all cores the process may use
-//     TC_DISABLE=1         regions run eagerly
-//     TC_BACKEND           cpu (default) or interp
+//     TC_DISABLE=1         regions and functions run eagerly
+//     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
+//     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
+//     TC_FULLGRAPH=1       a graph break is an error
+//     And one that is no option:
+//     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
 //
 // SEEING WHAT HAPPENS
 //     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers
@@ -1837,7 +1843,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5d3c30e14869ae6bu
+#define TC__BUILD_ID 0x65d54b45bad670c7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7414,6 +7420,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // Takes tensor `t` as the visit's next external; 0 = out of memory.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
+    if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;
     e.version = t->storage->version;
@@ -7423,7 +7430,7 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     }
     e.alias = t->storage->bind_index;
     t->bind_epoch = v->epoch, t->bind_index = (uint32_t)v->external.count;
-    if (!TC__PUSH(c, v->external, e)) return 0;
+    v->external.at[v->external.count++] = e;
     t->storage->refs++;
     return 1;
 }
@@ -8248,13 +8255,15 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__here_leave(c, 0);
 }
 
-// Opens the next visit of `r`; the visit before the last one dies when this one ends.
+// Opens the next visit of `r`; the visit before the last one dies when this one ends. 0 = out of
+// memory, none is open.
 static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__recorder *rec = tc__recorder_of(c);
     r->current = !r->current;
     tc__visit *v = &r->visit[r->current];
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
+    if (!tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 0;
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
@@ -8263,7 +8272,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
-    return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
+    return 1;
 }
 // ---- gen/graph/make.c ---------------------------------------------------
 // What public calls share, and the calls that ask about, free and make tensors. Input:
@@ -42503,7 +42512,12 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
     return 1;
 }
 
-// All kernels in order, on what is looked up; the random stream is at v->draw.
+// To be asked before kernels run: 0 = out of memory, reported.
+static int tc__program_has_pool(const tc__program *p) {
+    return !p->launch.count || tc__pool_of(p->ctx) != NULL;
+}
+
+// All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
     int ok = 1;
@@ -42593,31 +42607,38 @@ static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     return ok;
 }
 
-// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
-// 0 = a custom op failed, reported.
+// Runs the compiled code beside what the interpreter has left: in memory, and copy[i] is what was there
+// before. The results are the interpreter's where they differ, and then the program stays with it.
+static int tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy) {
+    int64_t flag[3];
+    (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    memcpy(flag, p->flag, sizeof flag);
+    p->flag[0] = 0;
+    int ok = tc__program_launch_all(p, v);
+    size_t wrong = ok ? tc__verify_compare(p, v, copy) + (!flag[0] != !p->flag[0]) : 0;
+    memcpy(p->flag, flag, sizeof flag);
+    if (!wrong) return ok;
+    tc__program_drop_code(p);
+    (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    tc__warn(
+        p->ctx,
+        "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+        "interpreted. Please report it with the text of tc_explain",
+        v->region->name, wrong);
+    return 1;
+}
+
+// The first run of compiled code. Where there is no memory for copies it is put off. 0 = a custom op
+// failed, reported.
 static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
-    int ok;
+    tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
-    p->verify = 0;
-    // copy: what direct outputs hold before, then what the interpreter makes of it.
-    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, v);
-    } else {
-        ok = tc__program_interpret(p, v);
-        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        ok = ok && tc__program_launch_all(p, v);
-        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
-        if (wrong) {
-            tc__program_drop_code(p);
-            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-            tc__warn(
-                p->ctx,
-                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
-                "stays interpreted. Please report it with the text of tc_explain",
-                v->region->name, wrong);
-        }
-    }
+    int saved = copy && tc__verify_move(p, v, copy, TC__VERIFY_SAVE);
+    p->verify = !saved;
+    if (!saved) tc__error_restore(p->ctx, before);
+    int ok = tc__program_interpret(p, v);
+    if (ok && saved) ok = tc__verify_code(p, v, copy);
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
     tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
     return ok;
@@ -42667,12 +42688,14 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
+    if (!tc__program_has_pool(p)) return 0;
     return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
+    if (!tc__program_has_pool(p)) return TC_E_NOMEM;
     if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
@@ -42721,6 +42744,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
+    if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     int ok = 1;
@@ -43112,10 +43136,22 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     }
 }
 
+// Room for the results of a program: nothing may fail once it has written its inputs.
+static int tc__visit_reserve(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    uint32_t end = 0;
+    for (size_t i = 0; i < p->output.count; i++) {
+        uint32_t at = p->output.at[i].position;
+        if (at != UINT32_MAX && at >= end) end = at + 1;
+    }
+    return TC__VEC_RESERVE(c, v->result, v->result.count + p->output.count) &&
+           TC__VEC_RESERVE(c, v->result_of, end);
+}
+
 static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
                         size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
-    return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    return p && tc__visit_reserve(c, v, p) && tc__program_run(p, v) &&
+           tc__visit_results(c, v, p);
 }
 
 static int tc__is_operand(const tc__step *s, uint32_t code) {
@@ -44489,7 +44525,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
-    if (p->tier != TC__TIER_FINAL || p->foreign) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign || p->verify) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -45434,13 +45470,11 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
         return TC_OK;
     }
     tc__region *g = tc__region_find(c, name, site, 0);
-    if (!g) return TC_E_NOMEM;
-    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
-        r->skipped++; // its code runs eagerly, up to its end
-        return TC_E_ARG;
-    }
+    int known = g && tc__region_options(c, g, "tc_trace_begin", options);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+    if (known && tc__visit_open(c, g, site)) return TC_OK;
+    r->skipped++; // its code runs eagerly, up to its end
+    return g && !known ? TC_E_ARG : TC_E_NOMEM;
 }
 
 static void tc__visit_end(tc_ctx *c) {

@@ -37,15 +37,21 @@
 //     TC_ASSERT(cond)      checks for our own bugs; off unless defined
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
-// ENVIRONMENT (ignored in setuid programs)
+// ENVIRONMENT (read by tc_open; ignored in setuid programs)
+//     Every field of tc_config and tc_options that decides something has a variable, which counts
+//     where the field is zero. tc_list_options has all of them, with their values. The usual ones:
 //     CC                   the compiler to use, default cc, gcc, clang in this order
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
-//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache, perf,
-//                          guards
+//     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache,
+//                          guards, perf, or all
 //     TC_THREADS           worker threads, default all cores the process may use
-//     TC_DISABLE=1         regions run eagerly
-//     TC_BACKEND           cpu (default) or interp
+//     TC_DISABLE=1         regions and functions run eagerly
+//     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
+//     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
+//     TC_FULLGRAPH=1       a graph break is an error
+//     And one that is no option:
+//     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
 //
 // SEEING WHAT HAPPENS
 //     tc_explain           text: programs, guards, kernels, breaks; tc_explain_counts: as numbers

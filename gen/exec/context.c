@@ -195,13 +195,11 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
         return TC_OK;
     }
     tc__region *g = tc__region_find(c, name, site, 0);
-    if (!g) return TC_E_NOMEM;
-    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
-        r->skipped++; // its code runs eagerly, up to its end
-        return TC_E_ARG;
-    }
+    int known = g && tc__region_options(c, g, "tc_trace_begin", options);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+    if (known && tc__visit_open(c, g, site)) return TC_OK;
+    r->skipped++; // its code runs eagerly, up to its end
+    return g && !known ? TC_E_ARG : TC_E_NOMEM;
 }
 
 static void tc__visit_end(tc_ctx *c) {

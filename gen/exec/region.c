@@ -369,10 +369,22 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     }
 }
 
+// Room for the results of a program: nothing may fail once it has written its inputs.
+static int tc__visit_reserve(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    uint32_t end = 0;
+    for (size_t i = 0; i < p->output.count; i++) {
+        uint32_t at = p->output.at[i].position;
+        if (at != UINT32_MAX && at >= end) end = at + 1;
+    }
+    return TC__VEC_RESERVE(c, v->result, v->result.count + p->output.count) &&
+           TC__VEC_RESERVE(c, v->result_of, end);
+}
+
 static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
                         size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
-    return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    return p && tc__visit_reserve(c, v, p) && tc__program_run(p, v) &&
+           tc__visit_results(c, v, p);
 }
 
 static int tc__is_operand(const tc__step *s, uint32_t code) {

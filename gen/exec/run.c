@@ -204,7 +204,12 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
     return 1;
 }
 
-// All kernels in order, on what is looked up; the random stream is at v->draw.
+// To be asked before kernels run: 0 = out of memory, reported.
+static int tc__program_has_pool(const tc__program *p) {
+    return !p->launch.count || tc__pool_of(p->ctx) != NULL;
+}
+
+// All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
     int ok = 1;
@@ -294,31 +299,38 @@ static int tc__program_interpret(tc__program *p, const tc__visit *v) {
     return ok;
 }
 
-// Runs both; the results are the interpreter's where they differ, and then that program stays with it.
-// 0 = a custom op failed, reported.
+// Runs the compiled code beside what the interpreter has left: in memory, and copy[i] is what was there
+// before. The results are the interpreter's where they differ, and then the program stays with it.
+static int tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy) {
+    int64_t flag[3];
+    (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    memcpy(flag, p->flag, sizeof flag);
+    p->flag[0] = 0;
+    int ok = tc__program_launch_all(p, v);
+    size_t wrong = ok ? tc__verify_compare(p, v, copy) + (!flag[0] != !p->flag[0]) : 0;
+    memcpy(p->flag, flag, sizeof flag);
+    if (!wrong) return ok;
+    tc__program_drop_code(p);
+    (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    tc__warn(
+        p->ctx,
+        "region \"%s\": compiled code and interpreter differ in %zu elements; it stays "
+        "interpreted. Please report it with the text of tc_explain",
+        v->region->name, wrong);
+    return 1;
+}
+
+// The first run of compiled code. Where there is no memory for copies it is put off. 0 = a custom op
+// failed, reported.
 static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
-    int ok;
+    tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
-    p->verify = 0;
-    // copy: what direct outputs hold before, then what the interpreter makes of it.
-    if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, v);
-    } else {
-        ok = tc__program_interpret(p, v);
-        (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-        ok = ok && tc__program_launch_all(p, v);
-        size_t wrong = ok ? tc__verify_compare(p, v, copy) : 0;
-        if (wrong) {
-            tc__program_drop_code(p);
-            (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
-            tc__warn(
-                p->ctx,
-                "region \"%s\": compiled code and interpreter differ in %zu elements; it "
-                "stays interpreted. Please report it with the text of tc_explain",
-                v->region->name, wrong);
-        }
-    }
+    int saved = copy && tc__verify_move(p, v, copy, TC__VERIFY_SAVE);
+    p->verify = !saved;
+    if (!saved) tc__error_restore(p->ctx, before);
+    int ok = tc__program_interpret(p, v);
+    if (ok && saved) ok = tc__verify_code(p, v, copy);
     if (copy) (void)tc__verify_move(p, v, copy, TC__VERIFY_DROP);
     tc__free(p->ctx, copy, (n + !n) * sizeof *copy);
     return ok;
@@ -368,12 +380,14 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
+    if (!tc__program_has_pool(p)) return 0;
     return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
+    if (!tc__program_has_pool(p)) return TC_E_NOMEM;
     if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
@@ -422,6 +436,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
+    if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     int ok = 1;

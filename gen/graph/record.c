@@ -254,13 +254,15 @@ static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     tc__here_leave(c, 0);
 }
 
-// Opens the next visit of `r`; the visit before the last one dies when this one ends.
+// Opens the next visit of `r`; the visit before the last one dies when this one ends. 0 = out of
+// memory, none is open.
 static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     tc__recorder *rec = tc__recorder_of(c);
     r->current = !r->current;
     tc__visit *v = &r->visit[r->current];
     tc__visit_clear(c, v);
     v->epoch = tc__epoch_next(&rec->values);
+    if (!tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 0;
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
@@ -269,5 +271,5 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
-    return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
+    return 1;
 }

@@ -973,3 +973,66 @@ TEST(eager_has_a_kernel_for_each_op) {
     }
     tc_close(tc);
 }
+
+// ---- memory that ends ----
+
+static int left = -1; // allocations until they fail; -1 = never
+
+static void *limited(void *user, void *p, size_t old, size_t size) {
+    (void)user, (void)old;
+    if (size && left == 0) return NULL;
+    if (size && left > 0) left--;
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+}
+
+static tc_status text_of(void *user, const tc_graph *g, void **state, const char **why) {
+    (void)user, (void)why;
+    if (!tc_graph_text(g) || !tc_graph_source(g, "c")) return TC_E_NOMEM;
+    *state = malloc(1);
+    return TC_OK;
+}
+
+static void drop(void *user, void *state) { (void)user, free(state); }
+
+// At each allocation of registering, of a first visit and of a later one: what fails says so and leaves
+// its inputs; what does not is right; nothing is lost.
+TEST(out_of_memory) {
+    int failed = 0, good = 0;
+    for (int k = 0; k < 2000 && good < 3; k++) {
+        tc_config config = tc_config_default();
+        config.threads = 1, config.no_disk_cache = 1, config.logger.log = on_log;
+        config.allocator.realloc = limited;
+        tc_ctx *tc = tc_open(&config);
+        tc_tensor wide = tc_ones(tc, TC_DIMS(ROWS, 2), TC_F32), y;
+        tc_tensor x = tc_select(wide, 1, 1); // strided: it is copied for the backend
+        tc_backend b = named("poor");
+        b.doc = "of few means", b.compile = text_of, b.forget = drop;
+        tc_options o = on("poor");
+        double want = 1;
+        left = k;
+        tc_status s = tc_register_backend(tc, &b);
+        for (int n = 0; n < 3 && !s; n++) {
+            s = tc_trace_begin_with(tc, "poor", &o);
+            if (s) break;
+            y = tc_add_s(x, 1);
+            tc_mul_s_(x, 2);
+            s = tc_trace_end(tc);
+            if (s) break;
+            int kept = left;
+            left = -1;
+            CHECK_EQ(at(y, 1), want + 1);
+            want *= 2, left = kept;
+        }
+        int ended = left == 0;
+        left = -1;
+        if (s) CHECK(ended && (s == TC_E_NOMEM || s == TC_E_COMPILER));
+        CHECK_EQ(at(x, 2), want);
+        CHECK_EQ(at(wide, 4), 1);
+        failed += s != TC_OK, good += !s && !ended;
+        tc_close(tc);
+    }
+    CHECK(failed > 50);
+    CHECK_EQ(good, 3);
+}
