@@ -1277,6 +1277,13 @@ typedef enum tc_dynamic {
     TC_DYNAMIC_OFF    // none: a program for each
 } tc_dynamic;
 
+// What compiled code may do to floating point.
+typedef enum tc_numerics {
+    TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
+    TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast): last
+                        // bits may differ from the interpreter's and from machine to machine
+} tc_numerics;
+
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
 // else its default.
 typedef struct tc_options {
@@ -1289,9 +1296,11 @@ typedef struct tc_options {
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
                              // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
                              // like the first, and the fourth like the third
+    tc_numerics numerics;
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
-                             // interpreter's; where it differs that program stays interpreted
+                             // interpreter's; where it differs that program stays interpreted. Not
+                             // with TC_NUMERICS_FAST
     int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
@@ -1843,7 +1852,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x65d54b45bad670c7u
+#define TC__BUILD_ID 0xc03a4fba1250b6d2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39588,6 +39597,7 @@ typedef struct tc__unit {
 typedef struct tc__job {
     tc_ctx *ctx; // that wants it, and owns its memory
     tc__library *library;
+    int numerics;
     TC__VEC(tc__order) order; // out: settled, run
     TC__VEC(tc__unit) unit;   // out: nothing
     struct {
@@ -39706,14 +39716,14 @@ static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
 
 static const char tc__order_stand_in[] = "tc_kernel_0000000000000000";
 
-// The text has been printed for tc__order_stand_in: names it by its digest. `target` decides what the
-// compiler makes of it.
-static void tc__order_name(tc__order *o, int target) {
+// The text has been printed for tc__order_stand_in: names it by its digest, which is over all that
+// decides what the compiler makes of it, but for the compiler.
+static void tc__order_name(tc__order *o, int target, int numerics) {
     const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
     char hex[TC__SYMBOL_DIGITS + 1];
     tc__blake2s_state s;
-    int kind[2];
-    kind[0] = target, kind[1] = o->lanes;
+    int kind[3];
+    kind[0] = target, kind[1] = o->lanes, kind[2] = numerics;
     tc__blake2s_init(&s, NULL, 0);
     tc__blake2s_update(&s, kind, sizeof kind);
     tc__blake2s_update(&s, o->text.at, o->text.size);
@@ -40406,6 +40416,8 @@ typedef enum tc__mode { // in the order of TC__MODES
       "programs of one region that are compiled")                                          \
     X(backend, "TC_BACKEND", TEXT, "text", "cpu", "who runs programs")                     \
     X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
+    X(numerics, "TC_NUMERICS", WORD, "strict,fast", "strict",                              \
+      "what compiled code may do to floating point")                                       \
     X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
       "threads that one kernel may use")                                                   \
     X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
@@ -40527,7 +40539,8 @@ static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t 
     return 1;
 }
 
-TC__STATIC_ASSERT(enums_are_set_as_int, sizeof(tc_dynamic) == sizeof(int));
+TC__STATIC_ASSERT(enums_are_set_as_int,
+                  sizeof(tc_dynamic) == sizeof(int) && sizeof(tc_numerics) == sizeof(int));
 
 static int tc__option_is_zero(int i, const void *at) {
     const char *field = (const char *)at + tc__option_fields[i].offset;
@@ -40887,6 +40900,7 @@ typedef struct tc__program {
     const tc__backend *backend; // NULL = of an eager op
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int threads;                // that a kernel may use; 0 = all
+    int numerics;               // tc_numerics that its code is made for
     int verify;      // 1 = its first compiled run is compared with the interpreter
     tc__tier tier;   // whether it waits for code
     void *job;       // BUILDING: the tc__job that will have it
@@ -41381,6 +41395,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->ctx = c;
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
+    p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
@@ -41481,7 +41496,7 @@ static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what wha
     return tc__has_source(c, l->group);
 }
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l, int numerics) {
     const tc__group *g = l->group;
     memset(o, 0, sizeof *o);
     o->group = g, o->lanes = tc__launch_lanes(l);
@@ -41490,7 +41505,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
     tc__text_init(&o->text, c);
     if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
     if (o->text.failed) return 0;
-    tc__order_name(o, (int)c->target);
+    tc__order_name(o, (int)c->target, numerics);
     return 1;
 }
 
@@ -41498,7 +41513,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
 static int tc__job_order(tc__job *j, tc__launch *l) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), 0;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     l->order = i;
     if (i < j->order.count) return tc__text_free(&o.text), 1;
@@ -41522,6 +41537,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc__job *j = tc__job_new(c, c->kernels->library);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
+    if (j) j->numerics = p->numerics;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         p->launch.at[i].order = UINT32_MAX;
         if (tc__launch_wants(c, &p->launch.at[i], what))
@@ -41544,6 +41560,14 @@ static void tc__job_load(tc__job *j, tc__desk *k) {
 
 // ---- units ----
 
+// What stands at the head of a unit for kernels that need not be strict.
+static void tc__put_numerics(tc__text *out, int numerics) {
+    if (numerics == TC_NUMERICS_STRICT) return;
+    tc__put(out, "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
+                 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
+                 "#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
+}
+
 static int tc__unit_print(tc__job *j, tc__unit *u) {
     const tc__group *groups[TC__UNIT_KERNELS];
     const tc__text *texts[TC__UNIT_KERNELS];
@@ -41554,6 +41578,7 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
     tc__text_init(&u->text, j->ctx);
     if (j->order.at[u->order[0]].custom) // complete, and alone
         return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
+    tc__put_numerics(&u->text, j->numerics);
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
                                j->ctx->target);
     for (uint32_t i = 0; ok && i < u->count; i++)
@@ -41707,6 +41732,7 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
         groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
     if (n && out->size) tc__put(out, "%s", tc__next_file);
+    if (n) tc__put_numerics(out, p->numerics);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
     most += !most;
     tc__free(c, groups, most * sizeof *groups);
@@ -41977,7 +42003,7 @@ static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
     if (!compiles && !p->backend->own.run) return 1;
-    p->verify = compiles && r->options.verify;
+    p->verify = compiles && r->options.verify && p->numerics == TC_NUMERICS_STRICT;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
         return tc__program_start_compile(c, r, p);
     p->tier = TC__TIER_POSTPONED;
@@ -43068,6 +43094,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
+    if (p->numerics != (int)v->region->options.numerics) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !p->exact || tc__program_is_laid_out(p, v);
 }

@@ -7,6 +7,13 @@ typedef enum tc_dynamic {
     TC_DYNAMIC_OFF    // none: a program for each
 } tc_dynamic;
 
+// What compiled code may do to floating point.
+typedef enum tc_numerics {
+    TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
+    TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast): last
+                        // bits may differ from the interpreter's and from machine to machine
+} tc_numerics;
+
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
 // else its default.
 typedef struct tc_options {
@@ -19,9 +26,11 @@ typedef struct tc_options {
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
                              // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
                              // like the first, and the fourth like the third
+    tc_numerics numerics;
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
-                             // interpreter's; where it differs that program stays interpreted
+                             // interpreter's; where it differs that program stays interpreted. Not
+                             // with TC_NUMERICS_FAST
     int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10

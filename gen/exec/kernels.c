@@ -65,7 +65,7 @@ static int tc__launch_wants(tc_ctx *c, const tc__launch *l, tc__compile_what wha
     return tc__has_source(c, l->group);
 }
 
-static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
+static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l, int numerics) {
     const tc__group *g = l->group;
     memset(o, 0, sizeof *o);
     o->group = g, o->lanes = tc__launch_lanes(l);
@@ -74,7 +74,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
     tc__text_init(&o->text, c);
     if (!tc__print_kernel(&o->text, g, &tc__dialect_c, tc__order_stand_in)) return 0;
     if (o->text.failed) return 0;
-    tc__order_name(o, (int)c->target);
+    tc__order_name(o, (int)c->target, numerics);
     return 1;
 }
 
@@ -82,7 +82,7 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l) {
 static int tc__job_order(tc__job *j, tc__launch *l) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), 0;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
     l->order = i;
     if (i < j->order.count) return tc__text_free(&o.text), 1;
@@ -106,6 +106,7 @@ static tc__job *tc__program_order(tc__program *p, tc__compile_what what) {
     tc__job *j = tc__job_new(c, c->kernels->library);
     int ok = j != NULL;
     uint64_t start = tc__now_ns();
+    if (j) j->numerics = p->numerics;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         p->launch.at[i].order = UINT32_MAX;
         if (tc__launch_wants(c, &p->launch.at[i], what))
@@ -128,6 +129,14 @@ static void tc__job_load(tc__job *j, tc__desk *k) {
 
 // ---- units ----
 
+// What stands at the head of a unit for kernels that need not be strict.
+static void tc__put_numerics(tc__text *out, int numerics) {
+    if (numerics == TC_NUMERICS_STRICT) return;
+    tc__put(out, "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
+                 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
+                 "#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
+}
+
 static int tc__unit_print(tc__job *j, tc__unit *u) {
     const tc__group *groups[TC__UNIT_KERNELS];
     const tc__text *texts[TC__UNIT_KERNELS];
@@ -138,6 +147,7 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
     tc__text_init(&u->text, j->ctx);
     if (j->order.at[u->order[0]].custom) // complete, and alone
         return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
+    tc__put_numerics(&u->text, j->numerics);
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
                                j->ctx->target);
     for (uint32_t i = 0; ok && i < u->count; i++)
@@ -291,6 +301,7 @@ static int tc__program_print_unit(tc__program *p, tc__text *out, int lanes) {
         groups[n] = p->launch.at[i].group, symbols[n++] = names + i * NAME;
     }
     if (n && out->size) tc__put(out, "%s", tc__next_file);
+    if (n) tc__put_numerics(out, p->numerics);
     if (n) ok = ok && tc__print_unit(out, groups, symbols, (int)n, c->target);
     most += !most;
     tc__free(c, groups, most * sizeof *groups);

@@ -76,6 +76,7 @@ typedef struct tc__unit {
 typedef struct tc__job {
     tc_ctx *ctx; // that wants it, and owns its memory
     tc__library *library;
+    int numerics;
     TC__VEC(tc__order) order; // out: settled, run
     TC__VEC(tc__unit) unit;   // out: nothing
     struct {
@@ -194,14 +195,14 @@ static void tc__library_warn(tc__desk *k, const char *what, const char *why) {
 
 static const char tc__order_stand_in[] = "tc_kernel_0000000000000000";
 
-// The text has been printed for tc__order_stand_in: names it by its digest. `target` decides what the
-// compiler makes of it.
-static void tc__order_name(tc__order *o, int target) {
+// The text has been printed for tc__order_stand_in: names it by its digest, which is over all that
+// decides what the compiler makes of it, but for the compiler.
+static void tc__order_name(tc__order *o, int target, int numerics) {
     const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
     char hex[TC__SYMBOL_DIGITS + 1];
     tc__blake2s_state s;
-    int kind[2];
-    kind[0] = target, kind[1] = o->lanes;
+    int kind[3];
+    kind[0] = target, kind[1] = o->lanes, kind[2] = numerics;
     tc__blake2s_init(&s, NULL, 0);
     tc__blake2s_update(&s, kind, sizeof kind);
     tc__blake2s_update(&s, o->text.at, o->text.size);

@@ -46,6 +46,8 @@ typedef enum tc__mode { // in the order of TC__MODES
       "programs of one region that are compiled")                                          \
     X(backend, "TC_BACKEND", TEXT, "text", "cpu", "who runs programs")                     \
     X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
+    X(numerics, "TC_NUMERICS", WORD, "strict,fast", "strict",                              \
+      "what compiled code may do to floating point")                                       \
     X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
       "threads that one kernel may use")                                                   \
     X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
@@ -167,7 +169,8 @@ static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t 
     return 1;
 }
 
-TC__STATIC_ASSERT(enums_are_set_as_int, sizeof(tc_dynamic) == sizeof(int));
+TC__STATIC_ASSERT(enums_are_set_as_int,
+                  sizeof(tc_dynamic) == sizeof(int) && sizeof(tc_numerics) == sizeof(int));
 
 static int tc__option_is_zero(int i, const void *at) {
     const char *field = (const char *)at + tc__option_fields[i].offset;

@@ -301,6 +301,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
+    if (p->numerics != (int)v->region->options.numerics) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !p->exact || tc__program_is_laid_out(p, v);
 }

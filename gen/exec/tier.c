@@ -36,7 +36,7 @@ static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
     if (!compiles && !p->backend->own.run) return 1;
-    p->verify = compiles && r->options.verify;
+    p->verify = compiles && r->options.verify && p->numerics == TC_NUMERICS_STRICT;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
         return tc__program_start_compile(c, r, p);
     p->tier = TC__TIER_POSTPONED;

@@ -148,6 +148,11 @@ static int shows_mode(tc_ctx *tc, const tc_options *o) {
     return !strcmp(arrived(tc)->mode, "max-autotune");
 }
 
+static int shows_numerics(tc_ctx *tc, const tc_options *o) {
+    CHECK_EQ(visit(tc, o, FEW), TC_OK);
+    return program_of(tc)->numerics == TC_NUMERICS_FAST;
+}
+
 // Parts that the kernel is cut into, on a context of four threads.
 static int shows_threads(tc_ctx *tc, const tc_options *o) {
     CHECK_EQ(visit(tc, o, N), TC_OK);
@@ -268,6 +273,7 @@ SET(dynamic_on, o->dynamic = TC_DYNAMIC_ON)
 SET(recompile_limit, o->recompile_limit = 3)
 SET(backend, o->backend = "eager")
 SET(mode, o->mode = "max-autotune")
+SET(numerics, o->numerics = TC_NUMERICS_FAST)
 SET(threads, o->threads = 2)
 SET(verify, o->verify = 1)
 SET(suppress_errors, o->suppress_errors = 1)
@@ -294,6 +300,7 @@ static const row rows[] = {
     {"recompile_limit", 1, "3", "5", shows_recompile_limit, set_recompile_limit, 0},
     {"backend", 1, "eager", "aot_eager", shows_backend, set_backend, 0},
     {"mode", 1, "max-autotune", "reduce-overhead", shows_mode, set_mode, 0},
+    {"numerics", 1, "fast", "strict", shows_numerics, set_numerics, 0},
     {"threads", 1, "2", "3", shows_threads, set_threads, 0},
     {"verify", 1, "1", "0", shows_verify, set_verify, 0},
     {"suppress_errors", 1, "1", "0", shows_suppress_errors, set_suppress_errors, 0},
