@@ -25,6 +25,14 @@
 //     tc_custom calls it, in regions, functions and outside; ops around it are fused as ever.
 //     tc_host_call runs host code with the values of tensors at its place inside a region.
 //
+// MORE THAN THAT
+//     tc_compile, tc_call       a function compiled once, its body skipped while its guards hold
+//     tc_set_stance             e.g. run interpreted while threads in the background compile
+//     tc_open_shared            a context for another thread, with this one's tensors and kernels
+//     tc_precompile, tc_freeze  warm up without data; then no memory, lock or system call
+//     tc_lazy, tc_eval          no regions at all
+//     tc_register_backend, tc_register_op     your own
+//
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
 //     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
@@ -1852,7 +1860,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc03a4fba1250b6d2u
+#define TC__BUILD_ID 0xcf123c38a42ac597u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
