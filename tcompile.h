@@ -1789,7 +1789,8 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
 // several sizes of one dimension, one after the other, the program for all of them is made. Where
-// compiling is left to the background, tc_wait_compiled waits for it. TC_E_NULL; TC_E_ARG (a spec);
+// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
+// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
@@ -1837,7 +1838,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x569eca98ac71d6e2u
+#define TC__BUILD_ID 0x66f24b617f180d66u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -42660,7 +42661,6 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
-// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 // ---- custom ops ----
 
 // The first custom op that cannot run, NULL = none.
@@ -42707,7 +42707,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     int ok = 1;
-    if (TC__UNLIKELY(p->ctx->dry)) return 1;
+    if (TC__UNLIKELY(p->ctx->dry) && v->region) return 1; // eager ops there have no inputs
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
@@ -45764,9 +45764,13 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     tc_ctx *c = f->ctx;
     uint64_t draw = c->recorder.draw;
     tc_status s = TC_OK;
+    tc__fcall k;
+    memset(&k, 0, sizeof k);
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.site.file = file, k.site.line = line;
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
-        s = tc_call_at(f, in, n_in, out, n_out, file, line);
+        s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
         for (int k = 0; !s && k < n_out; k++)
             tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
     }
@@ -45791,7 +45795,8 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
     int made = 0, ok = t != NULL;
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
-    ok = ok && tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line);
+    int eager = tc__fn_is_part(f); // there is no program to make
+    ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--)
         tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
     if (t) tc__free(c, t, (room + !room) * sizeof *t);

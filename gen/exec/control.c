@@ -107,9 +107,13 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     tc_ctx *c = f->ctx;
     uint64_t draw = c->recorder.draw;
     tc_status s = TC_OK;
+    tc__fcall k;
+    memset(&k, 0, sizeof k);
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.site.file = file, k.site.line = line;
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
-        s = tc_call_at(f, in, n_in, out, n_out, file, line);
+        s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
         for (int k = 0; !s && k < n_out; k++)
             tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
     }
@@ -134,7 +138,8 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
     int made = 0, ok = t != NULL;
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
-    ok = ok && tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line);
+    int eager = tc__fn_is_part(f); // there is no program to make
+    ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--)
         tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
     if (t) tc__free(c, t, (room + !room) * sizeof *t);

@@ -378,7 +378,6 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
-// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 // ---- custom ops ----
 
 // The first custom op that cannot run, NULL = none.
@@ -425,7 +424,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     int ok = 1;
-    if (TC__UNLIKELY(p->ctx->dry)) return 1;
+    if (TC__UNLIKELY(p->ctx->dry) && v->region) return 1; // eager ops there have no inputs
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
