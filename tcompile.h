@@ -1838,7 +1838,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x66f24b617f180d66u
+#define TC__BUILD_ID 0xceffac39e0d771deu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -8146,25 +8146,31 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
 
 // ---- visits ----
 
+// Result `from` of a visit becomes the caller's, under its id; 0 = out of memory.
+static int tc__kept_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
+    tc__recorder *r = tc__recorder_of(c);
+    if (tc__map_get(&r->kept, id, NULL)) return 1;
+    tc__tensor *t = TC__NEW(c, tc__tensor);
+    if (!t) return 0;
+    if (!TC__VEC_RESERVE(c, r->kept_ids, r->kept_ids.count + 1) ||
+        !tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t))
+        return tc__free(c, t, sizeof *t), 0;
+    *t = *from;
+    t->storage->refs++;
+    return TC__PUSH(c, r->kept_ids, id);
+}
+
+enum { TC__SCOPE_FREED = -1 }; // of a visit's result: tc_free was called for it
+
 // Kept results outlive their visit: they move to the recorder's table.
 static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(c);
     for (size_t i = 0; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         uint32_t p = s->n_in ? s->in[0] : 0;
         if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
-        uint64_t id = v->first | p;
-        tc__tensor *t = TC__NEW(c, tc__tensor);
-        if (!t || tc__map_get(&r->kept, id, NULL)) {
-            tc__free(c, t, sizeof *t);
-            continue;
-        }
-        *t = v->result.at[v->result_of.at[p] - 1];
-        t->storage->refs++;
-        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) ||
-            !TC__PUSH(c, r->kept_ids, id))
-            return;
+        const tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
+        if (t->scope != (uint32_t)TC__SCOPE_FREED) (void)tc__kept_add(c, v->first | p, t);
     }
 }
 
@@ -8181,6 +8187,16 @@ static int tc__kept_free(tc_ctx *c, uint64_t id) {
     tc__storage_unref(c, t->storage);
     tc__free(c, t, sizeof *t);
     return 1;
+}
+
+// tc_free for a result of a region: one that was kept is the caller's no more, also where its visit has
+// not handed it over yet.
+static void tc__result_free(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__visit_find(c, t);
+    uint32_t p = tc__position(t);
+    (void)tc__kept_free(c, t.id);
+    if (v && p < v->result_of.count && v->result_of.at[p])
+        v->result.at[v->result_of.at[p] - 1].scope = (uint32_t)TC__SCOPE_FREED;
 }
 
 static void tc__visit_clear(tc_ctx *c, tc__visit *v) {
@@ -8670,7 +8686,7 @@ TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
     tc__family_settle(f.c);
     if (tc__is_visit(t)) {
-        tc__kept_free(f.c, t.id);
+        tc__result_free(f.c, t);
         return;
     }
     if (!tc__slot_find(f.c, t)) {
@@ -44545,6 +44561,10 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
     return 1;
 }
 
+// What tc__quick_same may know a tensor by: its slot stays. Results of regions, kept ones too, move and
+// are freed, so they are looked up at every call.
+static uint64_t tc__quick_id(tc_tensor t) { return tc__is_visit(t) ? UINT64_MAX : t.id; }
+
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     tc_ctx *c = k->f->ctx;
@@ -44558,9 +44578,10 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
     if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
-    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
-    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
-    for (uint32_t i = 0; i < captured; i++) q->id.at[n + i] = e->captured.at[i].id;
+    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = tc__quick_id(k->in[i]);
+    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = tc__quick_id(k->to[i]);
+    for (uint32_t i = 0; i < captured; i++)
+        q->id.at[n + i] = tc__quick_id(e->captured.at[i]);
     for (size_t i = 0; i < q->in.count; i++) {
         const tc__quick_address *a = &q->in.at[i];
         const tc__tensor *of = t[a->source];

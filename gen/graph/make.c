@@ -401,7 +401,7 @@ TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
     tc__family_settle(f.c);
     if (tc__is_visit(t)) {
-        tc__kept_free(f.c, t.id);
+        tc__result_free(f.c, t);
         return;
     }
     if (!tc__slot_find(f.c, t)) {
