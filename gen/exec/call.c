@@ -246,8 +246,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
 static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
     if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
-        k->f = tc__fn_here(k);
-        if (!k->f) return TC_E_NOMEM;
+        tc_status s = tc__fn_redirect(k);
+        if (s) return s;
     }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;

@@ -4,9 +4,13 @@
 
 static int tc__fail_calling(tc_ctx *c, const char *who) {
     return tc__fail(c, TC_E_STATE,
-                    "%s: called by a function of a custom op, which must not use the "
-                    "context; tc_host_call may",
+                    "%s: called by a function of a custom op or backend, which must not "
+                    "use the context; tc_host_call may",
                     who);
+}
+
+static int tc__is_calling(tc_ctx *c, const char *who) {
+    return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
 }
 
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
@@ -20,6 +24,11 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
         "%s: another thread has region \"%s\" open since %s:%d; a context is used "
         "by one thread at a time: open one for each",
         who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
+// The status of a call that tc__visit_is_ours refused.
+static tc_status tc__not_ours(tc_ctx *c) {
+    return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
 }
 
 // The entry of every primitive: records inside a region, runs at once outside.
