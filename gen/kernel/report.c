@@ -34,7 +34,7 @@ static int tc__is_named(const tc__node *n) {
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
 // each once.
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "custom"};
     const char *ops[TC__MOST_OPS];
     size_t n = 0;
     for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
@@ -48,6 +48,8 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
     }
     tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
+    if (k->kind == TC__OPAQUE)
+        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }

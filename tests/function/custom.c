@@ -1115,6 +1115,7 @@ BOTH(explain_tells_of_it) {
     CHECK(strstr(text, "op=cumsum"));
     CHECK(strstr(text, "custom op, rows 1 x columns 48"));
     CHECK(strstr(text, "runs the host's function"));
+    CHECK(strstr(text, "_custom_cumsum"));
     const char *source = tc_region_source(tc, "seen");
     CHECK(!source || !strstr(source, "cumsum"));
 }
