@@ -1387,6 +1387,7 @@ typedef struct tc_graph_run {
     void *program;           // not yours
 } tc_graph_run;
 
+// None of its functions may use the context (TC_E_STATE), but for the calls below.
 typedef struct tc_backend {
     const char *name;        // copied
     const char *doc;         // one line, copied; NULL = none
@@ -1441,7 +1442,8 @@ TCDEF tc_config tc_config_default(void);
 // Opens a context; config NULL = defaults. NULL if memory is out or 255 contexts are open.
 TCDEF tc_ctx *tc_open(const tc_config *config);
 
-// Frees everything that belongs to the context; its handles are dead. NULL does nothing.
+// Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
+// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
 TCDEF void tc_close(tc_ctx *c);
 
 // A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
@@ -1718,6 +1720,9 @@ typedef struct tc_fn tc_fn;
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line);
+
+// Frees the function; results of its calls stay. NULL does nothing. Its own body cannot (TC_E_STATE,
+// nothing is freed).
 TCDEF void tc_fn_free(tc_fn *f);
 
 // The same function in a context that was opened from f's with tc_open_shared: guards, programs and
@@ -1812,7 +1817,8 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
 // several sizes of one dimension, one after the other, the program for all of them is made. Where
-// compiling is left to the background, tc_wait_compiled waits for it. TC_E_NULL; TC_E_ARG (a spec);
+// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
+// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
@@ -1860,7 +1866,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xcf123c38a42ac597u
+#define TC__BUILD_ID 0xc0eee1213ba9c0f9u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7305,6 +7311,20 @@ typedef struct tc__recorder {
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
 
+// A function of the user's runs that must not use the context: what it calls nevertheless finds no
+// region to be recorded in, and is refused. Gives what tc__calling_end needs.
+static tc__visit *tc__calling_begin(tc_ctx *c) {
+    tc__recorder *r = tc__recorder_of(c);
+    tc__visit *open = r->visit;
+    r->visit = NULL, r->skipped++, r->values.core.calling++;
+    return open;
+}
+
+static void tc__calling_end(tc_ctx *c, tc__visit *open) {
+    tc__recorder *r = tc__recorder_of(c);
+    r->visit = open, r->skipped--, r->values.core.calling--;
+}
+
 static void tc__site_set(tc_ctx *c, tc__site s) {
     tc__core_of(c)->site_file = s.file;
     tc__core_of(c)->site_line = s.line;
@@ -7608,7 +7628,11 @@ static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
     for (uint32_t i = 0; i < k->n_in; i++)
         if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
-    return tc__call_rules(c, v, k, m, q);
+    if (k->op != TC_OP_CUSTOM) return tc__call_rules(c, v, k, m, q);
+    tc__visit *open = tc__calling_begin(c); // its shape function is the user's
+    int ok = tc__call_rules(c, v, k, m, q);
+    tc__calling_end(c, open);
+    return ok;
 }
 
 // ---- run-time sizes and values ----
@@ -8022,9 +8046,13 @@ static tc__step *tc__visit_step(tc_ctx *c, tc__visit *v, const tc__call *k) {
 
 static int tc__fail_calling(tc_ctx *c, const char *who) {
     return tc__fail(c, TC_E_STATE,
-                    "%s: called by a function of a custom op, which must not use the "
-                    "context; tc_host_call may",
+                    "%s: called by a function of a custom op or backend, which must not "
+                    "use the context; tc_host_call may",
                     who);
+}
+
+static int tc__is_calling(tc_ctx *c, const char *who) {
+    return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
 }
 
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
@@ -8038,6 +8066,11 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
         "%s: another thread has region \"%s\" open since %s:%d; a context is used "
         "by one thread at a time: open one for each",
         who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
+// The status of a call that tc__visit_is_ours refused.
+static tc_status tc__not_ours(tc_ctx *c) {
+    return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
 }
 
 // The entry of every primitive: records inside a region, runs at once outside.
@@ -8169,25 +8202,31 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
 
 // ---- visits ----
 
+// Result `from` of a visit becomes the caller's, under its id; 0 = out of memory.
+static int tc__kept_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
+    tc__recorder *r = tc__recorder_of(c);
+    if (tc__map_get(&r->kept, id, NULL)) return 1;
+    tc__tensor *t = TC__NEW(c, tc__tensor);
+    if (!t) return 0;
+    if (!TC__VEC_RESERVE(c, r->kept_ids, r->kept_ids.count + 1) ||
+        !tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t))
+        return tc__free(c, t, sizeof *t), 0;
+    *t = *from;
+    t->storage->refs++;
+    return TC__PUSH(c, r->kept_ids, id);
+}
+
+enum { TC__SCOPE_FREED = -1 }; // of a visit's result: tc_free was called for it
+
 // Kept results outlive their visit: they move to the recorder's table.
 static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(c);
     for (size_t i = 0; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         uint32_t p = s->n_in ? s->in[0] : 0;
         if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
-        uint64_t id = v->first | p;
-        tc__tensor *t = TC__NEW(c, tc__tensor);
-        if (!t || tc__map_get(&r->kept, id, NULL)) {
-            tc__free(c, t, sizeof *t);
-            continue;
-        }
-        *t = v->result.at[v->result_of.at[p] - 1];
-        t->storage->refs++;
-        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) ||
-            !TC__PUSH(c, r->kept_ids, id))
-            return;
+        const tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
+        if (t->scope != (uint32_t)TC__SCOPE_FREED) (void)tc__kept_add(c, v->first | p, t);
     }
 }
 
@@ -8204,6 +8243,16 @@ static int tc__kept_free(tc_ctx *c, uint64_t id) {
     tc__storage_unref(c, t->storage);
     tc__free(c, t, sizeof *t);
     return 1;
+}
+
+// tc_free for a result of a region: one that was kept is the caller's no more, also where its visit has
+// not handed it over yet.
+static void tc__result_free(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__visit_find(c, t);
+    uint32_t p = tc__position(t);
+    (void)tc__kept_free(c, t.id);
+    if (v && p < v->result_of.count && v->result_of.at[p])
+        v->result.at[v->result_of.at[p] - 1].scope = (uint32_t)TC__SCOPE_FREED;
 }
 
 static void tc__visit_clear(tc_ctx *c, tc__visit *v) {
@@ -8306,8 +8355,8 @@ typedef struct tc__api {
     const char *who;  // name of the call, static
     const char *file; // site of the caller
     int line;
-    int scoped; // a scope of our own is open
-    tc__meta x; // of the first operand; its sizes are constants
+    size_t scoped; // depth of a scope of our own; 0 = there is none
+    tc__meta x;    // of the first operand; its sizes are constants
 } tc__api;
 
 // ---- frames ----
@@ -8334,7 +8383,8 @@ static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NUL
 
 static int tc__api_scope(tc__api *f) {
     tc__values *v = tc__values_of(f->c);
-    if (!tc__is_recording(f->c)) f->scoped = TC__PUSH(f->c, v->scope, v->scoped.count);
+    if (!tc__is_recording(f->c) && TC__PUSH(f->c, v->scope, v->scoped.count))
+        f->scoped = v->scope.count;
     return 1;
 }
 
@@ -8356,7 +8406,11 @@ static void tc__scope_release(tc_ctx *c, tc_tensor t) {
 // around it.
 static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
     tc__values *v = tc__values_of(f->c);
-    if (!f->scoped) return;
+    if (!f->scoped || v->scope.count < f->scoped) return; // a body closed it
+    while (v->scope.count > f->scoped) {                  // or left one open
+        for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
+        tc__scope_close(f->c, f->file, f->line);
+    }
     for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
     tc__scope_close(f->c, f->file, f->line);
     f->scoped = 0;
@@ -8681,6 +8735,7 @@ TCDEF void tc_scope_begin(tc_ctx *tc) {
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "tc_scope_end", file, line)) return TC_E_NULL;
+    if (tc__is_calling(tc, f.who)) return TC_E_STATE;
     if (!tc__values_of(tc)->scope.count) {
         tc__fail(tc, TC_E_STATE,
                  "tc_scope_end: no scope is open; each needs its tc_scope_begin");
@@ -8693,9 +8748,10 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    if (tc__is_calling(f.c, f.who)) return;
     tc__family_settle(f.c);
     if (tc__is_visit(t)) {
-        tc__kept_free(f.c, t.id);
+        tc__result_free(f.c, t);
         return;
     }
     if (!tc__slot_find(f.c, t)) {
@@ -9997,7 +10053,7 @@ static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
 
 static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
     const tc__recorder *r = tc__recorder_of(c);
-    if (r->visit || r->skipped)
+    if (r->visit || r->skipped || r->disabled)
         return tc__fail(c, TC_E_STATE, "tc_register_op: a region is open; call it outside");
     if (!op || !op->name)
         return tc__fail(c, TC_E_NULL, "tc_register_op: %s is null",
@@ -16674,6 +16730,8 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
     if (k->kind == TC__OPAQUE)
         tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
+    if (k->kind == TC__OPAQUE)
+        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
@@ -40189,9 +40247,9 @@ struct tc_ctx {
     uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
-    int eager_busy;
-    int dry;  // programs are made, and do not run: tc_precompile
-    int lazy; // tc_lazy: a region is open whenever no other is
+    int bodies, hosting;   // bodies of functions that run now; functions of host calls
+    int dry;               // programs are made, and do not run: tc_precompile
+    int lazy;              // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
     uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
@@ -40200,9 +40258,17 @@ struct tc_ctx {
     uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
 
+// Inside a region, or a body.
 static int tc__region_is_open(const tc_ctx *c) {
     const tc__recorder *r = &c->recorder;
-    return r->visit || r->skipped || r->disabled;
+    return r->visit || r->skipped || r->disabled || c->bodies;
+}
+
+// Whether a call that is for outside regions and bodies is there; 0 = reported.
+static int tc__is_outside(tc_ctx *c, const char *who) {
+    if (tc__is_calling(c, who)) return 0;
+    if (!tc__region_is_open(c)) return 1;
+    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
@@ -40320,13 +40386,12 @@ TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
     if (!c) return TC_E_NULL;
     tc_status outer = tc__unit_begin(c);
     int ok = 0;
+    if (!tc__is_outside(c, "tc_register_backend")) return tc__unit_end(c, outer, 0);
     if (!backend || !backend->name || !*backend->name || !backend->run)
         tc__fail(c, TC_E_NULL, "tc_register_backend: %s is missing",
                  !backend       ? "the backend"
                  : backend->run ? "its name"
                                 : "its run");
-    else if (tc__region_is_open(c))
-        tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
     else if (tc__backend_find(c, backend->name, strlen(backend->name)))
         tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",
                  backend->name);
@@ -40366,8 +40431,10 @@ typedef struct tc__foreign {
 static void tc__foreign_free(tc__foreign *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
+    tc__visit *open = tc__calling_begin(c);
     if (f->state && f->backend->own.forget)
         f->backend->own.forget(f->backend->own.user, f->state);
+    tc__calling_end(c, open);
     for (int i = 0; f->dense && i < f->graph.n_input; i++)
         if (f->dense[i]) tc__free_aligned(c, f->dense[i], f->dense_bytes[i]);
     tc__text_free(&f->text);
@@ -41911,8 +41978,10 @@ static int tc__foreign_compile(tc__program *p, const tc__region *r) {
     const tc_backend *own = &f->backend->own;
     const char *why = NULL;
     if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
+    tc__visit *open = tc__calling_begin(p->ctx);
     tc_status s =
         own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
+    tc__calling_end(p->ctx, open);
     return !s ||
            tc__foreign_failed(p->ctx, p, "compile", s, why, r->options.suppress_errors);
 }
@@ -42526,15 +42595,12 @@ static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
         tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
 }
 
-// Ops that the user's function makes nevertheless find no region to be recorded in, and are refused.
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
     tc__custom_launch *l = p->launch.at[i].custom;
-    tc__visit *open = r->visit;
     tc__custom_bind(l, p->launch.at[i].buf);
-    r->visit = NULL, r->values.core.calling++;
+    tc__visit *open = tc__calling_begin(p->ctx);
     tc__launch_go(p, region, i);
-    r->visit = open, r->values.core.calling--;
+    tc__calling_end(p->ctx, open);
     return tc__custom_end(p->ctx, l);
 }
 
@@ -42718,7 +42784,9 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     run.out = f->out, run.n_out = f->graph.n_output;
     f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    tc__visit *open = tc__calling_begin(p->ctx);
     tc_status s = own->run(own->user, f->state, &run);
+    tc__calling_end(p->ctx, open);
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
@@ -42734,7 +42802,6 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
-// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 // ---- custom ops ----
 
 // The first custom op that cannot run, NULL = none.
@@ -42782,7 +42849,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     int ok = 1;
-    if (TC__UNLIKELY(p->ctx->dry)) return 1;
+    if (TC__UNLIKELY(p->ctx->dry) && v->region) return 1; // eager ops there have no inputs
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
@@ -43265,16 +43332,18 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
 }
 
+static int tc__fail_dry(tc_ctx *c, const char *who) {
+    return tc__fail(c, TC_E_STATE,
+                    "%s: the body reads a value, which tc_precompile has not; call it once "
+                    "instead",
+                    who);
+}
+
 // A graph break in the open region, after which the tensors are readable. 0 = reported.
 static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
                         tc__site site) {
     tc__visit *v = c->recorder.visit;
-    if (c->dry)
-        return tc__fail(
-            c, TC_E_STATE,
-            "%s: the body reads a value, which tc_precompile has not; call it once "
-            "instead",
-            who);
+    if (c->dry) return tc__fail_dry(c, who);
     v->broken |= v->region->options.fullgraph;
     if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
@@ -43571,8 +43640,10 @@ static int tc__suspended_operands(tc_ctx *c, const tc__call *k, tc_tensor *in) {
         in[i] = k->in[i];
         if (!tc__region_value(c, who, &in[i], k->site)) return 0;
     }
-    const tc__tensor *to = k->op == TC_OP_COPY_ ? tc__tensor_find(c, k->in[0]) : NULL;
-    if (k->op != TC_OP_COPY_ || (to && !tc__suspended_has(v, to->storage))) return 1;
+    if (k->op != TC_OP_COPY_) return 1;
+    const tc__tensor *to = tc__tensor_need(c, who, k->in[0]);
+    if (!to) return 0;
+    if (!tc__suspended_has(v, to->storage)) return 1;
     return tc__fail(
         c, TC_E_STATE,
         "%s: writes in place, between tc_disable_begin and its end, what region "
@@ -43651,7 +43722,10 @@ typedef struct tc__entry {
     struct tc__entry *next;
 } tc__entry;
 
-enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
+enum {
+    TC__FN_ENTRIES = 64,            // the least recently used one goes
+    TC__FN_TENSORS = UINT16_MAX / 2 // inputs, and results, of a call
+};
 
 struct tc_fn {
     tc_ctx *ctx;
@@ -43669,6 +43743,7 @@ struct tc_fn {
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
     TC__VEC(tc__snapshot) range;  // of the body that runs
+    int running;                  // calls of its body that have not returned
     uint32_t epoch;               // marks tensors and storage while signing
     tc__visit visit;              // binds externals of a call that skips the body
     const char *demoted;          // static text; NULL = calls may skip the body
@@ -44090,11 +44165,49 @@ static void tc__fn_demote(tc_fn *f, const char *why, tc__site at) {
 
 // ---- running the body ----
 
+// What a body must leave as it found it.
+typedef struct tc__nesting {
+    const tc__visit *visit;
+    int depth, skipped, disabled;
+} tc__nesting;
+
+static tc__nesting tc__nesting_of(tc_ctx *c) {
+    const tc__recorder *r = tc__recorder_of(c);
+    tc__nesting n;
+    n.visit = r->visit;
+    n.depth = r->depth, n.skipped = r->skipped, n.disabled = r->disabled;
+    return n;
+}
+
+// Else it is reported, and done for the body, so that the code around it goes on as if it had.
+static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
+    tc__recorder *r = tc__recorder_of(f->ctx);
+    int disables = r->disabled != was->disabled;
+    if (!disables && r->depth == was->depth && r->skipped == was->skipped &&
+        (!r->visit || r->visit == was->visit))
+        return;
+    tc__fail(f->ctx, TC_E_REGION,
+             "function \"%s\": its body has a %s without its other half", f->region->name,
+             disables ? "tc_disable_begin or tc_disable_end"
+                      : "tc_trace_begin or tc_trace_end");
+    if (r->disabled && !was->disabled)
+        r->visit = r->suspended, r->suspended = NULL;
+    else if (!r->disabled && was->disabled)
+        r->suspended = r->visit, r->visit = NULL;
+    if (r->visit && r->visit != was->visit)
+        tc__visit_abandon(f->ctx, r->visit, "was not ended by the body that began it");
+    r->depth = was->depth, r->skipped = was->skipped, r->disabled = was->disabled;
+}
+
 static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc_fn *f = k->f;
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
+    tc__nesting was = tc__nesting_of(f->ctx);
+    f->running++, f->ctx->bodies++;
     f->body(f->ctx, k->in, out, f->user);
+    f->running--, f->ctx->bodies--;
+    tc__nesting_check(f, &was);
     if (tc__core_of(f->ctx)->unit_item) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!out[i].id)
@@ -44346,10 +44459,10 @@ static int tc__fn_run(const tc__fcall *k) {
 static int tc__fn_check(const tc__fcall *k) {
     const char *name = k->f->region->name;
     tc_ctx *c = k->f->ctx;
-    if (k->n_in > UINT16_MAX / 2 || k->n_out + k->n_to > UINT16_MAX / 2)
+    if (k->n_in > TC__FN_TENSORS || k->n_out > TC__FN_TENSORS || k->n_to > TC__FN_TENSORS)
         return tc__fail(c, TC_E_ARG,
                         "function \"%s\": %d inputs and %d results; 0..%d each", name,
-                        (int)k->n_in, (int)(k->n_out + k->n_to), UINT16_MAX / 2);
+                        (int)k->n_in, (int)(k->n_out + k->n_to), TC__FN_TENSORS);
     if ((k->n_in && !k->in) || (k->n_out && !k->out) || (k->n_to && !k->to))
         return tc__fail(c, TC_E_NULL, "function \"%s\": a null array of tensors", name);
     for (uint32_t i = 0; i < k->n_to; i++)
@@ -44361,9 +44474,9 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     tc_ctx *c = k->f->ctx;
     tc_status outer = tc__unit_begin(c);
     tc__site_set(c, k->site);
-    int ok = tc__fn_check(k);
-    for (uint32_t i = 0; ok && i < k->n_out; i++) k->out[i] = tc__null();
-    ok = ok && tc__fn_run(k);
+    if (k->out && k->n_out <= TC__FN_TENSORS)
+        for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
+    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k) && tc__fn_run(k);
     return tc__unit_end(c, outer, ok);
 }
 
@@ -44443,13 +44556,16 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
     return own;
 }
 
-// The instance of a function that a call is about: of the context of its tensors, or of the child that
-// runs on this thread.
-static tc_fn *tc__fn_here(const tc__fcall *k) {
+// Leads a call to the instance of its function that it is about: of the context of its tensors, or of
+// the child that runs on this thread.
+static tc_status tc__fn_redirect(tc__fcall *k) {
     tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
-    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (k->in && k->n_in <= TC__FN_TENSORS) of = tc__ctx_of_all(k->in, k->n_in);
     if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
-    return tc_fn_in(c, k->f);
+    tc_status outer = tc__unit_begin(c);
+    tc_fn *own = tc_fn_in(c, k->f);
+    if (own) k->f = own;
+    return tc__unit_end(c, outer, own != NULL);
 }
 
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
@@ -44471,11 +44587,15 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
+    if (tc__is_calling(c, "tc_fn_free")) return;
+    if (f->running) {
+        tc__fail(c, TC_E_STATE, "tc_fn_free: the body of \"%s\" runs; free it afterwards",
+                 f->region->name);
+        return;
+    }
     tc__fn_forget_bytes(c, f);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
-    if (c->recorder.visit && c->recorder.visit->region == f->region)
-        tc__visit_abandon(c, c->recorder.visit, "was freed while its body ran");
     tc__entries_free(f);
     tc__snapshots_clear(f);
     tc__fn_forget_region(f);
@@ -44633,6 +44753,10 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
     return 1;
 }
 
+// What tc__quick_same may know a tensor by: its slot stays. Results of regions, kept ones too, move and
+// are freed, so they are looked up at every call.
+static uint64_t tc__quick_id(tc_tensor t) { return tc__is_visit(t) ? UINT64_MAX : t.id; }
+
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     tc_ctx *c = k->f->ctx;
@@ -44646,9 +44770,10 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
     if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
-    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
-    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
-    for (uint32_t i = 0; i < captured; i++) q->id.at[n + i] = e->captured.at[i].id;
+    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = tc__quick_id(k->in[i]);
+    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = tc__quick_id(k->to[i]);
+    for (uint32_t i = 0; i < captured; i++)
+        q->id.at[n + i] = tc__quick_id(e->captured.at[i]);
     for (size_t i = 0; i < q->in.count; i++) {
         const tc__quick_address *a = &q->in.at[i];
         const tc__tensor *of = t[a->source];
@@ -44758,8 +44883,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
 static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
     if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
-        k->f = tc__fn_here(k);
-        if (!k->f) return TC_E_NOMEM;
+        tc_status s = tc__fn_redirect(k);
+        if (s) return s;
     }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
@@ -45474,7 +45599,12 @@ static void tc__close_now(tc_ctx *c) {
 }
 
 TCDEF void tc_close(tc_ctx *c) {
-    if (!c || tc__family_waits(c)) return;
+    if (!c || tc__is_calling(c, "tc_close")) return;
+    if (c->bodies || c->hosting) {
+        tc__fail(c, TC_E_STATE, "tc_close: called by a body or a host call");
+        return;
+    }
+    if (tc__family_waits(c)) return;
     tc_ctx *waits = tc__family_leave(c);
     tc__close_now(c);
     if (waits) tc__close_now(waits);
@@ -45494,7 +45624,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     site.file = file, site.line = line;
     if (!name) name = "region";
     tc__site_set(c, site);
-    if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (!r->visit && !r->skipped) tc__here_enter(c);
@@ -45521,6 +45651,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
+    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
     if (r->skipped && !v) {
         if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
@@ -45531,7 +45662,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
                              : "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
-    if (!tc__visit_is_ours(c, "tc_trace_end")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (r->depth) {
         r->depth--;
         return TC_OK;
@@ -45553,9 +45684,8 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     if (!c) return TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
-    if (tc__region_is_open(c))
-        tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
+    if (!tc__is_outside(c, "tc_set_stance")) return before;
+    if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
@@ -45571,10 +45701,7 @@ TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
 TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
-    if (tc__region_is_open(c)) {
-        tc__fail(c, TC_E_STATE, "tc_reset: a region is open; call it outside");
-        return TC_E_STATE;
-    }
+    if (!tc__is_outside(c, "tc_reset")) return TC_E_STATE;
     for (tc_fn *f = c->fn; f; f = f->next)
         if (!tc__fn_reset(f)) return TC_E_NOMEM;
     for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
@@ -45606,7 +45733,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
                                const tc__layout **layout, int64_t *offset) {
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
-    if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, who)) return tc__not_ours(c);
     tc_status outer = tc__unit_begin(c);
     int seen = tc__region_value(c, who, &t, site);
     tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;
@@ -45755,7 +45882,7 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
-    if (!tc__visit_is_ours(c, "tc_disable_begin")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, "tc_disable_begin")) return tc__not_ours(c);
     r->disabled++;
     if (!r->visit) return TC_OK;
     r->visit->left = 1;
@@ -45767,6 +45894,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
+    if (!tc__visit_is_ours(c, "tc_disable_end")) return tc__not_ours(c);
     if (!r->disabled) {
         tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
         return TC_E_STATE;
@@ -45786,8 +45914,8 @@ static int tc__lazy_is_open(const tc_ctx *c) {
 }
 
 static int tc__lazy_check(tc_ctx *c, const char *who) {
-    if (c->lazy ? tc__lazy_is_open(c) : !tc__region_is_open(c)) return 1;
-    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    if (c->lazy && tc__lazy_is_open(c)) return !tc__is_calling(c, who);
+    return tc__is_outside(c, who);
 }
 
 static tc_status tc__lazy_begin(tc_ctx *c) {
@@ -45850,9 +45978,13 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     tc_ctx *c = f->ctx;
     uint64_t draw = c->recorder.draw;
     tc_status s = TC_OK;
+    tc__fcall k;
+    memset(&k, 0, sizeof k);
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.site.file = file, k.site.line = line;
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
-        s = tc_call_at(f, in, n_in, out, n_out, file, line);
+        s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
         for (int k = 0; !s && k < n_out; k++)
             tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
     }
@@ -45865,19 +45997,18 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     if (!f || (n_in > 0 && !in)) return TC_E_NULL;
     tc_ctx *c = f->ctx;
     tc__here_is(c, file, line);
-    if (tc__region_is_open(c) || n_in < 0 || n_out < 0) {
-        tc_status s = n_in < 0 || n_out < 0 ? TC_E_ARG : TC_E_STATE;
-        tc__fail(c, s, "tc_precompile: %s",
-                 s == TC_E_ARG ? "a negative number of tensors"
-                               : "a region is open; call it outside");
-        return s;
+    if (!tc__is_outside(c, "tc_precompile")) return TC_E_STATE;
+    if (n_in < 0 || n_out < 0) {
+        tc__fail(c, TC_E_ARG, "tc_precompile: a negative number of tensors");
+        return TC_E_ARG;
     }
     tc_status outer = tc__unit_begin(c);
     size_t room = (size_t)n_in + (size_t)n_out;
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
     int made = 0, ok = t != NULL;
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
-    ok = ok && tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line);
+    int eager = tc__fn_is_part(f); // there is no program to make
+    ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--)
         tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
     if (t) tc__free(c, t, (room + !room) * sizeof *t);
@@ -45889,10 +46020,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
 TCDEF tc_status tc_freeze(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__core *core = tc__core_of(c);
-    if (tc__region_is_open(c)) {
-        tc__fail(c, TC_E_STATE, "tc_freeze: a region is open; call it outside");
-        return TC_E_STATE;
-    }
+    if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
     if (c->threads > 1 && !tc__pool_of(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
@@ -45904,6 +46032,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
 TCDEF tc_status tc_thaw(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__core *core = tc__core_of(c);
+    if (tc__is_calling(c, "tc_thaw")) return TC_E_STATE;
     if (!core->frozen) return TC_OK;
     core->frozen = 0, core->log_mask = c->log_mask;
     if (c->pool) tc__pool_stay_awake(c->pool, 0);
@@ -45954,6 +46083,7 @@ static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_i
 // are read as eager ops read them.
 static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
     tc_ctx *c = h->c;
+    if (c->dry) return tc__fail_dry(c, "host_call");
     int open = c->recorder.visit != NULL, ok = 1;
     for (int i = 0; ok && i < h->n; i++) {
         h->t[i] = open ? tc__written_external(c, in[i], site) : in[i];
@@ -45997,7 +46127,9 @@ static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
     char text[64];
     int ok = 1;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
+    h->c->hosting++;
     tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
+    h->c->hosting--;
     tc__host_close(h);
     if (!status) return ok;
     return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
@@ -46012,7 +46144,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
     site.file = file, site.line = line;
     tc__site_set(tc, site);
     memset(&h, 0, sizeof h);
-    if (!tc__visit_is_ours(tc, "host_call")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(tc, "host_call")) return tc__not_ours(tc);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__host_check(tc, fn, in, n_in);
     if (ok) h.c = tc, h.n = n_in;

@@ -23,7 +23,8 @@ TCDEF tc_config tc_config_default(void);
 // Opens a context; config NULL = defaults. NULL if memory is out or 255 contexts are open.
 TCDEF tc_ctx *tc_open(const tc_config *config);
 
-// Frees everything that belongs to the context; its handles are dead. NULL does nothing.
+// Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
+// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
 TCDEF void tc_close(tc_ctx *c);
 
 // A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped

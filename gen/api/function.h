@@ -17,6 +17,9 @@ typedef struct tc_fn tc_fn;
 TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_bytes,
                            const tc_options *options, const char *name, const char *file,
                            int line);
+
+// Frees the function; results of its calls stay. NULL does nothing. Its own body cannot (TC_E_STATE,
+// nothing is freed).
 TCDEF void tc_fn_free(tc_fn *f);
 
 // The same function in a context that was opened from f's with tc_open_shared: guards, programs and

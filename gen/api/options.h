@@ -109,6 +109,7 @@ typedef struct tc_graph_run {
     void *program;           // not yours
 } tc_graph_run;
 
+// None of its functions may use the context (TC_E_STATE), but for the calls below.
 typedef struct tc_backend {
     const char *name;        // copied
     const char *doc;         // one line, copied; NULL = none

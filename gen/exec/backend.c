@@ -92,13 +92,12 @@ TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
     if (!c) return TC_E_NULL;
     tc_status outer = tc__unit_begin(c);
     int ok = 0;
+    if (!tc__is_outside(c, "tc_register_backend")) return tc__unit_end(c, outer, 0);
     if (!backend || !backend->name || !*backend->name || !backend->run)
         tc__fail(c, TC_E_NULL, "tc_register_backend: %s is missing",
                  !backend       ? "the backend"
                  : backend->run ? "its name"
                                 : "its run");
-    else if (tc__region_is_open(c))
-        tc__fail(c, TC_E_STATE, "tc_register_backend: a region is open; call it outside");
     else if (tc__backend_find(c, backend->name, strlen(backend->name)))
         tc__fail(c, TC_E_ARG, "tc_register_backend: there is a backend \"%.60s\" already",
                  backend->name);
@@ -138,8 +137,10 @@ typedef struct tc__foreign {
 static void tc__foreign_free(tc__foreign *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
+    tc__visit *open = tc__calling_begin(c);
     if (f->state && f->backend->own.forget)
         f->backend->own.forget(f->backend->own.user, f->state);
+    tc__calling_end(c, open);
     for (int i = 0; f->dense && i < f->graph.n_input; i++)
         if (f->dense[i]) tc__free_aligned(c, f->dense[i], f->dense_bytes[i]);
     tc__text_free(&f->text);

@@ -116,6 +116,10 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
     return 1;
 }
 
+// What tc__quick_same may know a tensor by: its slot stays. Results of regions, kept ones too, move and
+// are freed, so they are looked up at every call.
+static uint64_t tc__quick_id(tc_tensor t) { return tc__is_visit(t) ? UINT64_MAX : t.id; }
+
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
 static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     tc_ctx *c = k->f->ctx;
@@ -129,9 +133,10 @@ static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     if (!tc__quick_sign(c, k->to, k->n_to, g + k->n_in, epoch, t + k->n_in)) return 0;
     if (!tc__quick_sign(c, e->captured.at, captured, g + n, epoch, t + n)) return 0;
     if (q->writes && !tc__quick_apart(e, p)) return 0;
-    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = k->in[i].id;
-    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = k->to[i].id;
-    for (uint32_t i = 0; i < captured; i++) q->id.at[n + i] = e->captured.at[i].id;
+    for (uint32_t i = 0; i < k->n_in; i++) q->id.at[i] = tc__quick_id(k->in[i]);
+    for (uint32_t i = 0; i < k->n_to; i++) q->id.at[k->n_in + i] = tc__quick_id(k->to[i]);
+    for (uint32_t i = 0; i < captured; i++)
+        q->id.at[n + i] = tc__quick_id(e->captured.at[i]);
     for (size_t i = 0; i < q->in.count; i++) {
         const tc__quick_address *a = &q->in.at[i];
         const tc__tensor *of = t[a->source];
@@ -241,8 +246,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
 static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
     if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
-        k->f = tc__fn_here(k);
-        if (!k->f) return TC_E_NOMEM;
+        tc_status s = tc__fn_redirect(k);
+        if (s) return s;
     }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;

@@ -164,7 +164,12 @@ static void tc__close_now(tc_ctx *c) {
 }
 
 TCDEF void tc_close(tc_ctx *c) {
-    if (!c || tc__family_waits(c)) return;
+    if (!c || tc__is_calling(c, "tc_close")) return;
+    if (c->bodies || c->hosting) {
+        tc__fail(c, TC_E_STATE, "tc_close: called by a body or a host call");
+        return;
+    }
+    if (tc__family_waits(c)) return;
     tc_ctx *waits = tc__family_leave(c);
     tc__close_now(c);
     if (waits) tc__close_now(waits);
@@ -184,7 +189,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     site.file = file, site.line = line;
     if (!name) name = "region";
     tc__site_set(c, site);
-    if (!tc__visit_is_ours(c, "tc_trace_begin")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (!r->visit && !r->skipped) tc__here_enter(c);
@@ -211,6 +216,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
+    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
     if (r->skipped && !v) {
         if (!--r->skipped) tc__here_leave(c, 0);
         return TC_OK;
@@ -221,7 +227,7 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
                              : "tc_trace_end without a tc_trace_begin");
         return TC_E_REGION;
     }
-    if (!tc__visit_is_ours(c, "tc_trace_end")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (r->depth) {
         r->depth--;
         return TC_OK;
@@ -243,9 +249,8 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
     if (!c) return TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
-    if (tc__region_is_open(c))
-        tc__fail(c, TC_E_STATE, "tc_set_stance: a region is open; call it outside");
-    else if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
+    if (!tc__is_outside(c, "tc_set_stance")) return before;
+    if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
         tc__fail(c, TC_E_ARG, "tc_set_stance: %d is no stance", (int)stance);
     else
         c->stance = stance;
@@ -261,10 +266,7 @@ TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
 TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
-    if (tc__region_is_open(c)) {
-        tc__fail(c, TC_E_STATE, "tc_reset: a region is open; call it outside");
-        return TC_E_STATE;
-    }
+    if (!tc__is_outside(c, "tc_reset")) return TC_E_STATE;
     for (tc_fn *f = c->fn; f; f = f->next)
         if (!tc__fn_reset(f)) return TC_E_NOMEM;
     for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
@@ -296,7 +298,7 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
                                const tc__layout **layout, int64_t *offset) {
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
-    if (!tc__visit_is_ours(c, who)) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, who)) return tc__not_ours(c);
     tc_status outer = tc__unit_begin(c);
     int seen = tc__region_value(c, who, &t, site);
     tc__tensor *m = seen ? tc__tensor_need(c, who, t) : NULL;

@@ -12,7 +12,7 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
-    if (!tc__visit_is_ours(c, "tc_disable_begin")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(c, "tc_disable_begin")) return tc__not_ours(c);
     r->disabled++;
     if (!r->visit) return TC_OK;
     r->visit->left = 1;
@@ -24,6 +24,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
+    if (!tc__visit_is_ours(c, "tc_disable_end")) return tc__not_ours(c);
     if (!r->disabled) {
         tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
         return TC_E_STATE;
@@ -43,8 +44,8 @@ static int tc__lazy_is_open(const tc_ctx *c) {
 }
 
 static int tc__lazy_check(tc_ctx *c, const char *who) {
-    if (c->lazy ? tc__lazy_is_open(c) : !tc__region_is_open(c)) return 1;
-    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
+    if (c->lazy && tc__lazy_is_open(c)) return !tc__is_calling(c, who);
+    return tc__is_outside(c, who);
 }
 
 static tc_status tc__lazy_begin(tc_ctx *c) {
@@ -107,9 +108,13 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     tc_ctx *c = f->ctx;
     uint64_t draw = c->recorder.draw;
     tc_status s = TC_OK;
+    tc__fcall k;
+    memset(&k, 0, sizeof k);
+    k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
+    k.site.file = file, k.site.line = line;
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
-        s = tc_call_at(f, in, n_in, out, n_out, file, line);
+        s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
         for (int k = 0; !s && k < n_out; k++)
             tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
     }
@@ -122,19 +127,18 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     if (!f || (n_in > 0 && !in)) return TC_E_NULL;
     tc_ctx *c = f->ctx;
     tc__here_is(c, file, line);
-    if (tc__region_is_open(c) || n_in < 0 || n_out < 0) {
-        tc_status s = n_in < 0 || n_out < 0 ? TC_E_ARG : TC_E_STATE;
-        tc__fail(c, s, "tc_precompile: %s",
-                 s == TC_E_ARG ? "a negative number of tensors"
-                               : "a region is open; call it outside");
-        return s;
+    if (!tc__is_outside(c, "tc_precompile")) return TC_E_STATE;
+    if (n_in < 0 || n_out < 0) {
+        tc__fail(c, TC_E_ARG, "tc_precompile: a negative number of tensors");
+        return TC_E_ARG;
     }
     tc_status outer = tc__unit_begin(c);
     size_t room = (size_t)n_in + (size_t)n_out;
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
     int made = 0, ok = t != NULL;
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
-    ok = ok && tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line);
+    int eager = tc__fn_is_part(f); // there is no program to make
+    ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--)
         tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
     if (t) tc__free(c, t, (room + !room) * sizeof *t);
@@ -146,10 +150,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
 TCDEF tc_status tc_freeze(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__core *core = tc__core_of(c);
-    if (tc__region_is_open(c)) {
-        tc__fail(c, TC_E_STATE, "tc_freeze: a region is open; call it outside");
-        return TC_E_STATE;
-    }
+    if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
     if (c->threads > 1 && !tc__pool_of(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
@@ -161,6 +162,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
 TCDEF tc_status tc_thaw(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__core *core = tc__core_of(c);
+    if (tc__is_calling(c, "tc_thaw")) return TC_E_STATE;
     if (!core->frozen) return TC_OK;
     core->frozen = 0, core->log_mask = c->log_mask;
     if (c->pool) tc__pool_stay_awake(c->pool, 0);

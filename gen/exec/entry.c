@@ -52,7 +52,10 @@ typedef struct tc__entry {
     struct tc__entry *next;
 } tc__entry;
 
-enum { TC__FN_ENTRIES = 64 }; // the least recently used one goes
+enum {
+    TC__FN_ENTRIES = 64,            // the least recently used one goes
+    TC__FN_TENSORS = UINT16_MAX / 2 // inputs, and results, of a call
+};
 
 struct tc_fn {
     tc_ctx *ctx;
@@ -70,6 +73,7 @@ struct tc_fn {
     TC__VEC(tc__given) given;     // of the call that runs
     TC__VEC(tc__tensor *) tensor; //   and its tensors, NULL = null
     TC__VEC(tc__snapshot) range;  // of the body that runs
+    int running;                  // calls of its body that have not returned
     uint32_t epoch;               // marks tensors and storage while signing
     tc__visit visit;              // binds externals of a call that skips the body
     const char *demoted;          // static text; NULL = calls may skip the body

@@ -4,11 +4,49 @@
 
 // ---- running the body ----
 
+// What a body must leave as it found it.
+typedef struct tc__nesting {
+    const tc__visit *visit;
+    int depth, skipped, disabled;
+} tc__nesting;
+
+static tc__nesting tc__nesting_of(tc_ctx *c) {
+    const tc__recorder *r = tc__recorder_of(c);
+    tc__nesting n;
+    n.visit = r->visit;
+    n.depth = r->depth, n.skipped = r->skipped, n.disabled = r->disabled;
+    return n;
+}
+
+// Else it is reported, and done for the body, so that the code around it goes on as if it had.
+static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
+    tc__recorder *r = tc__recorder_of(f->ctx);
+    int disables = r->disabled != was->disabled;
+    if (!disables && r->depth == was->depth && r->skipped == was->skipped &&
+        (!r->visit || r->visit == was->visit))
+        return;
+    tc__fail(f->ctx, TC_E_REGION,
+             "function \"%s\": its body has a %s without its other half", f->region->name,
+             disables ? "tc_disable_begin or tc_disable_end"
+                      : "tc_trace_begin or tc_trace_end");
+    if (r->disabled && !was->disabled)
+        r->visit = r->suspended, r->suspended = NULL;
+    else if (!r->disabled && was->disabled)
+        r->suspended = r->visit, r->visit = NULL;
+    if (r->visit && r->visit != was->visit)
+        tc__visit_abandon(f->ctx, r->visit, "was not ended by the body that began it");
+    r->depth = was->depth, r->skipped = was->skipped, r->disabled = was->disabled;
+}
+
 static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc_fn *f = k->f;
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
+    tc__nesting was = tc__nesting_of(f->ctx);
+    f->running++, f->ctx->bodies++;
     f->body(f->ctx, k->in, out, f->user);
+    f->running--, f->ctx->bodies--;
+    tc__nesting_check(f, &was);
     if (tc__core_of(f->ctx)->unit_item) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!out[i].id)
@@ -260,10 +298,10 @@ static int tc__fn_run(const tc__fcall *k) {
 static int tc__fn_check(const tc__fcall *k) {
     const char *name = k->f->region->name;
     tc_ctx *c = k->f->ctx;
-    if (k->n_in > UINT16_MAX / 2 || k->n_out + k->n_to > UINT16_MAX / 2)
+    if (k->n_in > TC__FN_TENSORS || k->n_out > TC__FN_TENSORS || k->n_to > TC__FN_TENSORS)
         return tc__fail(c, TC_E_ARG,
                         "function \"%s\": %d inputs and %d results; 0..%d each", name,
-                        (int)k->n_in, (int)(k->n_out + k->n_to), UINT16_MAX / 2);
+                        (int)k->n_in, (int)(k->n_out + k->n_to), TC__FN_TENSORS);
     if ((k->n_in && !k->in) || (k->n_out && !k->out) || (k->n_to && !k->to))
         return tc__fail(c, TC_E_NULL, "function \"%s\": a null array of tensors", name);
     for (uint32_t i = 0; i < k->n_to; i++)
@@ -275,9 +313,9 @@ static tc_status tc__fn_call(const tc__fcall *k) {
     tc_ctx *c = k->f->ctx;
     tc_status outer = tc__unit_begin(c);
     tc__site_set(c, k->site);
-    int ok = tc__fn_check(k);
-    for (uint32_t i = 0; ok && i < k->n_out; i++) k->out[i] = tc__null();
-    ok = ok && tc__fn_run(k);
+    if (k->out && k->n_out <= TC__FN_TENSORS)
+        for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
+    int ok = tc__visit_is_ours(c, k->f->region->name) && tc__fn_check(k) && tc__fn_run(k);
     return tc__unit_end(c, outer, ok);
 }
 
@@ -357,13 +395,16 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
     return own;
 }
 
-// The instance of a function that a call is about: of the context of its tensors, or of the child that
-// runs on this thread.
-static tc_fn *tc__fn_here(const tc__fcall *k) {
+// Leads a call to the instance of its function that it is about: of the context of its tensors, or of
+// the child that runs on this thread.
+static tc_status tc__fn_redirect(tc__fcall *k) {
     tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
-    if (k->n_in && k->in) of = tc__ctx_of_all(k->in, k->n_in);
+    if (k->in && k->n_in <= TC__FN_TENSORS) of = tc__ctx_of_all(k->in, k->n_in);
     if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
-    return tc_fn_in(c, k->f);
+    tc_status outer = tc__unit_begin(c);
+    tc_fn *own = tc_fn_in(c, k->f);
+    if (own) k->f = own;
+    return tc__unit_end(c, outer, own != NULL);
 }
 
 // A new region, with nothing recorded; 0 = out of memory, nothing is changed.
@@ -385,11 +426,15 @@ TCDEF void tc_fn_free(tc_fn *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
     tc_fn **at = &c->fn;
+    if (tc__is_calling(c, "tc_fn_free")) return;
+    if (f->running) {
+        tc__fail(c, TC_E_STATE, "tc_fn_free: the body of \"%s\" runs; free it afterwards",
+                 f->region->name);
+        return;
+    }
     tc__fn_forget_bytes(c, f);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
-    if (c->recorder.visit && c->recorder.visit->region == f->region)
-        tc__visit_abandon(c, c->recorder.visit, "was freed while its body ran");
     tc__entries_free(f);
     tc__snapshots_clear(f);
     tc__fn_forget_region(f);

@@ -42,6 +42,7 @@ static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_i
 // are read as eager ops read them.
 static int tc__host_break(tc__host *h, const tc_tensor *in, tc__site site) {
     tc_ctx *c = h->c;
+    if (c->dry) return tc__fail_dry(c, "host_call");
     int open = c->recorder.visit != NULL, ok = 1;
     for (int i = 0; ok && i < h->n; i++) {
         h->t[i] = open ? tc__written_external(c, in[i], site) : in[i];
@@ -85,7 +86,9 @@ static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
     char text[64];
     int ok = 1;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
+    h->c->hosting++;
     tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
+    h->c->hosting--;
     tc__host_close(h);
     if (!status) return ok;
     return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
@@ -100,7 +103,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
     site.file = file, site.line = line;
     tc__site_set(tc, site);
     memset(&h, 0, sizeof h);
-    if (!tc__visit_is_ours(tc, "host_call")) return TC_E_THREAD;
+    if (!tc__visit_is_ours(tc, "host_call")) return tc__not_ours(tc);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__host_check(tc, fn, in, n_in);
     if (ok) h.c = tc, h.n = n_in;

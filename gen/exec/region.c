@@ -464,16 +464,18 @@ static tc_tensor tc__written_external(tc_ctx *c, tc_tensor t, tc__site site) {
     return tc__op_n(TC_OP_RESHAPE, &t, 1, dims, meta.rank, site.file, site.line);
 }
 
+static int tc__fail_dry(tc_ctx *c, const char *who) {
+    return tc__fail(c, TC_E_STATE,
+                    "%s: the body reads a value, which tc_precompile has not; call it once "
+                    "instead",
+                    who);
+}
+
 // A graph break in the open region, after which the tensors are readable. 0 = reported.
 static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
                         tc__site site) {
     tc__visit *v = c->recorder.visit;
-    if (c->dry)
-        return tc__fail(
-            c, TC_E_STATE,
-            "%s: the body reads a value, which tc_precompile has not; call it once "
-            "instead",
-            who);
+    if (c->dry) return tc__fail_dry(c, who);
     v->broken |= v->region->options.fullgraph;
     if (v->region->options.fullgraph)
         return tc__fail(c, TC_E_FULLGRAPH,
@@ -770,8 +772,10 @@ static int tc__suspended_operands(tc_ctx *c, const tc__call *k, tc_tensor *in) {
         in[i] = k->in[i];
         if (!tc__region_value(c, who, &in[i], k->site)) return 0;
     }
-    const tc__tensor *to = k->op == TC_OP_COPY_ ? tc__tensor_find(c, k->in[0]) : NULL;
-    if (k->op != TC_OP_COPY_ || (to && !tc__suspended_has(v, to->storage))) return 1;
+    if (k->op != TC_OP_COPY_) return 1;
+    const tc__tensor *to = tc__tensor_need(c, who, k->in[0]);
+    if (!to) return 0;
+    if (!tc__suspended_has(v, to->storage)) return 1;
     return tc__fail(
         c, TC_E_STATE,
         "%s: writes in place, between tc_disable_begin and its end, what region "

@@ -184,15 +184,12 @@ static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
         tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
 }
 
-// Ops that the user's function makes nevertheless find no region to be recorded in, and are refused.
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
-    tc__recorder *r = tc__recorder_of(p->ctx);
     tc__custom_launch *l = p->launch.at[i].custom;
-    tc__visit *open = r->visit;
     tc__custom_bind(l, p->launch.at[i].buf);
-    r->visit = NULL, r->values.core.calling++;
+    tc__visit *open = tc__calling_begin(p->ctx);
     tc__launch_go(p, region, i);
-    r->visit = open, r->values.core.calling--;
+    tc__calling_end(p->ctx, open);
     return tc__custom_end(p->ctx, l);
 }
 
@@ -376,7 +373,9 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     run.out = f->out, run.n_out = f->graph.n_output;
     f->visit = v;
     run.seed = tc__recorder_of(p->ctx)->seed, run.draw = v->draw, run.program = p;
+    tc__visit *open = tc__calling_begin(p->ctx);
     tc_status s = own->run(own->user, f->state, &run);
+    tc__calling_end(p->ctx, open);
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
@@ -392,7 +391,6 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
 
-// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
 // ---- custom ops ----
 
 // The first custom op that cannot run, NULL = none.
@@ -440,7 +438,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     int ok = 1;
-    if (TC__UNLIKELY(p->ctx->dry)) return 1;
+    if (TC__UNLIKELY(p->ctx->dry) && v->region) return 1; // eager ops there have no inputs
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)

@@ -21,9 +21,9 @@ struct tc_ctx {
     uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
-    int eager_busy;
-    int dry;  // programs are made, and do not run: tc_precompile
-    int lazy; // tc_lazy: a region is open whenever no other is
+    int bodies, hosting;   // bodies of functions that run now; functions of host calls
+    int dry;               // programs are made, and do not run: tc_precompile
+    int lazy;              // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
     uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
@@ -32,9 +32,17 @@ struct tc_ctx {
     uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
 
+// Inside a region, or a body.
 static int tc__region_is_open(const tc_ctx *c) {
     const tc__recorder *r = &c->recorder;
-    return r->visit || r->skipped || r->disabled;
+    return r->visit || r->skipped || r->disabled || c->bodies;
+}
+
+// Whether a call that is for outside regions and bodies is there; 0 = reported.
+static int tc__is_outside(tc_ctx *c, const char *who) {
+    if (tc__is_calling(c, who)) return 0;
+    if (!tc__region_is_open(c)) return 1;
+    return tc__fail(c, TC_E_STATE, "%s: a region is open; call it outside", who);
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }

@@ -47,7 +47,7 @@ static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
 
 static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
     const tc__recorder *r = tc__recorder_of(c);
-    if (r->visit || r->skipped)
+    if (r->visit || r->skipped || r->disabled)
         return tc__fail(c, TC_E_STATE, "tc_register_op: a region is open; call it outside");
     if (!op || !op->name)
         return tc__fail(c, TC_E_NULL, "tc_register_op: %s is null",

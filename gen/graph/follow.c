@@ -144,7 +144,11 @@ static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
                         (unsigned)k->n_in, TC__MAX_OPERANDS);
     for (uint32_t i = 0; i < k->n_in; i++)
         if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
-    return tc__call_rules(c, v, k, m, q);
+    if (k->op != TC_OP_CUSTOM) return tc__call_rules(c, v, k, m, q);
+    tc__visit *open = tc__calling_begin(c); // its shape function is the user's
+    int ok = tc__call_rules(c, v, k, m, q);
+    tc__calling_end(c, open);
+    return ok;
 }
 
 // ---- run-time sizes and values ----

@@ -12,8 +12,8 @@ typedef struct tc__api {
     const char *who;  // name of the call, static
     const char *file; // site of the caller
     int line;
-    int scoped; // a scope of our own is open
-    tc__meta x; // of the first operand; its sizes are constants
+    size_t scoped; // depth of a scope of our own; 0 = there is none
+    tc__meta x;    // of the first operand; its sizes are constants
 } tc__api;
 
 // ---- frames ----
@@ -40,7 +40,8 @@ static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NUL
 
 static int tc__api_scope(tc__api *f) {
     tc__values *v = tc__values_of(f->c);
-    if (!tc__is_recording(f->c)) f->scoped = TC__PUSH(f->c, v->scope, v->scoped.count);
+    if (!tc__is_recording(f->c) && TC__PUSH(f->c, v->scope, v->scoped.count))
+        f->scoped = v->scope.count;
     return 1;
 }
 
@@ -62,7 +63,11 @@ static void tc__scope_release(tc_ctx *c, tc_tensor t) {
 // around it.
 static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
     tc__values *v = tc__values_of(f->c);
-    if (!f->scoped) return;
+    if (!f->scoped || v->scope.count < f->scoped) return; // a body closed it
+    while (v->scope.count > f->scoped) {                  // or left one open
+        for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
+        tc__scope_close(f->c, f->file, f->line);
+    }
     for (int i = 0; i < n; i++) tc__scope_release(f->c, keep[i]);
     tc__scope_close(f->c, f->file, f->line);
     f->scoped = 0;
@@ -387,6 +392,7 @@ TCDEF void tc_scope_begin(tc_ctx *tc) {
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "tc_scope_end", file, line)) return TC_E_NULL;
+    if (tc__is_calling(tc, f.who)) return TC_E_STATE;
     if (!tc__values_of(tc)->scope.count) {
         tc__fail(tc, TC_E_STATE,
                  "tc_scope_end: no scope is open; each needs its tc_scope_begin");
@@ -399,9 +405,10 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    if (tc__is_calling(f.c, f.who)) return;
     tc__family_settle(f.c);
     if (tc__is_visit(t)) {
-        tc__kept_free(f.c, t.id);
+        tc__result_free(f.c, t);
         return;
     }
     if (!tc__slot_find(f.c, t)) {

@@ -4,9 +4,13 @@
 
 static int tc__fail_calling(tc_ctx *c, const char *who) {
     return tc__fail(c, TC_E_STATE,
-                    "%s: called by a function of a custom op, which must not use the "
-                    "context; tc_host_call may",
+                    "%s: called by a function of a custom op or backend, which must not "
+                    "use the context; tc_host_call may",
                     who);
+}
+
+static int tc__is_calling(tc_ctx *c, const char *who) {
+    return tc__core_of(c)->calling ? !tc__fail_calling(c, who) : 0;
 }
 
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
@@ -20,6 +24,11 @@ static int tc__visit_is_ours(tc_ctx *c, const char *who) {
         "%s: another thread has region \"%s\" open since %s:%d; a context is used "
         "by one thread at a time: open one for each",
         who, v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line);
+}
+
+// The status of a call that tc__visit_is_ours refused.
+static tc_status tc__not_ours(tc_ctx *c) {
+    return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
 }
 
 // The entry of every primitive: records inside a region, runs at once outside.
@@ -151,25 +160,31 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
 
 // ---- visits ----
 
+// Result `from` of a visit becomes the caller's, under its id; 0 = out of memory.
+static int tc__kept_add(tc_ctx *c, uint64_t id, const tc__tensor *from) {
+    tc__recorder *r = tc__recorder_of(c);
+    if (tc__map_get(&r->kept, id, NULL)) return 1;
+    tc__tensor *t = TC__NEW(c, tc__tensor);
+    if (!t) return 0;
+    if (!TC__VEC_RESERVE(c, r->kept_ids, r->kept_ids.count + 1) ||
+        !tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t))
+        return tc__free(c, t, sizeof *t), 0;
+    *t = *from;
+    t->storage->refs++;
+    return TC__PUSH(c, r->kept_ids, id);
+}
+
+enum { TC__SCOPE_FREED = -1 }; // of a visit's result: tc_free was called for it
+
 // Kept results outlive their visit: they move to the recorder's table.
 static void tc__visit_hand_over(tc_ctx *c, tc__visit *v) {
-    tc__recorder *r = tc__recorder_of(c);
     for (size_t i = 0; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         uint32_t p = s->n_in ? s->in[0] : 0;
         if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
-        uint64_t id = v->first | p;
-        tc__tensor *t = TC__NEW(c, tc__tensor);
-        if (!t || tc__map_get(&r->kept, id, NULL)) {
-            tc__free(c, t, sizeof *t);
-            continue;
-        }
-        *t = v->result.at[v->result_of.at[p] - 1];
-        t->storage->refs++;
-        if (!tc__map_set(&r->kept, id, (uint64_t)(uintptr_t)t) ||
-            !TC__PUSH(c, r->kept_ids, id))
-            return;
+        const tc__tensor *t = &v->result.at[v->result_of.at[p] - 1];
+        if (t->scope != (uint32_t)TC__SCOPE_FREED) (void)tc__kept_add(c, v->first | p, t);
     }
 }
 
@@ -186,6 +201,16 @@ static int tc__kept_free(tc_ctx *c, uint64_t id) {
     tc__storage_unref(c, t->storage);
     tc__free(c, t, sizeof *t);
     return 1;
+}
+
+// tc_free for a result of a region: one that was kept is the caller's no more, also where its visit has
+// not handed it over yet.
+static void tc__result_free(tc_ctx *c, tc_tensor t) {
+    const tc__visit *v = tc__visit_find(c, t);
+    uint32_t p = tc__position(t);
+    (void)tc__kept_free(c, t.id);
+    if (v && p < v->result_of.count && v->result_of.at[p])
+        v->result.at[v->result_of.at[p] - 1].scope = (uint32_t)TC__SCOPE_FREED;
 }
 
 static void tc__visit_clear(tc_ctx *c, tc__visit *v) {

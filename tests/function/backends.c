@@ -6,6 +6,8 @@
 
 #include "harness.h"
 
+#include "help.h"
+
 #include <math.h>
 
 // ---- a backend that evaluates ----
@@ -1035,4 +1037,63 @@ TEST(out_of_memory) {
     }
     CHECK(failed > 50);
     CHECK_EQ(good, 3);
+}
+
+// ---- what its functions must not do ----
+
+static tc_ctx *used;
+static tc_tensor used_x;
+static int uses_refused;
+
+static void use(void) {
+    uses_refused += tc_reset(used) == TC_E_STATE;
+    uses_refused += !tc_add_s(used_x, 1).id;
+    uses_refused += tc_trace_begin(used, "inside") == TC_E_STATE;
+    tc_error_clear(used);
+}
+
+static tc_status compile_uses(void *user, const tc_graph *graph, void **state,
+                              const char **why) {
+    (void)user, (void)graph, (void)why;
+    use();
+    *state = used;
+    return TC_OK;
+}
+
+static tc_status run_uses(void *user, void *state, const tc_graph_run *run) {
+    (void)user, (void)state;
+    use();
+    return tc_graph_forward(run);
+}
+
+static void forget_uses(void *user, void *state) {
+    (void)user, (void)state;
+    use();
+}
+
+static void plus_two(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(in[0], 2);
+}
+
+TEST(its_functions_must_not_use_the_context) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_backend b;
+    tc_options o = tc_options_default();
+    memset(&b, 0, sizeof b);
+    b.name = o.backend = "user", b.compile = compile_uses, b.run = run_uses;
+    b.forget = forget_uses;
+    CHECK_EQ(tc_register_backend(tc, &b), TC_OK);
+    used = tc, used_x = line(tc, 8, 0, 1), uses_refused = 0;
+    tc_fn *f = tc_compile(tc, plus_two, NULL, 0, &o);
+    for (int k = 0; k < 4; k++) {
+        tc_tensor y;
+        CALL(f, &used_x, 1, &y, 1);
+        CHECK_EQ(AT(y, 2), 4);
+    }
+    CHECK_EQ(uses_refused, 3 * (1 + 4));
+    tc_fn_free(f);
+    CHECK_EQ(uses_refused, 3 * (1 + 4 + 1));
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
 }

@@ -281,6 +281,20 @@ BOTH(precompiled_for_all_sizes) {
     CHECK_EQ(tc_stats_get(tc).programs, 2);
 }
 
+// Again, for what calls have made their short cut for already: nothing runs on memory that is not there.
+BOTH(precompiled_after_calls) {
+    tc_fn *f = tc_compile(tc, square_plus, NULL, 0, NULL);
+    tc_spec s = spec1(TC_F32, N);
+    for (int k = 0; k < 4; k++) {
+        tc_tensor x = line(tc, N, k, 1), y;
+        CALL(f, &x, 1, &y, 1);
+        CHECK_EQ(AT(y, 2), (k + 2) * (k + 2) + 1);
+        uint64_t ran = tc_stats_get(tc).kernel_runs;
+        for (int i = 0; i < 3; i++) CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+        CHECK_EQ(tc_stats_get(tc).kernel_runs, ran);
+    }
+}
+
 static void draws(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)user;
     out[0] = tc_add(in[0], tc_rand(tc, TC_DIMS(N), TC_F32));
@@ -325,6 +339,40 @@ BOTH(precompiling_writes_nothing) {
 static void reads(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_mul_s(in[0], tc_item(tc_sum_all(in[0])) > 0 ? 2 : 3);
+}
+
+// Where the function runs eagerly there is no program, and the body would read what is not there.
+BOTH(nothing_to_precompile) {
+    tc_options eager = tc_options_default();
+    tc_spec s = spec1(TC_F32, N);
+    eager.disable = 1;
+    tc_fn *f = tc_compile(tc, reads, NULL, 0, &eager);
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    f = tc_compile(tc, reads, NULL, 0, NULL);
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    CHECK_EQ(tc_stats_get(tc).calls, 0);
+}
+
+// A tensor that the body makes once, and keeps beside the recording, is made for good.
+static tc_tensor made_once;
+
+static void makes_once(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_disable_begin(tc);
+    if (!made_once.id) made_once = tc_full(tc, TC_DIMS(N), 5, TC_F32);
+    tc_disable_end(tc);
+    out[0] = tc_add(in[0], made_once);
+}
+
+BOTH(precompiling_makes_what_is_eager) {
+    tc_fn *f = tc_compile(tc, makes_once, NULL, 0, NULL);
+    tc_spec s = spec1(TC_F32, N);
+    tc_tensor x = line(tc, N, 0, 1), y;
+    made_once.id = 0;
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    CALL(f, &x, 1, &y, 1);
+    CHECK_EQ(AT(y, 3), 8);
 }
 
 static void wrong(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {

@@ -5,44 +5,13 @@
 
 #include "harness.h"
 
+#include "help.h"
+
 #include <pthread.h>
 #include <sys/stat.h>
 
 // ---- help ----
-static tc_ctx *open_backend(const char *backend) {
-    tc_config config = tc_config_default();
-    config.backend = backend;
-    config.threads = 2;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-#define BOTH(name)                                                                         \
-    static void body_##name(tc_ctx *tc);                                                   \
-    static void both_##name(const char *backend) {                                         \
-        tc_ctx *tc = open_backend(backend);                                                \
-        REQUIRE(tc);                                                                       \
-        body_##name(tc);                                                                   \
-        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
-        tc_close(tc);                                                                      \
-    }                                                                                      \
-    TEST(name##_interp) { both_##name("aot_eager"); }                                      \
-    TEST(name##_cpu) { both_##name("cpu"); }                                               \
-    static void body_##name(tc_ctx *tc)
-
 enum { ROWS = 4, COLS = 12, N = ROWS * COLS };
-
-static void expect_error(tc_ctx *tc, tc_status item, const char *text, int line_number) {
-    if (tc_error(tc) != item)
-        test_fail(__FILE__, line_number, "error is %s (%s), not %s",
-                  tc_status_name(tc_error(tc)), tc_error_text(tc), tc_status_name(item));
-    else if (!strstr(tc_error_text(tc), text))
-        test_fail(__FILE__, line_number, "\"%s\" lacks \"%s\"", tc_error_text(tc), text);
-    tc_error_clear(tc);
-}
-#define ERROR(item, text) expect_error(tc, (item), (text), __LINE__)
-#define BEGIN(name)       tc_trace_begin_at(tc, name, NULL, "custom.c", 1)
-#define END()             CHECK_EQ(tc_trace_end(tc), TC_OK)
 
 // Element i of the test's matrix, a small whole number: sums of them are exact in f32.
 static double given(int64_t i) { return (double)((i * 7 + 3) % 11 - 5); }
@@ -1193,6 +1162,7 @@ BOTH(explain_tells_of_it) {
     CHECK(strstr(text, "custom op, rows 1 x columns 48"));
     CHECK(strstr(text, "k1_custom_cumsum"));
     CHECK(strstr(text, "runs the host's function"));
+    CHECK(strstr(text, "_custom_cumsum"));
     const char *source = tc_region_source(tc, "seen");
     CHECK(!source || !strstr(source, "cumsum"));
 }
@@ -1259,4 +1229,126 @@ TEST(without_fusion_and_without_passes) {
         CHECK(!tc_error(tc));
         tc_close(tc);
     }
+}
+
+// ---- what such a function must not do ----
+
+static tc_ctx *own;
+static tc_fn *own_fn;
+static tc_tensor own_x;
+static int deed, deeds_refused;
+
+static void plus_one(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(in[0], 1);
+}
+
+static tc_status no_backend(void *user, void *state, const tc_graph_run *run) {
+    (void)user, (void)state, (void)run;
+    return TC_OK;
+}
+
+enum { DEEDS = 17 };
+
+// Calls of the context that would pull the ground from under what runs.
+static tc_status misdeed(void) {
+    tc_tensor y;
+    tc_spec s;
+    tc_backend b;
+    memset(&s, 0, sizeof s);
+    memset(&b, 0, sizeof b);
+    s.dtype = TC_F32, s.rank = 1, s.dims[0] = 8;
+    b.name = "late", b.run = no_backend;
+    switch (deed) {
+    case 0: return tc_reset(own);
+    case 1: return tc_call(own_fn, &own_x, 1, &y, 1);
+    case 2: return tc_trace_begin(own, "inside");
+    case 3: return tc_trace_end(own);
+    case 4: return tc_disable_begin(own);
+    case 5: return tc_disable_end(own);
+    case 6: return tc_freeze(own);
+    case 7: return tc_thaw(own);
+    case 8: return tc_register_backend(own, &b);
+    case 9: return tc_precompile(own_fn, &s, 1, 1);
+    case 10: return tc_lazy(own, 1);
+    case 11: return tc_eval(own, &own_x, 1);
+    case 12: return tc_scope_end(own);
+    case 13: tc_set_stance(own, TC_STANCE_FORCE_EAGER); break;
+    case 14: tc_fn_free(own_fn); break;
+    case 15: tc_free(own_x); break;
+    case 16: tc_close(own); break;
+    }
+    return tc_error(own);
+}
+
+static tc_status misbehaves(void *user, const tc_buffer *in, int n_in,
+                            const tc_buffer *out) {
+    (void)user, (void)n_in;
+    memcpy(out->data, in->data, sizeof(float) * 8);
+    if (deed < 0) return TC_OK;
+    deeds_refused += misdeed() == TC_E_STATE && tc_error(own) == TC_E_STATE;
+    tc_error_clear(own);
+    return TC_OK;
+}
+
+static int own_op;
+
+static void calls_op(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    out[0] = tc_add_s(tc_custom(tc, own_op, in, 1), 1);
+}
+
+BOTH(it_must_not_use_the_context) {
+    tc_custom_op op;
+    memset(&op, 0, sizeof op);
+    op.name = "misbehaves", op.run = misbehaves;
+    own = tc, own_op = tc_register_op(tc, &op);
+    own_x = line(tc, 8, 0, 1);
+    own_fn = tc_compile(tc, plus_one, NULL, 0, NULL);
+    tc_fn *f = tc_compile(tc, calls_op, NULL, 0, NULL);
+    tc_tensor y;
+    deed = -1;
+    for (int k = 0; k < 3; k++) {
+        CALL(own_fn, &own_x, 1, &y, 1);
+        CALL(f, &own_x, 1, &y, 1);
+    }
+    for (deed = 0; deed < DEEDS; deed++) {
+        deeds_refused = 0;
+        y = tc_custom(tc, own_op, &own_x,
+                      1); // alone, in a region, in a call that skips the body
+        CHECK_EQ(AT(y, 3), 3);
+        BEGIN("around");
+        y = tc_add_s(tc_custom(tc, own_op, &own_x, 1), 1);
+        END();
+        CHECK_EQ(AT(y, 3), 4);
+        CALL(f, &own_x, 1, &y, 1);
+        CHECK_EQ(AT(y, 3), 4);
+        CHECK(deeds_refused == 3 || FAIL("deed %d: refused %d times", deed, deeds_refused));
+    }
+}
+
+// Its shape function neither, in a region least of all.
+static tc_status shape_misbehaves(void *user, const tc_spec *in, int n_in, tc_spec *out) {
+    (void)user, (void)in, (void)n_in, (void)out;
+    if (deed == 1) deeds_refused += !tc_add_s(own_x, 1).id && tc_error(own) == TC_E_STATE;
+    tc_error_clear(own);
+    return TC_OK;
+}
+
+BOTH(its_shape_function_must_not_either) {
+    tc_custom_op op;
+    memset(&op, 0, sizeof op);
+    op.name = "shaped", op.run = misbehaves, op.shape = shape_misbehaves;
+    own = tc, own_op = tc_register_op(tc, &op), own_x = line(tc, 8, 0, 1);
+    deeds_refused = 0;
+    for (int k = 0; k < 3; k++) {
+        BEGIN("around"); // the first path goes on with what the function calls
+        deed = -1;
+        tc_tensor y = k ? tc_custom(tc, own_op, &own_x, (deed = k == 1, 1)) : own_x;
+        deed = -1;
+        y = tc_mul_s(tc_add_s(y, 1), 2);
+        END();
+        CHECK_EQ(AT(y, 3), 8);
+    }
+    CHECK(deeds_refused > 0);
 }

@@ -872,3 +872,115 @@ BOTH(functions_are_apart) {
     CALL(f[3], &x, 1, &z, 1);
     CHECK_EQ(AT(z, 7), 21);
 }
+
+// ---- bodies that pull the ground from under their call ----
+
+static tc_fn *running;
+
+static void frees_itself(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    int eager = *(const int *)user;
+    if (eager) tc_disable_begin(tc);
+    tc_fn_free(running);
+    ERROR(TC_E_STATE, "tc_fn_free");
+    tc_close(tc);
+    ERROR(TC_E_STATE, "tc_close");
+    if (eager) tc_disable_end(tc);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+BOTH(a_body_that_frees_its_function_or_context) {
+    tc_tensor x = line(tc, 40, 0, 1), y;
+    for (int stance = 0; stance < 2; stance++) {
+        for (int eager = 0; eager < 2; eager++) {
+            running = tc_compile(tc, frees_itself, &eager, sizeof eager, NULL);
+            tc_set_stance(tc, stance ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+            for (int k = 0; k < 2; k++) // the status is that of the misdeed
+                CHECK_EQ(tc_call(running, &x, 1, &y, 1), TC_E_STATE);
+            tc_fn_free(running);
+        }
+    }
+}
+
+static void half(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    out[0] = tc_square(in[0]);
+    switch (*(const int *)user) {
+    case 0: tc_disable_begin(tc); break;
+    case 1: tc_trace_begin(tc, "half"); break;
+    case 2: tc_trace_begin(tc, "half"), tc_disable_begin(tc); break;
+    case 3: tc_disable_begin(tc), tc_trace_begin(tc, "half"); break;
+    case 4: tc_disable_end(tc); break;
+    }
+    out[0] = tc_add_s(in[0], 1);
+}
+
+// A body that opens something and does not close it is told so, and what is around it goes on.
+BOTH(a_body_with_one_half) {
+    tc_tensor x = line(tc, 40, 0, 1), y;
+    tc_options eager = tc_options_default();
+    eager.disable = 1;
+    for (int what = 0; what < 5; what++) {
+        for (int how = 0; how < 3; how++) {
+            tc_fn *f = tc_compile(tc, half, &what, sizeof what, how == 1 ? &eager : NULL);
+            tc_set_stance(tc, how == 2 ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+            CHECK(tc_call(f, &x, 1, &y, 1) != TC_OK);
+            CHECK(tc_error(tc) != TC_OK);
+            CHECK_EQ(y.id, 0);
+            tc_error_clear(tc);
+            CHECK(!tc_is_compiling(tc));
+            CHECK_EQ(tc_reset(tc), TC_OK);
+            CHECK_EQ(tc_disable_end(tc), TC_E_STATE);
+            CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+            tc_error_clear(tc);
+            tc_fn_free(f);
+        }
+        tc_set_stance(tc, TC_STANCE_DEFAULT);
+        tc_fn *f = tc_compile(tc, half, &what, sizeof what, NULL);
+        BEGIN("around");
+        tc_tensor z = tc_mul_s(x, 3);
+        if (what == 4) tc_disable_begin(tc);
+        CHECK(tc_call(f, &x, 1, &y, 1) != TC_OK);
+        if (what == 4) CHECK_EQ(tc_disable_end(tc), TC_OK);
+        CHECK(tc_is_compiling(tc));
+        z = tc_add_s(z, 1);
+        END();
+        CHECK_EQ(AT(z, 2), 7);
+        tc_error_clear(tc);
+        tc_fn_free(f);
+    }
+}
+
+static void scopes(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    out[0] = tc_square(in[0]);
+    if (*(const int *)user)
+        tc_scope_begin(tc);
+    else
+        tc_scope_end(tc);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+BOTH(a_body_with_half_a_scope) {
+    tc_tensor x = line(tc, 40, 0, 1), y;
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    for (int begins = 0; begins < 2; begins++) {
+        tc_fn *f = tc_compile(tc, scopes, &begins, sizeof begins, NULL);
+        for (int k = 0; k < 3; k++) {
+            CALL(f, &x, 1, &y, 1);
+            CHECK_EQ(AT(y, 2), 3);
+        }
+        CHECK_EQ(tc_scope_end(tc), TC_E_STATE); // none is open
+        tc_error_clear(tc);
+        CHECK_EQ(AT(y, 2), 3);
+    }
+}
+
+BOTH(results_are_null_after_bad_arguments) {
+    tc_tensor x = line(tc, 40, 0, 1), y;
+    tc_fn *f = tc_compile(tc, half, &x, 0, NULL);
+    y.id = 77;
+    CHECK_EQ(tc_call(f, NULL, 1, &y, 1), TC_E_NULL);
+    CHECK_EQ(y.id, 0);
+    y.id = 77;
+    CHECK_EQ(tc_call(f, &x, -1, &y, 1), TC_E_ARG);
+    CHECK_EQ(y.id, 0);
+    tc_error_clear(tc);
+}

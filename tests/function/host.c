@@ -4,38 +4,7 @@
 
 #include "harness.h"
 
-static tc_ctx *open_backend(const char *backend) {
-    tc_config config = tc_config_default();
-    config.backend = backend;
-    config.threads = 2;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
-}
-
-#define BOTH(name)                                                                         \
-    static void body_##name(tc_ctx *tc);                                                   \
-    static void both_##name(const char *backend) {                                         \
-        tc_ctx *tc = open_backend(backend);                                                \
-        REQUIRE(tc);                                                                       \
-        body_##name(tc);                                                                   \
-        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));                  \
-        tc_close(tc);                                                                      \
-    }                                                                                      \
-    TEST(name##_interp) { both_##name("aot_eager"); }                                      \
-    TEST(name##_cpu) { both_##name("cpu"); }                                               \
-    static void body_##name(tc_ctx *tc)
-
-static void expect_error(tc_ctx *tc, tc_status item, const char *text, int line_number) {
-    if (tc_error(tc) != item)
-        test_fail(__FILE__, line_number, "error is %s (%s), not %s",
-                  tc_status_name(tc_error(tc)), tc_error_text(tc), tc_status_name(item));
-    else if (!strstr(tc_error_text(tc), text))
-        test_fail(__FILE__, line_number, "\"%s\" lacks \"%s\"", tc_error_text(tc), text);
-    tc_error_clear(tc);
-}
-#define ERROR(item, text) expect_error(tc, (item), (text), __LINE__)
-#define BEGIN(name)       tc_trace_begin_at(tc, name, NULL, "host.c", 1)
-#define END()             CHECK_EQ(tc_trace_end(tc), TC_OK)
+#include "help.h"
 
 enum { ROWS = 4, COLS = 10, N = ROWS * COLS, MOST = 64 };
 
@@ -527,4 +496,85 @@ TEST(it_is_said_in_the_logs) {
     CHECK(strstr(tc_explain(tc), "app.c:321"));
     CHECK(strstr(tc_explain(tc), "1 graph break"));
     tc_close(tc);
+}
+
+// ---- between tc_disable_begin and its end ----
+
+static double seen_there;
+
+static tc_status sees(void *user, const tc_buffer *in, int n_in) {
+    (void)user;
+    seen_there = n_in ? (double)((const float *)in[0].data)[2] : -1;
+    return TC_OK;
+}
+
+static void calls_eagerly(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_tensor y = tc_square(in[0]);
+    tc_disable_begin(tc);
+    tc_host_call(tc, sees, NULL, &y, 1);
+    tc_disable_end(tc);
+    out[0] = tc_add_s(y, 1);
+}
+
+// It sees what the suspended region has computed and written in place.
+BOTH(where_a_region_is_suspended) {
+    tc_fn *f = tc_compile(tc, calls_eagerly, NULL, 0, NULL);
+    for (int k = 0; k < 3; k++) {
+        tc_tensor x = line(tc, 40, k, 1), y;
+        double square = (k + 2) * (k + 2);
+        BEGIN("suspended");
+        y = tc_square(x);
+        tc_add_(x, y);
+        tc_disable_begin(tc);
+        CHECK_EQ(tc_host_call(tc, sees, NULL, &y, 1), TC_OK);
+        CHECK_EQ(seen_there, square);
+        CHECK_EQ(tc_host_call(tc, sees, NULL, &x, 1), TC_OK);
+        CHECK_EQ(seen_there, k + 2 + square);
+        tc_disable_end(tc);
+        END();
+        CHECK_EQ(AT(x, 2), k + 2 + square);
+        x = line(tc, 40, k, 1);
+        CALL(f, &x, 1, &y, 1);
+        CHECK_EQ(seen_there, square);
+        CHECK_EQ(AT(y, 2), square + 1);
+    }
+}
+
+static void calls_with_nothing(tc_ctx *tc, const tc_tensor *in, tc_tensor *out,
+                               void *user) {
+    (void)user;
+    tc_disable_begin(tc);
+    tc_host_call(tc, sees, NULL, NULL, 0);
+    tc_disable_end(tc);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+BOTH(not_while_precompiling) {
+    tc_spec s;
+    memset(&s, 0, sizeof s);
+    s.dtype = TC_F32, s.rank = 1, s.dims[0] = 40;
+    tc_fn *f = tc_compile(tc, calls_with_nothing, NULL, 0, NULL);
+    seen_there = 5;
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_precompile");
+    CHECK_EQ(seen_there, 5);
+}
+
+static tc_status closes(void *user, const tc_buffer *in, int n_in) {
+    (void)in, (void)n_in;
+    tc_close((tc_ctx *)user);
+    return TC_OK;
+}
+
+BOTH(it_cannot_close_the_context) {
+    tc_tensor x = line(tc, 40, 0, 1);
+    CHECK_EQ(tc_host_call(tc, closes, tc, NULL, 0), TC_OK);
+    ERROR(TC_E_STATE, "tc_close");
+    BEGIN("around");
+    x = tc_add_s(x, 1);
+    tc_host_call(tc, closes, tc, NULL, 0);
+    ERROR(TC_E_STATE, "tc_close");
+    END();
+    CHECK_EQ(AT(x, 2), 3);
 }

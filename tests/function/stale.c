@@ -101,6 +101,42 @@ BOTH(inputs_at_the_address_of_dead_ones) {
 }
 
 // Handles of another context, with the same slots: refused at every place, and nothing is lost.
+static void doubles(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul_s(in[0], 2);
+}
+
+// A call remembers its tensors; those of regions are gone when they are freed, or two visits later.
+BOTH(results_of_regions_that_died) {
+    tc_fn *f = tc_compile(tc, doubles, NULL, 0, NULL);
+    tc_tensor x = line(tc, 40, 0, 1), kept, last, y;
+    for (int k = 0; k < 4; k++) {
+        BEGIN("made");
+        tc_tensor t = tc_add_s(x, k);
+        if (!k) kept = tc_keep(t);
+        END();
+        last = t;
+    }
+    for (int k = 0; k < 6; k++) {
+        CALL(f, &kept, 1, &y, 1);
+        CHECK_EQ(AT(y, 5), 10);
+    }
+    tc_free(kept);
+    CHECK_EQ(tc_call(f, &kept, 1, &y, 1), TC_E_DEAD);
+    tc_error_clear(tc);
+    for (int k = 0; k < 6; k++) {
+        CALL(f, &last, 1, &y, 1);
+        CHECK_EQ(AT(y, 5), 2 * (5 + 3));
+    }
+    for (int k = 0; k < 2; k++) {
+        BEGIN("made");
+        for (int i = 0; i < 300; i++) tc_add_s(x, i);
+        END();
+    }
+    CHECK_EQ(tc_call(f, &last, 1, &y, 1), TC_E_DEAD);
+    tc_error_clear(tc);
+}
+
 BOTH(tensors_of_another_context) {
     tc_ctx *there = open_backend("aot_eager");
     float x[N] = {0};

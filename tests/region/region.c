@@ -211,6 +211,21 @@ BOTH(kept_results_live_until_free) {
     ERROR(TC_E_DEAD, "neg");
 }
 
+// tc_free right after the region, while the visit still has the result.
+BOTH(a_kept_result_freed_at_once_is_freed) {
+    tc_tensor x = line(tc, 5000, 0, 1);
+    size_t bytes = 0;
+    for (int k = 0; k < 20; k++) {
+        BEGIN("keep");
+        tc_tensor y = tc_keep(tc_add_s(x, k));
+        END();
+        CHECK_EQ(AT(y, 1), k + 1);
+        tc_free(y);
+        if (k == 4) bytes = tc_stats_get(tc).bytes;
+    }
+    CHECK_EQ(tc_stats_get(tc).bytes, bytes);
+}
+
 BOTH(keeping_twice_and_keeping_an_input) {
     tc_tensor x = line(tc, N, 0, 1), a = tc_null();
     for (int k = 0; k < 4; k++) {

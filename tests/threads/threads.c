@@ -242,6 +242,36 @@ TEST(what_came_later_is_not_seen) {
     tc_close(tc);
 }
 
+static tc_status runs_nothing(void *user, void *state, const tc_graph_run *run) {
+    (void)user, (void)state, (void)run;
+    return TC_OK;
+}
+
+static void plus_one(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(in[0], 1);
+}
+
+// Counts are looked at before the tensors that say whose call it is; the status is the error's.
+TEST(bad_calls_with_children) {
+    tc_ctx *parent = open_parent("aot_eager"), *child = tc_open_shared(parent);
+    tc_tensor x = ramp(parent, 8, 0), mine = ramp(child, 8, 0), y;
+    tc_backend late;
+    tc_options o = tc_options_default();
+    tc_fn *f = tc_compile(parent, plus_one, NULL, 0, NULL);
+    CHECK_EQ(tc_call(f, &x, -1, &y, 1), TC_E_ARG);
+    CHECK_EQ(tc_call(f, NULL, 1, &y, 1), TC_E_NULL);
+    CHECK_EQ(tc_call(f, &x, 1, &y, -1), TC_E_ARG);
+    memset(&late, 0, sizeof late); // a backend that the child does not have
+    late.name = o.backend = "late", late.run = runs_nothing;
+    CHECK_EQ(tc_register_backend(parent, &late), TC_OK);
+    f = tc_compile(parent, plus_one, NULL, 0, &o);
+    CHECK_EQ(tc_call(f, &mine, 1, &y, 1), TC_E_ARG);
+    CHECK_EQ(tc_error(child), TC_E_ARG);
+    tc_close(child);
+    tc_close(parent);
+}
+
 TEST(children_have_no_children) {
     tc_ctx *tc = open_parent("cpu");
     tc_ctx *child = tc_open_shared(tc);
