@@ -1340,7 +1340,8 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
 // and those you register. All give the same bits, apart from yours. A registered one is given a graph
-// for each set of sizes, up to recompile_limit; what comes then is interpreted.
+// for each set of sizes, up to recompile_limit; what comes then is interpreted, and so is a result that
+// no program stores, when it is first read.
 
 // One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
 //     input               number of the external, see tc_graph.input
@@ -1866,7 +1867,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc0eee1213ba9c0f9u
+#define TC__BUILD_ID 0x2205763ff57fafdfu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.

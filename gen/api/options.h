@@ -62,7 +62,8 @@ TCDEF int tc_list_options(const tc_option_info **rows);
 //     aot_eager  the whole graph after all passes, fused, interpreted
 //     cpu        the same, compiled by the system's C compiler (the default)
 // and those you register. All give the same bits, apart from yours. A registered one is given a graph
-// for each set of sizes, up to recompile_limit; what comes then is interpreted.
+// for each set of sizes, up to recompile_limit; what comes then is interpreted, and so is a result that
+// no program stores, when it is first read.
 
 // One node of a program's graph. Operands of arithmetic have the sizes of the result. Words of attr:
 //     input               number of the external, see tc_graph.input

@@ -1,12 +1,13 @@
 // Differential fuzzer: random programs over the public API, run eagerly, as regions in the
-// interpreter (plain, with two threads, unfused, without passes, every result kept) and as
-// regions compiled by cc; three times each with fresh inputs. Every value read must be the same
-// bits (any NaN equals any NaN).
+// interpreter (plain, with two threads, unfused, without passes, every result kept, behind a
+// backend that forwards) and as regions compiled by cc; three times each with fresh inputs. Every
+// value read must be the same bits (any NaN equals any NaN).
 //
 // Every fourth program also runs with four sets of sizes and scalars through one region, whose paths
-// get run-time sizes then: in two interpreted variants, a few compiled.
+// get run-time sizes then: in two interpreted variants, a few compiled; and behind the backend that
+// forwards, where they do not.
 //
-// The test makes 5,000 programs. All of them run in the six interpreted variants, about 4 ms
+// The test makes 5,000 programs. All of them run in the seven interpreted variants, about 4 ms
 // each; 2 percent, taken by a hash of their number, are also compiled, eight programs to a
 // unit of the compiler, because that costs a second for each. `./build.sh fuzz SECONDS` runs
 // longer and compiles a quarter.
@@ -38,6 +39,7 @@ enum {
     UNFUSED,
     UNPASSED,
     KEPT,
+    FORWARDED,
     COMPILED,
     COMPILED_UNFUSED,
     VARIANTS
@@ -54,11 +56,13 @@ static const struct {
     {"region, interpreted, no fusion", "aot_eager", 1, 1, "", 0},
     {"region, interpreted, no passes", "aot_eager", 1, 0, "all", 0},
     {"region, interpreted, all results kept", "aot_eager", 1, 0, "", 1},
+    {"region, a backend that forwards", "null", 1, 0, "", 0},
     {"region, compiled", "cpu", 2, 0, "", 0},
     {"region, compiled, no fusion", "cpu", 1, 1, "", 0},
 };
 enum {
-    USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT,
+    USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT |
+                 1 << FORWARDED,
     USE_CPU = 1 << COMPILED,
     USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED,
     USE_FAMILY = 1 << VARIANTS // several sizes, not one
@@ -99,6 +103,13 @@ static void keep_warning(void *user, int level, const char *channel, const char 
         if (*p == '\n') *p = ' ';
 }
 
+static tc_status forward(void *user, void *state, const tc_graph_run *run) {
+    (void)user, (void)state;
+    return tc_graph_forward(run);
+}
+
+static const tc_backend null_backend = {"null", NULL, NULL, NULL, forward, NULL};
+
 static tc_ctx *context(int variant) {
     tc_config config = tc_config_default();
     if (contexts[variant]) return contexts[variant];
@@ -111,6 +122,7 @@ static tc_ctx *context(int variant) {
     config.logger.log = keep_warning;
     contexts[variant] = tc_open(&config);
     fuzz_register(contexts[variant]);
+    if (variant == FORWARDED) tc_register_backend(contexts[variant], &null_backend);
     return contexts[variant];
 }
 
@@ -520,13 +532,16 @@ static const char reproducer_main[] =
     "\"\\n\"), name,\n                   (int)n, a, (int)m, b);\n"
     "            return 1;\n        }\n"
     "        a += n + (a[n] == '\\n'), b += m + (b[m] == '\\n');\n    }\n    return 0;\n}\n\n"
+    "static tc_status forward(void *user, void *state, const tc_graph_run *run) {\n"
+    "    (void)user, (void)state;\n    return tc_graph_forward(run);\n}\n\n"
     "int main(void) {\n"
+    "    tc_backend null = {\"null\", NULL, NULL, NULL, forward, NULL};\n"
     "    tc_config config = tc_config_default();\n    int wrong = 0;\n"
-    "    config.backend = \"interp\", config.threads = 1, config.no_disk_cache = 1;\n"
+    "    config.backend = \"aot_eager\", config.threads = 1, config.no_disk_cache = 1;\n"
     "    tc_ctx *eager = tc_open(&config);\n"
     "    config.backend = BACKEND, config.threads = THREADS, config.no_fusion = NO_FUSION;\n"
     "    config.passes_off = PASSES_OFF;\n"
-    "    tc_ctx *tc = tc_open(&config);\n"
+    "    tc_ctx *tc = tc_open(&config);\n    tc_register_backend(tc, &null);\n"
     "    fuzz_register(eager), fuzz_register(tc);\n"
     "    for (int k = 0; k < 3 && !wrong; k++) {\n"
     "        side = 0, program(eager, k, 0);\n"
@@ -648,7 +663,7 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         count_nan(g);
         state->family = 0;
         if (state->verdict.failed) _exit(WRONG);
-        uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED;
+        uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
         if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2) family |= USE_CPU;
         state->family = 1;
         if (k % 4 == 0) check_family(&p[waiting], family, &state->verdict);
