@@ -222,6 +222,17 @@ static int tc__may_fail(const tc__program *p) {
     return 0;
 }
 
+// Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
+// not written past them.
+static void tc__store_in_place(tc__group *k, uint32_t node) {
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_STORE) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (b->place == TC__BUF_NODE && b->source == node) n->attr[2] = 0;
+    }
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
@@ -235,6 +246,7 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
     for (size_t i = writer + 1; i < p->launch.count; i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return;
     o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
+    if (o->direct) tc__store_in_place(p->launch.at[writer].group, o->node);
 }
 
 // ---- making ----
