@@ -1790,7 +1790,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6f20d202f179b7c6u
+#define TC__BUILD_ID 0x4c36802d05e8c996u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2201,8 +2201,8 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
-    X(AOT, "aot", "joint forward and backward graphs")                                     \
-    X(AUTOTUNE, "autotune", "candidates and their times")
+    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")               \
+    X(AOT, "aot", "joint forward and backward graphs")
 
 typedef enum tc__log_channel {
 #define TC__ROW(id, name, doc) TC__LOG_##id,
@@ -41942,7 +41942,6 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc__text key;
     tc__order o;
     tc__text_init(&key, c);
-    l->tuned = TC__TUNED_OPEN;
     if (tc__order_print(c, &o, l) && tc__choice_key(&key, k, p, l, &o.text) &&
         tc__choice_find(k, &key, l->group, c->target, &l->chosen) &&
         tc__launch_tune(p, l, &l->chosen.tuning))
@@ -41955,9 +41954,14 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     tc__desk *k = &p->ctx->kernels->desk;
     uint64_t start = tc__now_ns();
-    if (p->autotune == TC__AUTOTUNE_OFF || !ready(k)) return;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (!p->launch.at[i].custom) tc__launch_recall(p, k, &p->launch.at[i]);
+    if (p->autotune == TC__AUTOTUNE_OFF) return;
+    int ok = ready(k);
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
+        l->tuned = TC__TUNED_OPEN;
+        if (ok) tc__launch_recall(p, k, l);
+    }
     p->ctx->stats.load_ns += tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }

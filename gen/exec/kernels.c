@@ -108,7 +108,6 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
     tc__text key;
     tc__order o;
     tc__text_init(&key, c);
-    l->tuned = TC__TUNED_OPEN;
     if (tc__order_print(c, &o, l) && tc__choice_key(&key, k, p, l, &o.text) &&
         tc__choice_find(k, &key, l->group, c->target, &l->chosen) &&
         tc__launch_tune(p, l, &l->chosen.tuning))
@@ -121,9 +120,14 @@ static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
 static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     tc__desk *k = &p->ctx->kernels->desk;
     uint64_t start = tc__now_ns();
-    if (p->autotune == TC__AUTOTUNE_OFF || !ready(k)) return;
-    for (size_t i = 0; i < p->launch.count; i++)
-        if (!p->launch.at[i].custom) tc__launch_recall(p, k, &p->launch.at[i]);
+    if (p->autotune == TC__AUTOTUNE_OFF) return;
+    int ok = ready(k);
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
+        l->tuned = TC__TUNED_OPEN;
+        if (ok) tc__launch_recall(p, k, l);
+    }
     p->ctx->stats.load_ns += tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
