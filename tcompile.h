@@ -53,7 +53,7 @@
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
 //     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache,
-//                          guards, perf, or all
+//                          guards, perf, autotune, or all
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_DISABLE=1         regions and functions run eagerly
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
@@ -1564,11 +1564,13 @@ typedef struct tc_stats {
     uint64_t disk_hits, disk_misses;
     uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
     uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
     uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
     uint64_t emit_ns;          // printing kernels as C, and their keys
     uint64_t cc_ns;            // in the compiler
     uint64_t load_ns;          // finding compiler and cache, reading and loading objects
+    uint64_t autotune_ns;      // measuring kernels, and compiling what is measured
     uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator
@@ -1867,7 +1869,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2205763ff57fafdfu
+#define TC__BUILD_ID 0x1621a6adc8794ae5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2279,8 +2281,8 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
-    X(AOT, "aot", "joint forward and backward graphs")                                     \
-    X(AUTOTUNE, "autotune", "candidates and their times")
+    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")               \
+    X(AOT, "aot", "joint forward and backward graphs")
 
 typedef enum tc__log_channel {
 #define TC__ROW(id, name, doc) TC__LOG_##id,
@@ -3248,6 +3250,15 @@ TC__UNUSED static uint64_t tc__now_ns(void) {
 static int tc__is_privileged(void) { return 0; }
 #endif
 
+// Whether somebody looks at stderr.
+static int tc__is_watched(void) {
+#if TC__POSIX
+    return isatty(2);
+#else
+    return 0;
+#endif
+}
+
 // The value of an environment variable; NULL when unset, empty, or not to be trusted.
 TC__UNUSED static const char *tc__env(const char *name) {
     const char *s;
@@ -3358,6 +3369,13 @@ static unsigned tc__cpu_of(tc_ctx *c) {
     if (!core->cpu) core->cpu = tc__cpu_features() | TC__CPU_ASKED;
     return core->cpu & ~(unsigned)TC__CPU_ASKED;
 }
+
+// Which CPU it is, beyond what it can do: family, model and stepping; 0 = not told.
+#if TC__X86 && TC__GNUC
+static uint32_t tc__cpu_model(void) { return tc__cpuid_of(1).a; }
+#else
+static uint32_t tc__cpu_model(void) { return 0; }
+#endif
 
 // ---- pages
 
@@ -14504,6 +14522,32 @@ typedef enum tc__group_kind {
     TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
 } tc__group_kind;
 
+// What of a kernel can be chosen by measuring, because no bit of its results depends on it. 0 = as the
+// rules have it, which stand where they are followed; the others are in the table of tune.c.
+typedef enum tc__knob {
+    TC__KNOB_LANES,    // elements of a vector: tc__choose_lanes
+    TC__KNOB_STEPS,    // of loops over columns without an accumulator: tc__loop_step
+    TC__KNOB_SUMS,     // where loops keep accumulators: tc__sums_are_named
+    TC__KNOB_STORES,   // of results, past the caches or not: tc__c_streams
+    TC__KNOB_PREFETCH, // of the next row: tc__prefetches
+    TC__KNOB_TILE,     // of a product, in registers: tc__contract_block
+    TC__KNOB_PANEL,    // columns of a product that are packed at once: tc__contract_columns
+    TC__KNOB_BLOCK,    // rows of an item of a product: tc__contract_grain
+    TC__KNOB_THREADS,  // that share it: tc__launch_lay_out
+    TC__KNOBS
+} tc__knob;
+
+enum { TC__STEPS_VECTOR = 1, TC__STEPS_LANES, TC__STEPS_TWICE };
+enum { TC__SUMS_IN_MEMORY = 1, TC__SUMS_NAMED };
+enum { TC__STORES_CACHED = 1, TC__STORES_STREAMED };
+enum { TC__PREFETCH_OFF = 1, TC__PREFETCH_ON };
+enum { TC__SIZE_HALF = 1, TC__SIZE_TWICE };
+enum { TC__THREADS_ONE = 1, TC__THREADS_HALF, TC__THREADS_ALL };
+
+typedef struct tc__tuning {
+    uint8_t knob[TC__KNOBS];
+} tc__tuning;
+
 typedef struct tc__group {
     tc__group_kind kind;
     tc__graph body;       // GROUP (then LOOP) nodes
@@ -14520,13 +14564,14 @@ typedef struct tc__group {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    tc__tuning tuning; // LOOP
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
-// STORE attr: [buffer, index]; in[0] = value. INDEX attr: [index]. CONST attr: [bits of a tc__value].
+// STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
 // CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];
 // ARGMAX/ARGMIN accumulate in[0] with the column index and give i64.
 enum { TC__LOAD_FIXED = 3 };
@@ -14535,6 +14580,13 @@ enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than
 
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
+
+// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
+typedef enum tc__store_kind {
+    TC__STORE_CACHED,
+    TC__STORE_MAY_STREAM,
+    TC__STORE_STREAMS
+} tc__store_kind;
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
@@ -15152,8 +15204,9 @@ enum {
         24, // from here on the chain of one vector is too long for the CPU to overlap with
             // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
     TC__OVERLAP = 4,
-    TC__COL_GRAIN = 4096,  // columns of one work item when rows are few
-    TC__NT_BYTES = 8 << 20 // outputs from here on are written past the caches
+    TC__COL_GRAIN = 4096,   // columns of one work item when rows are few
+    TC__NT_BYTES = 8 << 20, // outputs from here on are written past the caches
+    TC__NT_LEAST = 1 << 20  // and from here on where measuring says so
 };
 
 typedef struct tc__finish {
@@ -15392,13 +15445,15 @@ static tc__ix tc__list_ix(tc__lister *l, tc__ix e) {
     return e;
 }
 
-static int tc__store_is_streamed(const tc__lister *l, const tc__node *n) {
+static tc__store_kind tc__store_kind_of(const tc__lister *l, const tc__node *n) {
     const tc__weave *w = l->f->w;
     const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
-    if (b->place != TC__BUF_NODE || b->dtype != TC_F32 || n->level != TC__AT_COL) return 0;
+    if (b->place != TC__BUF_NODE || n->level != TC__AT_COL) return TC__STORE_CACHED;
     const tc__root *r = &w->roots[w->root_of[b->source]];
-    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return 0;
-    return tc__ix_lo(w->ix, b->numel) >= TC__NT_BYTES / 4;
+    int64_t least = tc__ix_lo(w->ix, b->numel);
+    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return TC__STORE_CACHED;
+    if (b->dtype == TC_F32 && least >= TC__NT_BYTES / 4) return TC__STORE_STREAMS;
+    return least >= TC__NT_LEAST / 4 ? TC__STORE_MAY_STREAM : TC__STORE_CACHED;
 }
 
 static void tc__list_node(tc__lister *l, uint32_t id) {
@@ -15411,7 +15466,7 @@ static void tc__list_node(tc__lister *l, uint32_t id) {
     for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
         attr[i] = bits >> i & 1 ? tc__list_ix(l, n->attr[i]) : n->attr[i];
     m.stage = TC__LOOP, m.in = in, m.attr = attr;
-    if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_is_streamed(l, n);
+    if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_kind_of(l, n);
     if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];
     made = tc__node_append(&l->list, &m);
     if (!made)
@@ -16804,17 +16859,22 @@ static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
 // Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
 enum { TC__LANES_16_ROWS = 8 };
 
+// Whether the kernel can have vectors of 16 elements.
+static int tc__group_takes_16(const tc__group *g, tc__emit target) {
+    if (target < TC__EMIT_AVX512) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (!tc__node_takes_16(g, g->body.node.at[i])) return 0;
+    return 1;
+}
+
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
 // of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
-    if (target < TC__EMIT_AVX512) return TC__VECTOR;
     if (g->kind == TC__CONTRACTION &&
         tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <=
             TC__LANES_16_ROWS)
         return TC__VECTOR;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (!tc__node_takes_16(g, g->body.node.at[i])) return TC__VECTOR;
-    return 2 * TC__VECTOR;
+    return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }
 // ---- gen/kernel/range.c -------------------------------------------------
 // What is known of a value's range, so that a kernel may call the form of a function that
@@ -17657,6 +17717,12 @@ static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
     return tc__power_of_two_above(tc__ix_value(n));
 }
 
+// Whether a loop over columns that has accumulators keeps their 32 lanes in named vectors.
+static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
+    int knob = g->tuning.knob[TC__KNOB_SUMS];
+    return knob ? knob == TC__SUMS_NAMED : loop->attr[2] >= 4;
+}
+
 // Finds every accumulator and the loop that steps it. 0 = reported.
 static int tc__find_accs(tc__printer *p) {
     const tc__node *stack[TC__PRINT_DEPTH];
@@ -17677,7 +17743,7 @@ static int tc__find_accs(tc__printer *p) {
         a->used = 1, a->monoid = (tc__op)n->attr[0],
         a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
-        a->form = a->loop->attr[2] >= 4 ? TC__ACC_NAMED : TC__ACC_ARRAY;
+        a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
         if (p->g->vector == TC__ROW) a->form = TC__ACC_LANES;
         a->lanes = tc__lanes_in_use(p->g, a->loop);
     }
@@ -17878,12 +17944,39 @@ static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
 
 static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+// Blocks that measuring may choose instead: rows, and vectors of columns.
+static const struct {
+    const char *name;
+    uint8_t rows, vectors;
+} tc__tiles[] = {{"2x4", 2, 4},   {"3x2", 3, 2},   {"3x4", 3, 4},  {"4x3", 4, 3},
+                 {"6x2", 6, 2},   {"6x4", 6, 4},   {"8x2", 8, 2},  {"8x3", 8, 3},
+                 {"12x1", 12, 1}, {"12x2", 12, 2}, {"14x2", 14, 2}};
+
+// A block as it was chosen. A flipped one has rows of the panel for columns, which are given.
+static void tc__contract_tile(tc__contract *q, int tile) {
+    q->rows = tc__tiles[tile].rows;
+    if (q->flip) return;
+    if (q->grain < q->rows) q->rows = (int)q->grain;
+    q->width = tc__tiles[tile].vectors * q->lanes;
+}
+
+// What a knob makes of a number.
+static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
+    int to = g->tuning.knob[k];
+    return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
+}
+
 // Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
+    int tile = q->g->tuning.knob[TC__KNOB_TILE];
+    if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
+    if (tile) {
+        tc__contract_tile(q, tile - 1);
+        return;
+    }
     if (q->flip) {
-        q->width = (int)tc__padded(q->grain, q->lanes);
         q->rows = most / (q->width / q->lanes);
         if (q->rows > 8) q->rows = 8;
         if (q->rows < 2) q->rows = 2;
@@ -17905,7 +17998,9 @@ static void tc__contract_columns(tc__contract *q) {
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
     int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
-    int64_t wide = TC__CONTRACT_PANELS / (bytes * (depth ? depth : 1)) / unit * unit;
+    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
+    if (q->g->tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
@@ -17966,7 +18061,8 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
-    q.grain = m < 1 ? 1 : m < TC__CONTRACT_GRAIN ? m : (int64_t)TC__CONTRACT_GRAIN;
+    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
+    q.grain = m < 1 ? 1 : m < most ? m : most;
     q.left_nodes = !tc__is_plain(&q, g->left);
     if (tc__is_plain(&q, g->right)) {
         int adjacent = tc__is_adjacent(&q, g->right);
@@ -19122,7 +19218,12 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
     int dtype = p->g->buffer.at[n->attr[0]].dtype;
-    if (n->n_attr < 3 || !n->attr[2] || tc__dtypes[dtype].bytes < 4 || p->tail) return 0;
+    int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
+                    ? TC__STORE_MAY_STREAM
+                    : TC__STORE_STREAMS;
+    if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
+    if (n->n_attr < 3 || n->attr[2] < least || tc__dtypes[dtype].bytes < 4 || p->tail)
+        return 0;
     tc__ixpool *x = p->g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
@@ -19308,8 +19409,25 @@ typedef struct tc__c_range {
     int step;
 } tc__c_range;
 
-static int tc__c_vector_step(const tc__printer *p, const tc__node *n) {
-    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
+static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg,
+                              int chunked) {
+    for (int i = 0; i < TC__PRINT_ACCS; i++) {
+        const tc__acc *a = &p->acc[i];
+        if (!a->used || a->loop != loop) continue;
+        if ((arg || !tc__is_arg(a)) && (!chunked || tc__c_is_chunked(a))) return 1;
+    }
+    return 0;
+}
+
+// Elements that one step of a loop along the vector takes.
+static int tc__loop_step(const tc__printer *p, const tc__node *n) {
+    int knob = p->g->tuning.knob[TC__KNOB_STEPS];
+    if (n->attr[0] == TC__ROW) return TC__LANES;
+    if (tc__c_loop_has_acc(p, n, 1, 0))
+        return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
+    if (knob == TC__STEPS_VECTOR) return p->unit;
+    if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
+    return knob == TC__STEPS_LANES || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
@@ -19334,7 +19452,7 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     memset(&r, 0, sizeof r);
     int worker = n->attr[1] == TC__BIND_WORKER;
     long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
-    r.id = n->id, r.step = tc__c_vector_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
+    r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
         tc__ix_is_const(n->attr[5])) {
         r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
@@ -19366,16 +19484,6 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
         "const %s full%u = end%u > begin%u ? end%u - (end%u - begin%u) %% %d : begin%u;\n",
         p->d->index, r.id, r.id, r.id, r.id, r.id, r.id, r.step, r.id);
     return r;
-}
-
-static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg,
-                              int chunked) {
-    for (int i = 0; i < TC__PRINT_ACCS; i++) {
-        const tc__acc *a = &p->acc[i];
-        if (!a->used || a->loop != loop) continue;
-        if ((arg || !tc__is_arg(a)) && (!chunked || tc__c_is_chunked(a))) return 1;
-    }
-    return 0;
 }
 
 // Row pointers for the accesses inside the loops nested in [begin, end).
@@ -19468,12 +19576,16 @@ static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
 
 // Rows that several phases go over are in the caches but for the first phase, which waits
 // for memory while the last one leaves it idle: so that one asks for the next row.
-static int tc__c_wants_prefetch(const tc__printer *p, const tc__node *loop) {
-    const tc__node *first = tc__c_column_loop(p->g, 0);
-    int64_t columns = tc__ix_hi(p->g->body.ix, p->g->cols);
-    return p->g->kind == TC__REDUCTION && p->axis == TC__COL && p->outer == TC__ROW &&
-           loop == tc__c_column_loop(p->g, 1) && first && loop != first &&
-           columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
+static int tc__may_prefetch(const tc__group *g) {
+    return g->kind == TC__REDUCTION && g->vector == TC__COL &&
+           tc__c_column_loop(g, 0) != tc__c_column_loop(g, 1);
+}
+
+static int tc__prefetches(const tc__group *g) {
+    int knob = g->tuning.knob[TC__KNOB_PREFETCH];
+    int64_t columns = tc__ix_hi(g->body.ix, g->cols);
+    if (knob || !tc__may_prefetch(g)) return knob == TC__PREFETCH_ON && tc__may_prefetch(g);
+    return columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
 }
 
 // The distance to the same column of the next row, 0 = n is no stream of whole rows.
@@ -19489,7 +19601,8 @@ static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
 
 // `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.
 static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
-    if (!tc__c_wants_prefetch(p, loop)) return;
+    int last = p->outer == TC__ROW && loop == tc__c_column_loop(p->g, 1);
+    if (!last || !tc__prefetches(p->g)) return;
     uint32_t begin = tc__c_column_loop(p->g, 0)->id;
     for (uint32_t id = begin; id < tc__loop_end(p->g, begin); id++) {
         const tc__node *n = tc__body(p, id);
@@ -23250,11 +23363,11 @@ static void tc__prelude_close(tc__prelude *q) {
     tc__map_free(&q->words);
 }
 
-// Appends the head of a translation unit that holds the kernels of `groups`, which have
-// vectors of one size and were printed to `texts`. 1, or 0 = reported.
+// Appends the head of a translation unit that holds the kernels of `groups`, which were printed to
+// `texts` with vectors of `lanes` elements. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
                                         int count, const tc__text *const *text, int texts,
-                                        tc__emit target) {
+                                        tc__emit target, int lanes) {
     tc__prelude q;
     tc__text steps;
     uint64_t found;
@@ -23262,7 +23375,7 @@ TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *g
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
     int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
              tc__prelude_mark(&q, text, texts, &steps);
-    tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
+    tc__put_abi(out, target, lanes);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
@@ -23284,11 +23397,184 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
     tc__text_init(&kernels, out->ctx);
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_c, symbols[i]);
-    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target);
+    int lanes = count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR;
+    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target, lanes);
     if (ok) tc__put_raw(out, kernels.at, kernels.size);
     ok = ok && !kernels.failed;
     tc__text_free(&kernels);
     return ok && !out->failed;
+}
+// ---- gen/kernel/tune.c --------------------------------------------------
+// What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
+// the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
+// depends on a tuning: reductions keep their 32 lanes, products their order of k.
+//
+// A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
+// stages before found best.
+
+typedef enum tc__tune_stage {
+    TC__STAGE_REGISTERS, // what the inner loops hold
+    TC__STAGE_MEMORY,    // how they meet the caches
+    TC__STAGE_THREADS,   // no other code
+    TC__STAGES
+} tc__tune_stage;
+
+enum { TC__KNOB_VALUES = 12, TC__CANDIDATES = 48 }; // at most: of a knob, of a stage
+
+// name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
+static const struct {
+    const char *name;
+    tc__tune_stage stage;
+    const char *value[4];
+} tc__knobs[TC__KNOBS] = {
+    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL}},
+    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64"}},
+    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL}},
+    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL}},
+    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL}},
+    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL}},
+    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
+    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
+    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
+};
+
+static int tc__knob_values(int knob) {
+    int n = 1;
+    if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
+    while (n < 4 && tc__knobs[knob].value[n]) n++;
+    return n;
+}
+
+static int tc__tuning_is_default(const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k]) return 0;
+    return 1;
+}
+
+// "lanes 8, stores streamed", or "default".
+static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
+    const char *between = "";
+    if (tc__tuning_is_default(t)) tc__put(out, "default");
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int v = t->knob[k];
+        if (!v) continue;
+        tc__put(out, "%s%s %s", between, tc__knobs[k].name,
+                k == TC__KNOB_TILE ? tc__tiles[v - 1].name : tc__knobs[k].value[v]);
+        between = ", ";
+    }
+}
+
+// ---- what a group has ----
+
+// A loop over columns whose vector runs along them, with accumulators or without: 1 = it has one whose
+// `unroll` is at least `least` (wanted 1), or less (wanted 0).
+static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
+    const tc__node *loop = NULL;
+    int acc = 0;
+    if (g->vector != TC__COL) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
+        acc |= n->op == TC_OP_ACC;
+        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
+        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
+    }
+    return 0;
+}
+
+static int tc__has_store(const tc__group *g, tc__store_kind kind) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
+        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
+    }
+    return 0;
+}
+
+// Sums that fit into the registers beside what is multiplied.
+static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
+    static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    plain.lanes = lanes;
+    tc__contract q = tc__contract_plan(&plain);
+    int pair =
+        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
+    int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
+    if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
+    return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
+}
+
+// ---- what is legal ----
+
+// Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
+static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
+    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    if (!v) return 1;
+    switch ((tc__knob)knob) {
+    case TC__KNOB_LANES:
+        return v == 1 ? chosen != TC__VECTOR
+                      : chosen == TC__VECTOR && tc__group_takes_16(g, target);
+    case TC__KNOB_STEPS:
+        if (product) return 0;
+        if (v == TC__STEPS_TWICE) return tc__has_loop(g, 0, 0, 1);
+        return tc__has_loop(g, 0, 4, v == TC__STEPS_VECTOR);
+    case TC__KNOB_SUMS: return tc__has_loop(g, 1, 4, v == TC__SUMS_IN_MEMORY);
+    case TC__KNOB_STORES:
+        return tc__has_store(g, v == TC__STORES_CACHED ? TC__STORE_STREAMS
+                                                       : TC__STORE_MAY_STREAM);
+    case TC__KNOB_PREFETCH:
+        return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
+    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
+    case TC__KNOB_PANEL:
+    case TC__KNOB_BLOCK: return product;
+    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOBS: break;
+    }
+    return 0;
+}
+
+static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tuning *t) {
+    int v = t->knob[TC__KNOB_LANES];
+    return v ? v * (int)TC__VECTOR : tc__choose_lanes(g, target);
+}
+
+// Whether a tuning that somebody else found can be one of this group.
+static int tc__tuning_fits(const tc__group *g, tc__emit target, const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k] >= tc__knob_values(k)) return 0;
+    int lanes = tc__tuning_lanes(g, target, t);
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (!tc__knob_fits(g, target, lanes, k, t->knob[k])) return 0;
+    return 1;
+}
+
+// The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
+static int tc__candidates(const tc__group *g, tc__emit target, tc__tune_stage stage,
+                          const tc__tuning *base, tc__tuning *out) {
+    int n = 1;
+    out[0] = *base;
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int before = n;
+        if (tc__knobs[k].stage != stage) continue;
+        for (int v = 1; v < tc__knob_values(k); v++)
+            for (int i = 0; i < before && n < TC__CANDIDATES; i++) {
+                tc__tuning *t = &out[n];
+                *t = out[i];
+                t->knob[k] = (uint8_t)v;
+                n += tc__knob_fits(g, target, tc__tuning_lanes(g, target, t), k, v);
+            }
+    }
+    return n;
+}
+
+// Makes the group what the tuning says.
+static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
+    g->tuning = *t;
+    g->lanes = tc__tuning_lanes(g, target, t);
+    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
 }
 // ---- gen/kernel/print_cuda_plan.c ---------------------------------------
 // How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
@@ -39602,6 +39888,18 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+// What measuring a kernel found: see exec/choice.c.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
+typedef struct tc__choice {
+    uint8_t digest[32]; // of its key
+    tc__chosen chosen;
+} tc__choice;
+
 typedef struct tc__workshop tc__workshop; // exec/workshop.c
 
 typedef struct tc__library {
@@ -39621,6 +39919,8 @@ typedef struct tc__library {
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
+    TC__VEC(tc__choice) choice;
+    tc__map chosen; // first 8 bytes of the digest -> index in choice
     int warned;
 } tc__library;
 
@@ -39650,6 +39950,7 @@ typedef struct tc__order {
     int has_host;        //   and whether it has a function of the host, too
     int lanes;           // of its vectors; 0 = a custom op
     int known;           // 1 = the process had it
+    int chosen;          // of a trial: it is to be on disk
     int settled;         // 1 = `run` is the answer
     tc__dl_function run; // NULL = interpret
 } tc__order;
@@ -39658,6 +39959,7 @@ typedef struct tc__order {
 typedef struct tc__unit {
     tc__text text;
     uint32_t order[TC__UNIT_KERNELS], count;
+    tc__blob so; // out: of a trial, else it is on disk
 } tc__unit;
 
 // Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
@@ -39666,7 +39968,8 @@ typedef struct tc__job {
     tc__library *library;
     int numerics;
     TC__VEC(tc__order) order; // out: settled, run
-    TC__VEC(tc__unit) unit;   // out: nothing
+    TC__VEC(tc__unit) unit;   // out: so
+    int trial;                // its kernels are candidates, of which few are kept
     struct {
         uint64_t start, end;
         int is_compiler;
@@ -39684,8 +39987,10 @@ static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->co
 
 static void tc__library_tables(tc__library *b) {
     memset(&b->compiled, 0, sizeof b->compiled);
+    memset(&b->choice, 0, sizeof b->choice);
     tc__modules_init(&b->modules, tc__library_ctx(b));
     tc__map_init(&b->known, tc__library_ctx(b));
+    tc__map_init(&b->chosen, tc__library_ctx(b));
 }
 
 // A fork may have happened while another thread was at the tables: the child begins with new ones.
@@ -39729,6 +40034,8 @@ static void tc__library_free(tc__library *b) {
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
     TC__VEC_FREE(c, b->compiled);
+    tc__map_free(&b->chosen);
+    TC__VEC_FREE(c, b->choice);
     tc__string_free(c, b->compiler);
     tc__string_free(c, b->cache_dir);
     tc__mutex_free(&b->lock);
@@ -39887,16 +40194,30 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
     return o->settled;
 }
 
+// Puts the object of a unit on disk, under the keys of its kernels; of a trial, of those that were chosen.
 static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
-                             const tc__module *m, const tc__blob *so) {
+                             const tc__blob *so) {
     tc__cache_key key[TC__UNIT_KERNELS];
     tc__text text[TC__UNIT_KERNELS];
+    uint8_t digest[32];
+    uint32_t n = 0;
     int ok = 1;
     if (!k->cache) return;
-    for (uint32_t i = 0; i < u->count; i++)
-        ok &= tc__order_key(k, &j->order.at[u->order[i]], &text[i], &key[i]);
-    if (ok) tc__cache_put_all(k->cache, key, (int)u->count, m->digest, so->at, so->size);
-    for (uint32_t i = 0; i < u->count; i++) tc__text_free(&text[i]);
+    for (uint32_t i = 0; i < u->count; i++) {
+        const tc__order *o = &j->order.at[u->order[i]];
+        if (j->trial && !o->chosen) continue;
+        ok &= tc__order_key(k, o, &text[n], &key[n]);
+        n++;
+    }
+    tc__blake2s(digest, NULL, 0, so->at, so->size);
+    if (ok && n) tc__cache_put_all(k->cache, key, (int)n, digest, so->at, so->size);
+    for (uint32_t i = 0; i < n; i++) tc__text_free(&text[i]);
+}
+
+// The kernels of a trial that were chosen go to disk.
+static void tc__job_publish(tc__desk *k, tc__job *j) {
+    for (size_t i = 0; i < j->unit.count; i++)
+        if (j->unit.at[i].so.at) tc__unit_publish(k, j, &j->unit.at[i], &j->unit.at[i].so);
 }
 
 // ---- compiler ----
@@ -39910,7 +40231,7 @@ static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
+static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u, tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
@@ -39923,9 +40244,12 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
         tc__order_settle(b, o, run);
     }
     tc__library_unlock(b);
-    if (whole) tc__unit_publish(k, j, u, m, so);
+    if (whole && !j->trial) tc__unit_publish(k, j, u, so);
     const tc__order *first = &j->order.at[u->order[0]];
-    if (first->custom && !whole) {
+    if (j->trial) {
+        if (whole) u->so = *so, memset(so, 0, sizeof *so);
+        if (!whole) tc__log(k->ctx, TC__LOG_AUTOTUNE, "candidates that do not compile");
+    } else if (first->custom && !whole) {
         tc__custom_warn(k, first, so->size != 0);
     } else if (!whole) {
         tc__library_warn(
@@ -39936,7 +40260,7 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
     tc__job_span(j, start, 0);
 }
 
-static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
+static void tc__units_build(tc__desk *k, tc__job *j, tc__unit *u, size_t n) {
     tc__blob so[TC__UNIT_MOST];
     const char *source[TC__UNIT_MOST];
     size_t size[TC__UNIT_MOST];
@@ -39974,7 +40298,10 @@ static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
 static void tc__job_free(tc__job *j) {
     tc_ctx *c = j->ctx;
     for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
-    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
+    for (size_t i = 0; i < j->unit.count; i++) {
+        tc__text_free(&j->unit.at[i].text);
+        tc__blob_free(c, &j->unit.at[i].so);
+    }
     TC__VEC_FREE(c, j->order);
     TC__VEC_FREE(c, j->unit);
     tc__free(c, j, sizeof *j);
@@ -40285,7 +40612,7 @@ static tc__pool *tc__pool_of(tc_ctx *c) {
 // Time spent in all stages but recording, so far.
 static uint64_t tc__busy_ns(const tc_ctx *c) {
     const tc_stats *s = &c->stats;
-    return s->pass_ns + s->emit_ns + s->cc_ns + s->load_ns + s->run_ns;
+    return s->pass_ns + s->emit_ns + s->cc_ns + s->load_ns + s->autotune_ns + s->run_ns;
 }
 
 static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
@@ -40799,6 +41126,7 @@ typedef enum tc__span_kind {
     TC__SPAN_TEXT,
     TC__SPAN_COMPILER,
     TC__SPAN_LOAD,
+    TC__SPAN_TUNE,
     TC__SPAN_RUN,    // a program, its kernels inside
     TC__SPAN_KERNEL, // `of` is a row
     TC__SPAN_PART,   // what one worker did of it
@@ -40902,6 +41230,15 @@ static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t start, uint64_
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
 
+// What is known of a launch by measuring.
+typedef enum tc__tuned {
+    TC__TUNED_NOT,   // nobody asked
+    TC__TUNED_OPEN,  // it is to be measured
+    TC__TUNED_HERE,  // it was
+    TC__TUNED_KNOWN, // process or disk knew
+    TC__TUNED_LATE   // there was no time for it
+} tc__tuned;
+
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
@@ -40913,6 +41250,8 @@ typedef struct tc__launch {
     int64_t items, grain;  // work items, and how many of them are worth a thread
     uint32_t order;        // of the program's job, while there is one
     uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
+    tc__tuned tuned;
+    tc__chosen chosen; // HERE, KNOWN
 } tc__launch;
 
 typedef struct tc__output {
@@ -40946,6 +41285,13 @@ typedef enum tc__tier {
     TC__TIER_BUILDING   // compiled in the background
 } tc__tier;
 
+// Whether kernels of a program are tuned: "max-autotune".
+typedef enum tc__autotune {
+    TC__AUTOTUNE_OFF,
+    TC__AUTOTUNE_RECALL, // as far as it is known how
+    TC__AUTOTUNE_SEARCH  // the first run measures what is not
+} tc__autotune;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     uint32_t number; // in its region, in the order of making
@@ -40977,14 +41323,16 @@ typedef struct tc__program {
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
-    int verify;      // 1 = its first compiled run is compared with the interpreter
-    tc__tier tier;   // whether it waits for code
-    void *job;       // BUILDING: the tc__job that will have it
-    int overlaps;    // a written external shares memory with another one
-    int customs;     // launches of custom ops
-    int counted;     // its arena is in tc_stats
-    tc_stats before; // of the context when making it began
-    tc_stats after;  //   and ended
+    int verify;    // 1 = its first compiled run is compared with the interpreter
+    tc__tier tier; // whether it waits for code
+    tc__autotune autotune;
+    uint64_t tune_ns; // that measuring took
+    void *job;        // BUILDING: the tc__job that will have it
+    int overlaps;     // a written external shares memory with another one
+    int customs;      // launches of custom ops
+    int counted;      // its arena is in tc_stats
+    tc_stats before;  // of the context when making it began
+    tc_stats after;   //   and ended
     uint64_t runs, run_ns;
     uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
 } tc__program;
@@ -41123,6 +41471,17 @@ static int tc__may_fail(const tc__program *p) {
     return 0;
 }
 
+// Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
+// not written past them.
+static void tc__store_in_place(tc__group *k, uint32_t node) {
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_STORE) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (b->place == TC__BUF_NODE && b->source == node) n->attr[2] = TC__STORE_CACHED;
+    }
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
@@ -41136,6 +41495,7 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
     for (size_t i = writer + 1; i < p->launch.count; i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return;
     o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
+    if (o->direct) tc__store_in_place(p->launch.at[writer].group, o->node);
 }
 
 // ---- making ----
@@ -41250,15 +41610,36 @@ static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
 }
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    tc__tuning rules;
     if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
-    l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
-    if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
+    memset(&rules, 0, sizeof rules);
+    tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     l->args.buf = l->buf, l->args.flag = p->flag;
     return l->interp != NULL;
 }
 
+// Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
+// it is as before.
+static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+    tc__tuning before = l->group->tuning;
+    tc__group_tune(l->group, p->ctx->target, t);
+    p->laid_out = 0;
+    if (l->group->kind != TC__CONTRACTION) return 1;
+    tc__interp *interp = tc__interp_prepare(p->ctx, l->group); // items are others
+    if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
+    tc__interp_free(l->interp);
+    l->interp = interp;
+    return 1;
+}
+
 // ---- laying out: everything that depends on the sizes of a run ----
+
+// Threads that kernels of the program may use.
+static int tc__program_threads(const tc__program *p) {
+    int all = tc__threads(p->ctx);
+    return p->threads && p->threads < all ? p->threads : all;
+}
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
@@ -41266,6 +41647,11 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
+    int knob = l->group->tuning.knob[TC__KNOB_THREADS], all = tc__program_threads(p);
+    int threads = knob == TC__THREADS_ONE    ? 1
+                  : knob == TC__THREADS_HALF ? (all + 1) / 2
+                                             : all;
+    if (knob) l->grain = l->items / threads + (l->items % threads != 0);
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
     if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
@@ -41283,9 +41669,9 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     return (most + 4096 + 63) / 64 * 64;
 }
 
-// Scratch of all workers; it only grows.
-static int tc__program_scratch(tc__program *p, const tc__ixenv *env) {
-    size_t threads = (size_t)tc__threads(p->ctx), want = tc__scratch_wanted(p, env);
+// At least `want` bytes of scratch for each worker; it only grows.
+static int tc__program_scratch(tc__program *p, size_t want) {
+    size_t threads = (size_t)tc__threads(p->ctx);
     if (want > p->scratch_bytes) {
         if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_bytes * threads);
         p->scratch_bytes = want;
@@ -41378,7 +41764,8 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!tc__program_scratch(p, &env) || !tc__program_addresses(p)) return 0;
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env)) || !tc__program_addresses(p))
+        return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         tc__launch_lay_out(p, &p->launch.at[i], &env);
     tc__program_count(p, 1);
@@ -41504,6 +41891,155 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     }
     return p;
 }
+// ---- gen/exec/choice.c --------------------------------------------------
+// What measuring kernels found, remembered: in the process, and on disk for the next one. Input: the text
+// of a kernel as the rules have it, and everything else that its times depend on: sizes, threads,
+// compiler, CPU. Output: a tuning.
+//
+// An entry is a hint: only a tuning that the group could have found itself is taken, written as we write
+// it; anything else is as if there were nothing. Which tuning is taken changes no bit of a result.
+
+#if TC__JIT
+
+enum { TC__CHOICE_MOST = 256 }; // bytes of an entry
+
+// Sizes of the kernel in this run: what it goes over, and its buffers.
+static void tc__put_choice_sizes(tc__text *t, const tc__group *g, const tc__ixenv *env) {
+    const tc__ixpool *x = g->body.ix;
+    tc__put(t, "sizes %lld %lld %lld, buffers", (long long)tc__ix_eval(x, g->rows, env),
+            (long long)tc__ix_eval(x, g->cols, env),
+            (long long)(g->kind == TC__CONTRACTION ? tc__ix_eval(x, g->depth, env) : 0));
+    for (size_t i = 0; i < g->buffer.count; i++)
+        tc__put(t, " %lld", (long long)tc__ix_eval(x, g->buffer.at[i].numel, env));
+    tc__put(t, "\n");
+}
+
+// The key of a launch whose kernel, tuned by nothing, has this text. The desk is ready. 0 = out of memory.
+static int tc__choice_key(tc__text *t, const tc__desk *k, const tc__program *p,
+                          const tc__launch *l, const tc__text *kernel) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    tc__put(t, "tcompile %s %016llx\ntuning of\n%s\ncpu %08x %08x, %d threads\n",
+            TC_VERSION, (unsigned long long)TC__BUILD_ID, tc__cc_identity(k->cc),
+            tc__cpu_of(p->ctx), (unsigned)tc__cpu_model(), tc__program_threads(p));
+    tc__put_choice_sizes(t, l->group, &env);
+    tc__put_raw(t, kernel->at, kernel->size);
+    return !t->failed;
+}
+
+// ---- an entry as text ----
+
+static size_t tc__choice_print(char *out, const tc__chosen *c) {
+    size_t n = (size_t)snprintf(out, TC__CHOICE_MOST, "tuning");
+    for (int k = 0; k < TC__KNOBS; k++)
+        n += (size_t)snprintf(out + n, TC__CHOICE_MOST - n, " %d", c->tuning.knob[k]);
+    n += (size_t)snprintf(out + n, TC__CHOICE_MOST - n, "; %u tried; %llu %llu ns\n",
+                          (unsigned)c->tried, (unsigned long long)c->ns,
+                          (unsigned long long)c->default_ns);
+    return n;
+}
+
+// Takes `word` from the text, or a number; 0 = something else stands there.
+static int tc__choice_word(const char **at, const char *end, const char *word) {
+    size_t n = strlen(word);
+    if ((size_t)(end - *at) < n || memcmp(*at, word, n)) return 0;
+    *at += n;
+    return 1;
+}
+
+static int tc__choice_number(const char **at, const char *end, uint64_t most, uint64_t *v) {
+    const char *first = *at;
+    for (*v = 0; *at < end && **at >= '0' && **at <= '9'; ++*at) {
+        *v = *v * 10 + (uint64_t)(**at - '0');
+        if (*v > most) return 0;
+    }
+    return *at > first;
+}
+
+// Whether the bytes are an entry, whole and written as we write it.
+static int tc__choice_parse(const void *data, size_t size, tc__chosen *c) {
+    const char *at = (const char *)data, *end = at + size;
+    char again[TC__CHOICE_MOST];
+    uint64_t v;
+    memset(c, 0, sizeof *c);
+    if (!tc__choice_word(&at, end, "tuning")) return 0;
+    for (int k = 0; k < TC__KNOBS; k++) {
+        if (!tc__choice_word(&at, end, " ") || !tc__choice_number(&at, end, 255, &v))
+            return 0;
+        c->tuning.knob[k] = (uint8_t)v;
+    }
+    if (!tc__choice_word(&at, end, "; ") || !tc__choice_number(&at, end, 1000000, &v))
+        return 0;
+    c->tried = (uint32_t)v;
+    if (!tc__choice_word(&at, end, " tried; ")) return 0;
+    if (!tc__choice_number(&at, end, UINT64_MAX / 1000, &c->ns)) return 0;
+    if (!tc__choice_word(&at, end, " ")) return 0;
+    if (!tc__choice_number(&at, end, UINT64_MAX / 1000, &c->default_ns)) return 0;
+    return tc__choice_print(again, c) == size && !memcmp(again, data, size);
+}
+
+// ---- finding and keeping ----
+
+static void tc__choice_remember(tc__library *b, const uint8_t *digest,
+                                const tc__chosen *c) {
+    tc__choice e;
+    uint64_t i;
+    memcpy(e.digest, digest, sizeof e.digest);
+    e.chosen = *c;
+    tc__library_lock(b);
+    if (tc__map_get(&b->chosen, tc__digest_word(digest), &i))
+        b->choice.at[i] = e;
+    else if (TC__PUSH(tc__library_ctx(b), b->choice, e))
+        tc__map_set(&b->chosen, tc__digest_word(digest), b->choice.count - 1);
+    tc__library_unlock(b);
+}
+
+static int tc__choice_known(tc__library *b, const uint8_t *digest, tc__chosen *c) {
+    uint64_t i;
+    tc__library_lock(b);
+    int ok = tc__map_get(&b->chosen, tc__digest_word(digest), &i) &&
+             !memcmp(b->choice.at[i].digest, digest, 32);
+    if (ok) *c = b->choice.at[i].chosen;
+    tc__library_unlock(b);
+    return ok;
+}
+
+static int tc__choice_read(tc__desk *k, const tc__text *key, tc__chosen *c) {
+    tc__blob data;
+    if (!k->cache || !tc__cache_get(k->cache, key->at, key->size, &data)) return 0;
+    int ok = tc__choice_parse(data.at, data.size, c);
+    tc__blob_free(k->ctx, &data);
+    if (!ok) tc__log(k->ctx, TC__LOG_AUTOTUNE, "an entry on disk that is none; ignored");
+    return ok;
+}
+
+// What process or disk knows of the key; 0 = nothing that fits the group.
+static int tc__choice_find(tc__desk *k, const tc__text *key, const tc__group *g,
+                           tc__emit target, tc__chosen *c) {
+    uint8_t digest[32];
+    tc__blake2s(digest, NULL, 0, key->at, key->size);
+    int known = tc__choice_known(k->library, digest, c);
+    if (!known && !tc__choice_read(k, key, c)) return 0;
+    if (!tc__tuning_fits(g, target, &c->tuning)) {
+        tc__log(k->ctx, TC__LOG_AUTOTUNE,
+                "an entry on disk with a tuning that cannot be; ignored");
+        return 0;
+    }
+    if (!known) tc__choice_remember(k->library, digest, c);
+    return 1;
+}
+
+static void tc__choice_keep(tc__desk *k, const tc__text *key, const tc__chosen *c) {
+    uint8_t digest[32];
+    char text[TC__CHOICE_MOST];
+    tc__blake2s(digest, NULL, 0, key->at, key->size);
+    tc__choice_remember(k->library, digest, c);
+    size_t n = tc__choice_print(text, c);
+    if (k->cache) tc__cache_put(k->cache, key->at, key->size, text, n);
+}
+
+#endif // TC__JIT
 // ---- gen/exec/kernels.c -------------------------------------------------
 // A program's kernels: printed as orders, given to the library (exec/library.c), and what comes back.
 // A program runs interpreted until it has taken its code.
@@ -41585,20 +42121,58 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l, int num
     return 1;
 }
 
-// Orders launch l's kernel, once however many launches have it.
-static int tc__job_order(tc__job *j, tc__launch *l) {
+// Orders launch l's kernel as it is tuned, once however many launches have it: its place is *at. -1 =
+// reported, 1 = the process has it, and nobody asked for it before.
+static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), -1;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
-    l->order = i;
-    if (i < j->order.count) return tc__text_free(&o.text), 1;
-    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
-    if (!tc__order_known(j->library, &j->order.at[i])) return 1;
+    *at = i;
+    if (i < j->order.count) return tc__text_free(&o.text), 0;
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), -1;
+    return tc__order_known(j->library, &j->order.at[i]);
+}
+
+static int tc__job_order(tc__job *j, tc__launch *l) {
+    int known = tc__job_add(j, l, &l->order);
+    uint32_t i = l->order;
+    if (known <= 0) return !known;
     j->ctx->stats.memory_hits++;
     tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
     tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
     return 1;
+}
+
+// Tunes launch l as process or disk know is best. Else it is to be measured.
+static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
+    tc_ctx *c = p->ctx;
+    tc__error_mark before = tc__error_now(c);
+    tc__text key;
+    tc__order o;
+    tc__text_init(&key, c);
+    if (tc__order_print(c, &o, l, p->numerics) && tc__choice_key(&key, k, p, l, &o.text) &&
+        tc__choice_find(k, &key, l->group, c->target, &l->chosen) &&
+        tc__launch_tune(p, l, &l->chosen.tuning))
+        l->tuned = TC__TUNED_KNOWN;
+    tc__text_free(&o.text);
+    tc__text_free(&key);
+    tc__error_restore(c, before);
+}
+
+static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    uint64_t start = tc__now_ns();
+    if (p->autotune == TC__AUTOTUNE_OFF) return;
+    int ok = ready(k);
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
+        l->tuned = TC__TUNED_OPEN;
+        if (ok) tc__launch_recall(p, k, l);
+    }
+    p->ctx->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
 
 static size_t tc__job_open_orders(const tc__job *j) {
@@ -41656,7 +42230,7 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
         return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
     tc__put_numerics(&u->text, j->numerics);
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
-                               j->ctx->target);
+                               j->ctx->target, j->order.at[u->order[0]].lanes);
     for (uint32_t i = 0; ok && i < u->count; i++)
         tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
     return ok && !u->text.failed;
@@ -41746,6 +42320,7 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
 // Gives the launches of the program their compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
+    if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
     tc__job *j = tc__program_order(p, what);
     if (!j) return;
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
@@ -41757,6 +42332,7 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
 // will be none.
 static int tc__program_compile_later(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
+    tc__program_recall(p, tc__desk_is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);
@@ -42061,6 +42637,12 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
+static int tc__region_tunes(const tc__region *r) {
+    const char *mode = r->options.mode;
+    return mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE] ||
+           mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS];
+}
+
 // 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
 static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
@@ -42068,6 +42650,9 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->backend->own.run && !tc__foreign_start(p, r))
         return p->tier = TC__TIER_POSTPONED, 0;
     if (p->backend->own.run) return 1;
+    if (tc__region_tunes(r))
+        p->autotune =
+            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
@@ -42409,6 +42994,859 @@ static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
 #    pragma GCC pop_options
 #endif
 
+// ---- gen/exec/launch.c --------------------------------------------------
+// One launch: where the user's memory is, its kernel over a range of items, and the bits that it leaves.
+// Whoever runs kernels, for results or to time them, does it by this.
+
+static void *tc__external_data(tc_ctx *c, const tc__external *e) {
+    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
+    return (char *)e->storage->data + e->offset * bytes;
+}
+
+static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
+    tc__launch *l = (tc__launch *)arg;
+    tc__fp_state host = tc__fp_enter();
+    if (l->run)
+        l->run(&l->args, lo, hi, worker);
+    else
+        tc__interp_run(l->interp, &l->args, lo, hi, worker);
+    tc__fp_leave(host);
+}
+
+// Elements that differ; NaN equals NaN.
+static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t bytes) {
+    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
+    if (!memcmp(a, b, bytes)) return 0;
+    for (size_t at = 0; at < bytes; at += size) {
+        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
+        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
+        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
+        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
+    }
+    return wrong;
+}
+
+// ---- gen/base/once_begin.c ----------------------------------------------
+// include-many: from here to base/once_end.c stands code that runs once per program, or never.
+// gcc takes 2 s of -O2 for it, and all that gives is 4 % of the time to make a program.
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#    define TC__ONCE_CODE
+#    pragma GCC push_options
+#    pragma GCC optimize("Og")
+#endif
+// ---- gen/exec/heat.c ----------------------------------------------------
+// One kernel measured: several codes of it in turn on the buffers of a program's run, their bits
+// compared. Input: a launch whose buffers are bound and whose inputs hold what they hold in a run, and
+// entrants. Output: the time of each, and which is best. Nothing is left changed: the results in memory
+// are those of the first entrant, who has to be right.
+//
+// A kernel that reads what it writes gets that memory as it was before each run.
+
+enum {
+    TC__HEAT_ROUNDS = 15,       // at most
+    TC__HEAT_LEAST = 3,         // rounds that everybody runs
+    TC__HEAT_SAMPLE_NS = 50000, // a sample repeats a shorter kernel up to this
+    TC__HEAT_REPEATS = 64,      //   but not more often
+    TC__HEAT_POISON = 0xa5      // in results, before bits are compared
+};
+
+typedef struct tc__entrant {
+    tc__tuning tuning;
+    uint32_t order;       // of the job that has its code; UINT32_MAX = it has its code
+    tc__kernel_fn run;    // NULL = none
+    int64_t items, grain; // of the launch
+    int out;              // it is no candidate any more
+    uint32_t samples;
+    uint64_t ns[TC__HEAT_ROUNDS];
+    uint64_t low, median; // lower quartile, and middle, of the samples
+} tc__entrant;
+
+// ---- where it runs ----
+
+// What the launch writes, by buffer.
+typedef struct tc__stand_buffer {
+    void *at;
+    size_t bytes;
+    int dtype;
+    uint8_t *want;   // what it is to hold afterwards; owned
+    uint8_t *before; // what it held, if the kernel reads it too; owned. NULL = it does not
+} tc__stand_buffer;
+
+typedef struct tc__stand {
+    tc_ctx *ctx;
+    tc__launch *launch;
+    uint64_t deadline; // when it is given up
+    TC__VEC(tc__stand_buffer) buffer;
+} tc__stand;
+
+static size_t tc__stand_bytes(const tc__group *g, const tc__kbuf *b, const tc__ixenv *env) {
+    return (size_t)tc__ix_eval(g->body.ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+}
+
+// Whether the launch reads memory that buffer `at` shows.
+static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
+                           const tc__stand_buffer *written) {
+    const tc__group *g = l->group;
+    uintptr_t x = (uintptr_t)written->at;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_LOAD) continue;
+        const tc__kbuf *b = &g->buffer.at[n->attr[0]];
+        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        uintptr_t y = (uintptr_t)l->buf[n->attr[0]];
+        if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
+    }
+    return 0;
+}
+
+static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
+    const tc__launch *l = s->launch;
+    const tc__kbuf *b = &l->group->buffer.at[i];
+    tc__stand_buffer w;
+    memset(&w, 0, sizeof w);
+    if (!b->written || b->place != TC__BUF_NODE) return 1;
+    w.at = l->buf[i], w.bytes = tc__stand_bytes(l->group, b, env), w.dtype = b->dtype;
+    if (!w.bytes) return 1;
+    int reads = tc__stand_reads(l, env, &w);
+    w.want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (reads) w.before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (reads && w.before) memcpy(w.before, w.at, w.bytes);
+    return TC__PUSH(s->ctx, s->buffer, w) && w.want && (!reads || w.before);
+}
+
+static void tc__stand_close(tc__stand *s) {
+    for (size_t i = 0; i < s->buffer.count; i++) {
+        tc__stand_buffer *b = &s->buffer.at[i];
+        if (b->want) tc__free(s->ctx, b->want, b->bytes);
+        if (b->before) tc__free(s->ctx, b->before, b->bytes);
+    }
+    TC__VEC_FREE(s->ctx, s->buffer);
+}
+
+// 0 = out of memory; to be closed all the same.
+static int tc__stand_open(tc__stand *s, tc__program *p, tc__launch *l, uint64_t deadline) {
+    tc__ixenv env;
+    int ok = 1;
+    memset(&env, 0, sizeof env);
+    memset(s, 0, sizeof *s);
+    env.sym = p->size.at;
+    s->ctx = p->ctx, s->launch = l, s->deadline = deadline;
+    for (size_t i = 0; ok && i < l->group->buffer.count; i++)
+        ok = tc__stand_add(s, &env, i);
+    return ok;
+}
+
+// Memory as it was before the kernel ran.
+static void tc__stand_reset(tc__stand *s) {
+    for (size_t i = 0; i < s->buffer.count; i++) {
+        const tc__stand_buffer *b = &s->buffer.at[i];
+        if (b->before) memcpy(b->at, b->before, b->bytes);
+    }
+}
+
+static int tc__stand_is_in_place(const tc__stand *s) {
+    for (size_t i = 0; i < s->buffer.count; i++)
+        if (s->buffer.at[i].before) return 1;
+    return 0;
+}
+
+// ---- one run ----
+
+static void tc__entrant_run(const tc__stand *s, const tc__entrant *e) {
+    tc__launch l = *s->launch;
+    l.run = e->run, l.items = e->items, l.grain = e->grain;
+    tc__pool_run(tc__pool_of(s->ctx), tc__launch_part, &l, l.items, l.grain);
+}
+
+// The results of one run, on memory that held something else.
+static void tc__entrant_results(tc__stand *s, const tc__entrant *e) {
+    for (size_t i = 0; i < s->buffer.count; i++)
+        memset(s->buffer.at[i].at, TC__HEAT_POISON, s->buffer.at[i].bytes);
+    tc__stand_reset(s);
+    tc__entrant_run(s, e);
+}
+
+// The first one's results are what is wanted.
+static void tc__heat_want(tc__stand *s, const tc__entrant *first) {
+    tc__entrant_results(s, first);
+    for (size_t i = 0; i < s->buffer.count; i++)
+        memcpy(s->buffer.at[i].want, s->buffer.at[i].at, s->buffer.at[i].bytes);
+}
+
+// Elements that are not as wanted.
+static size_t tc__entrant_differs(tc__stand *s, const tc__entrant *e) {
+    size_t wrong = 0;
+    tc__entrant_results(s, e);
+    for (size_t i = 0; i < s->buffer.count; i++) {
+        const tc__stand_buffer *b = &s->buffer.at[i];
+        wrong += tc__bits_differ(b->dtype, b->at, b->want, b->bytes);
+    }
+    return wrong;
+}
+
+// Time of one of `repeats` runs.
+static uint64_t tc__entrant_time(tc__stand *s, const tc__entrant *e, int repeats) {
+    tc__stand_reset(s);
+    uint64_t start = tc__now_ns();
+    for (int i = 0; i < repeats; i++) tc__entrant_run(s, e);
+    return (tc__now_ns() - start) / (uint64_t)repeats;
+}
+
+// ---- the heat ----
+
+static int tc__ns_order(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// What else runs on the machine only adds to a time, and may add to most of the samples: with three
+// processes on two cores, medians are multiples of the scheduler's 4 ms. So the lower quartile is what
+// is compared.
+static void tc__entrant_sum_up(tc__entrant *e) {
+    uint64_t sorted[TC__HEAT_ROUNDS];
+    memcpy(sorted, e->ns, e->samples * sizeof *sorted);
+    qsort(sorted, e->samples, sizeof *sorted, tc__ns_order);
+    e->low = sorted[e->samples / 4], e->median = sorted[e->samples / 2];
+}
+
+static uint64_t tc__least_ns(const tc__entrant *e) {
+    uint64_t least = e->ns[0];
+    for (uint32_t i = 1; i < e->samples; i++)
+        if (e->ns[i] < least) least = e->ns[i];
+    return least;
+}
+
+// The fastest; all that are not out have been measured.
+static uint32_t tc__heat_leader(tc__entrant *e, uint32_t n) {
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (e[i].out) continue;
+        tc__entrant_sum_up(&e[i]);
+        if (e[best].out || e[i].low < e[best].low) best = i;
+    }
+    return best;
+}
+
+// Who never was as fast as the leader mostly is, is out.
+static uint32_t tc__heat_drop(tc__entrant *e, uint32_t n) {
+    uint32_t best = tc__heat_leader(e, n), left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!e[i].out && i && i != best && tc__least_ns(&e[i]) > e[best].median)
+            e[i].out = 1;
+        left += !e[i].out;
+    }
+    return left;
+}
+
+// All that are left, each a sample, beginning with another one every round.
+static void tc__heat_round(tc__stand *s, tc__entrant *e, uint32_t n, uint32_t round,
+                           int repeats) {
+    for (uint32_t k = 0; k < n; k++) {
+        tc__entrant *one = &e[(k + round) % n];
+        if (!one->out) one->ns[one->samples++] = tc__entrant_time(s, one, repeats);
+    }
+}
+
+static int tc__heat_repeats(tc__stand *s, const tc__entrant *first) {
+    uint64_t ns = tc__entrant_time(s, first, 1) + 1;
+    if (tc__stand_is_in_place(s) || ns >= TC__HEAT_SAMPLE_NS) return 1;
+    uint64_t n = TC__HEAT_SAMPLE_NS / ns + 1;
+    return n < TC__HEAT_REPEATS ? (int)n : (int)TC__HEAT_REPEATS;
+}
+
+// Measures those that are not out, first among them, until `until` but at least a few rounds. 0 = there
+// was no time for that.
+static int tc__heat(tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
+    int repeats = tc__heat_repeats(s, &e[0]);
+    uint32_t left = n;
+    for (uint32_t i = 0; i < n; i++) e[i].samples = 0;
+    for (uint32_t round = 0; round < TC__HEAT_ROUNDS && left > 1; round++) {
+        uint64_t now = tc__now_ns();
+        if (round < TC__HEAT_LEAST ? now > s->deadline : now > until) break;
+        tc__heat_round(s, e, n, round, repeats);
+        if (round + 1 >= TC__HEAT_LEAST) left = tc__heat_drop(e, n);
+    }
+    tc__entrant_results(s, &e[0]);
+    if (e[0].samples < TC__HEAT_LEAST) return 0;
+    (void)tc__heat_leader(e, n);
+    return 1;
+}
+// ---- gen/exec/tune.c ----------------------------------------------------
+// "max-autotune": the first run of a program measures its kernels in all the ways that kernel/tune.c knows,
+// on the very buffers of that run, and keeps the fastest. Input: a program whose launches have code and
+// are bound. Output: launches with other code, other shares for threads; what was found is remembered.
+//
+// Kernels are taken by the time they need, a few at a time. For each stage their candidates are compiled
+// together; then the program runs once more, in order, and stops at each of them for a heat: its inputs
+// are those of a run there. Last, what seems best is measured against the default once more; a
+// candidate that is lucky among many is not lucky twice. Memory of the user's that kernels write in
+// place is a copy meanwhile. Whatever goes wrong, kernels stay as they are, and nothing is reported
+// but a line of the log.
+
+#if TC__JIT
+
+enum {
+    TC__TUNE_TEXTS = 24,         // candidates that are compiled together, about
+    TC__TUNE_STEP = 99,          // percent of the time before, to go on with another one
+    TC__TUNE_GAIN = 97,          // percent of the default's time, to be kept
+    TC__TUNE_JUDGE = TC__STAGES, // the last stage: the best against the default
+    TC__TUNE_TICK_NS = 100 * 1000000 // between two lines of progress
+};
+
+// A kernel, however many launches of the program have it.
+typedef struct tc__subject {
+    uint32_t launch, launches; // the first one, and how many
+    uint64_t ns;               // of all of them, at first
+    tc__text key, name;
+    tc__entrant rules, best; // the default, and the best so far
+    tc__job *job;            // that has the best one's code; NULL = the program has
+    uint32_t order;          //   and where
+    tc__entrant *entrant;    // of this stage; owned, room for TC__CANDIDATES
+    uint32_t entrants, tried;
+    int decided;
+    int late; // there was no time to find anything
+    int cut;  //   or not for all stages: what was found is not for others
+} tc__subject;
+
+// What a kernel writes of the user's, and the copy that it writes meanwhile.
+typedef struct tc__spare {
+    const void *real;
+    void *copy;
+    size_t bytes;
+} tc__spare;
+
+typedef struct tc__tuner {
+    tc_ctx *ctx;
+    tc__program *p;
+    const tc__visit *v;
+    tc__desk *desk;
+    uint64_t begin, deadline;
+    TC__VEC(tc__subject) subject; // by time, the largest first
+    TC__VEC(tc__spare) spare;
+    size_t first, end;          // subjects in work
+    tc__job *job[TC__STAGES];   // of theirs
+    uint64_t texts, compile_ns; // compiled so far, and how long that took
+    uint32_t done, listed;      // candidates measured, and known of
+    int shows;                  // progress is to be seen
+    uint64_t shown;             //   and was last
+} tc__tuner;
+
+static const char *tc__tuner_region(const tc__tuner *t) { return t->v->region->name; }
+
+// ---- progress ----
+
+static void tc__tuner_tick(tc__tuner *t, size_t subject) {
+    uint64_t now = tc__now_ns();
+    if (!t->shows || now - t->shown < TC__TUNE_TICK_NS) return;
+    t->shown = now;
+    fprintf(
+        stderr,
+        "\rautotune: region \"%.40s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
+        tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
+        (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
+        t->v->region->options.autotune_seconds);
+    fflush(stderr);
+}
+
+static void tc__tuner_clear(const tc__tuner *t) {
+    if (!t->shows || !t->shown) return;
+    fprintf(stderr, "\r%*s\r", 110, "");
+    fflush(stderr);
+}
+
+// ---- words ----
+
+// One line of the log: what `e` is, and `what` of it.
+TC__PRINTF(4, 5)
+static void tc__tuner_say(const tc__tuner *t, const tc__subject *s,
+                          const tc__tuning *tuning, const char *fmt, ...) {
+    char rest[200];
+    tc__text line;
+    va_list args;
+    if (!tc__log_on(t->ctx, TC__LOG_AUTOTUNE)) return;
+    va_start(args, fmt);
+    tc__format_line(rest, sizeof rest, fmt, args);
+    va_end(args);
+    tc__text_init(&line, t->ctx);
+    tc__put(&line, "region \"%s\", %s: ", tc__tuner_region(t), s->name.at);
+    tc__put_tuning(&line, tuning);
+    tc__put(&line, "%s", rest);
+    if (!line.failed) tc__log_text(t->ctx, TC__LOG_AUTOTUNE, line.at);
+    tc__text_free(&line);
+}
+
+static double tc__us(uint64_t ns) { return (double)ns * 1e-3; }
+
+// ---- memory of the user's ----
+
+static tc__spare *tc__spare_of(tc__tuner *t, uint32_t external) {
+    const void *real = tc__external_data(t->ctx, &t->v->external.at[external]);
+    for (size_t i = 0; i < t->spare.count; i++)
+        if (t->spare.at[i].real == real) return &t->spare.at[i];
+    return NULL;
+}
+
+// Copies of what kernels write in place; 0 = out of memory.
+static int tc__spares_open(tc__tuner *t) {
+    for (size_t i = 0; i < t->p->output.count; i++) {
+        const tc__output *o = &t->p->output.at[i];
+        tc__spare s;
+        if (!o->direct) continue;
+        const tc__external *e = &t->v->external.at[o->external];
+        const tc__layout *l = tc__layout_at(t->ctx, e->layout);
+        s.bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes + TC__SLAB_SLACK;
+        s.real = tc__external_data(t->ctx, e), s.copy = tc__alloc_aligned(t->ctx, s.bytes);
+        if (!s.copy) return 0;
+        if (!TC__PUSH(t->ctx, t->spare, s))
+            return tc__free_aligned(t->ctx, s.copy, s.bytes), 0;
+    }
+    return 1;
+}
+
+static void tc__spares_close(tc__tuner *t) {
+    for (size_t i = 0; i < t->spare.count; i++)
+        tc__free_aligned(t->ctx, t->spare.at[i].copy, t->spare.at[i].bytes);
+    TC__VEC_FREE(t->ctx, t->spare);
+}
+
+// The launches use the copies, as if they were the user's.
+static void tc__spares_bind(tc__tuner *t) {
+    tc__program *p = t->p;
+    for (size_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        const tc__output *o = a->output ? &p->output.at[a->source] : NULL;
+        if (o ? !o->direct : a->source >= p->externals) continue;
+        tc__spare *s = tc__spare_of(t, o ? o->external : a->source);
+        if (s) *a->at = s->copy;
+    }
+}
+
+static void tc__spares_fill(tc__tuner *t) {
+    for (size_t i = 0; i < t->spare.count; i++) {
+        const tc__spare *s = &t->spare.at[i];
+        memcpy(s->copy, s->real, s->bytes - TC__SLAB_SLACK);
+    }
+}
+
+// ---- the program, in order ----
+
+static void tc__tuner_launch(tc__tuner *t, tc__launch *l) {
+    l->args.seed = tc__recorder_of(t->ctx)->seed, l->args.draw = t->v->draw;
+    if (l->items > 0)
+        tc__pool_run(tc__pool_of(t->ctx), tc__launch_part, l, l->items, l->grain);
+}
+
+static tc__subject *tc__subject_at(tc__tuner *t, uint32_t launch) {
+    for (size_t i = t->first; i < t->end; i++)
+        if (t->subject.at[i].launch == launch) return &t->subject.at[i];
+    return NULL;
+}
+
+// Runs all kernels, and notes what each took.
+static void tc__tuner_measure(tc__tuner *t, uint64_t *ns) {
+    tc__spares_fill(t);
+    for (size_t i = 0; i < t->p->launch.count; i++) {
+        uint64_t start = tc__now_ns();
+        tc__tuner_launch(t, &t->p->launch.at[i]);
+        ns[i] = tc__now_ns() - start;
+    }
+}
+
+// ---- the kernels of a program ----
+
+// Subject `launch` is another launch of, or a new one; 0 = out of memory.
+static int tc__subject_add(tc__tuner *t, uint32_t launch, uint64_t ns) {
+    tc__subject s;
+    tc__order o;
+    tc__launch *l = &t->p->launch.at[launch];
+    memset(&s, 0, sizeof s);
+    tc__text_init(&s.key, t->ctx);
+    tc__text_init(&s.name, t->ctx);
+    s.launch = launch, s.launches = 1, s.ns = ns;
+    s.rules.run = l->run, s.rules.items = l->items, s.rules.grain = l->grain;
+    s.rules.order = UINT32_MAX, s.best = s.rules;
+    int ok =
+        tc__order_print(t->ctx, &o, l, t->p->numerics) && tc__choice_key(&s.key, t->desk, t->p, l, &o.text);
+    tc__text_free(&o.text);
+    for (size_t i = 0; ok && i < t->subject.count; i++) {
+        tc__subject *e = &t->subject.at[i];
+        if (e->key.size != s.key.size || memcmp(e->key.at, s.key.at, s.key.size)) continue;
+        e->launches++, e->ns += ns;
+        return tc__text_free(&s.key), 1;
+    }
+    tc__put_kernel_name(&s.name, l->group, launch);
+    s.entrant = TC__NEW_ARRAY(t->ctx, tc__entrant, TC__CANDIDATES);
+    if (ok && s.entrant && !s.name.failed && TC__PUSH(t->ctx, t->subject, s)) return 1;
+    if (s.entrant) tc__free(t->ctx, s.entrant, TC__CANDIDATES * sizeof *s.entrant);
+    tc__text_free(&s.key);
+    tc__text_free(&s.name);
+    return 0;
+}
+
+static int tc__subject_order(const void *a, const void *b) {
+    const tc__subject *x = (const tc__subject *)a, *y = (const tc__subject *)b;
+    if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
+    return x->launch < y->launch ? -1 : x->launch > y->launch;
+}
+
+static int tc__launch_is_open(const tc__launch *l) {
+    return l->tuned == TC__TUNED_OPEN && l->run && !l->custom && l->items > 0;
+}
+
+// All kernels that are to be measured, those that need most time first. 0 = out of memory.
+static int tc__tuner_subjects(tc__tuner *t) {
+    size_t n = t->p->launch.count;
+    uint64_t *ns = TC__NEW_ARRAY(t->ctx, uint64_t, n);
+    int ok = ns != NULL;
+    if (ok) tc__tuner_measure(t, ns); // pages are touched, caches filled
+    if (ok && tc__now_ns() - t->begin < (t->deadline - t->begin) / 8)
+        tc__tuner_measure(t, ns);
+    for (size_t i = 0; ok && i < n; i++)
+        if (tc__launch_is_open(&t->p->launch.at[i]))
+            ok = tc__subject_add(t, (uint32_t)i, ns[i]);
+    if (t->subject.count)
+        qsort(t->subject.at, t->subject.count, sizeof *t->subject.at, tc__subject_order);
+    if (ns) tc__free(t->ctx, ns, (n + !n) * sizeof *ns);
+    return ok;
+}
+
+// ---- candidates ----
+
+// Items and grain of launch l under a tuning, and scratch for it; the launch is left so tuned.
+static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = t->p->size.at;
+    tc__group_tune(l->group, t->ctx->target, tuning);
+    tc__launch_lay_out(t->p, l, &env);
+    size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->scratch, &env);
+    return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64);
+}
+
+// Threads that take part.
+static int64_t tc__entrant_workers(const tc__tuner *t, const tc__entrant *e) {
+    int64_t n = e->grain > 0 ? (e->items - 1) / e->grain + 1 : e->items;
+    int64_t most = tc__threads(t->ctx);
+    return n < most ? n : most;
+}
+
+static int tc__entrant_is_new(const tc__tuner *t, const tc__subject *s,
+                              const tc__entrant *e) {
+    for (uint32_t i = 0; i < s->entrants; i++) {
+        const tc__entrant *o = &s->entrant[i];
+        if (o->order == e->order && tc__entrant_workers(t, o) == tc__entrant_workers(t, e))
+            return 0;
+    }
+    return 1;
+}
+
+// The candidates of a stage on top of the best so far, their codes ordered. 0 = reported.
+static int tc__subject_list(tc__tuner *t, tc__subject *s, tc__tune_stage stage,
+                            tc__job *j) {
+    tc__tuning all[TC__CANDIDATES];
+    tc__launch *l = &t->p->launch.at[s->launch];
+    int ok = 1, n = tc__candidates(l->group, t->ctx->target, stage, &s->best.tuning, all);
+    s->entrants = 0;
+    for (int i = 0; ok && i < n; i++) {
+        tc__entrant *e = &s->entrant[s->entrants];
+        memset(e, 0, sizeof *e);
+        e->tuning = all[i];
+        ok = tc__tuner_set(t, l, &all[i]) && tc__job_add(j, l, &e->order) >= 0;
+        e->items = l->items, e->grain = l->grain;
+        if (ok && tc__entrant_is_new(t, s, e)) s->entrants++;
+    }
+    ok &= tc__tuner_set(t, l, &s->rules.tuning);
+    t->listed += s->entrants ? s->entrants - 1 : 0;
+    return ok;
+}
+
+// ---- compiling ----
+
+// 0 = there is no time for it, as far as one can tell.
+static int tc__tuner_has_time(const tc__tuner *t, size_t texts) {
+    uint64_t now = tc__now_ns();
+    uint64_t each = t->texts ? t->compile_ns / t->texts : 0;
+    return now < t->deadline && each * texts <= t->deadline - now;
+}
+
+static int tc__tuner_compile(tc__tuner *t, tc__job *j) {
+    size_t open = tc__job_open_orders(j);
+    uint64_t start = tc__now_ns();
+    if (!tc__tuner_has_time(t, open)) return 0;
+    if (open && tc__job_units(j)) tc__job_build(t->desk, j);
+    uint64_t took = tc__now_ns() - start;
+    t->texts += open, t->compile_ns += took;
+    if (open)
+        tc__log(t->ctx, TC__LOG_AUTOTUNE,
+                "region \"%s\": %zu candidates compiled in %.1f ms", tc__tuner_region(t),
+                open, tc__us(took) / 1000);
+    t->ctx->stats.compiles += j->compiles;
+    return 1;
+}
+
+// The candidates of the subjects in work, listed and compiled. 0 = no time, no memory.
+static int tc__tuner_prepare(tc__tuner *t, tc__tune_stage stage) {
+    tc__job *j = t->job[stage] = tc__job_new(t->ctx, t->desk->library);
+    int ok = j != NULL;
+    if (ok) j->trial = 1;
+    for (size_t i = t->first; ok && i < t->end; i++)
+        ok = tc__subject_list(t, &t->subject.at[i], stage, j);
+    tc__tuner_tick(t, t->first);
+    if (!ok || !tc__tuner_compile(t, j)) return 0;
+    for (size_t i = t->first; i < t->end; i++) {
+        tc__subject *s = &t->subject.at[i];
+        for (uint32_t k = 0; k < s->entrants; k++)
+            s->entrant[k].run = (tc__kernel_fn)j->order.at[s->entrant[k].order].run;
+        if (s->entrants) s->entrant[0].run = s->best.run;
+    }
+    return 1;
+}
+
+// ---- heats ----
+
+static void tc__subject_check(tc__tuner *t, tc__subject *s, tc__stand *stand) {
+    tc__heat_want(stand, &s->rules);
+    for (uint32_t i = 1; i < s->entrants && tc__now_ns() < t->deadline; i++) {
+        tc__entrant *e = &s->entrant[i];
+        tc__tuner_tick(t, (size_t)(s - t->subject.at));
+        size_t wrong = e->run ? tc__entrant_differs(stand, e) : 0;
+        e->out = !e->run || wrong;
+        if (wrong)
+            tc__tuner_say(t, s, &e->tuning,
+                          ": dropped, %zu elements differ from the default's", wrong);
+        if (!e->run) tc__tuner_say(t, s, &e->tuning, ": dropped, it does not compile");
+    }
+}
+
+// Goes on with the fastest of the stage.
+static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
+    tc__entrant *e = s->entrant;
+    uint32_t best = tc__heat_leader(e, s->entrants);
+    for (uint32_t i = stage != TC__TUNE_JUDGE && s->tried > 0; i < s->entrants; i++)
+        if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
+    int percent = stage == TC__TUNE_JUDGE ? TC__TUNE_GAIN : TC__TUNE_STEP;
+    int better = e[best].low * 100 < e[0].low * (uint64_t)percent;
+    if (stage == TC__TUNE_JUDGE) better &= e[best].median < e[0].median;
+    if (tc__tuning_is_default(&e[0].tuning)) s->rules.low = e[0].low;
+    s->tried += s->entrants - 1;
+    if (stage == TC__TUNE_JUDGE) s->tried--; // it was measured before
+    if (!better) best = 0;
+    if (stage != TC__TUNE_JUDGE && best && !t->job[stage]->order.at[e[best].order].known)
+        s->job = t->job[stage], s->order = e[best].order;
+    s->best = e[best];
+}
+
+// When a heat is to end: a subject has its part of the time that is left, and half of that is for now.
+static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
+    uint64_t now = tc__now_ns(), all = 1;
+    for (size_t i = 0; i < t->subject.count; i++)
+        if (!t->subject.at[i].decided) all += t->subject.at[i].ns;
+    if (now >= t->deadline) return now;
+    return now + (uint64_t)((double)(t->deadline - now) * (double)s->ns / (double)all / 2);
+}
+
+// One heat of a subject, where the program is at it. Afterwards memory is as if it had just run.
+static void tc__subject_heat(tc__tuner *t, tc__subject *s, int stage) {
+    tc__stand stand;
+    tc__launch *l = &t->p->launch.at[s->launch];
+    l->args.seed = tc__recorder_of(t->ctx)->seed, l->args.draw = t->v->draw;
+    int ok = tc__stand_open(&stand, t->p, l, t->deadline);
+    if (ok) {
+        tc__subject_check(t, s, &stand);
+        ok = tc__heat(&stand, s->entrant, s->entrants, tc__subject_until(t, s));
+        t->done += s->entrants - 1;
+    }
+    tc__stand_reset(&stand);
+    tc__stand_close(&stand);
+    tc__tuner_launch(t, l);
+    if (ok) tc__subject_advance(t, s, stage);
+    s->cut |= !ok;
+    s->late |= !ok && (stage == TC__STAGE_REGISTERS || stage == TC__TUNE_JUDGE);
+}
+
+// Runs the program up to the last subject in work, with a heat at each that has rivals.
+static void tc__tuner_pass(tc__tuner *t, int stage) {
+    size_t left = 0;
+    for (size_t i = t->first; i < t->end; i++)
+        left += t->subject.at[i].entrants > 1 && !t->subject.at[i].late;
+    if (left) tc__spares_fill(t);
+    for (uint32_t i = 0; left && i < t->p->launch.count; i++) {
+        tc__subject *s = tc__subject_at(t, i);
+        int heat = s && s->entrants > 1 && !s->late;
+        if (heat)
+            tc__subject_heat(t, s, stage);
+        else
+            tc__tuner_launch(t, &t->p->launch.at[i]);
+        left -= (size_t)heat;
+    }
+}
+
+// ---- the end of a subject ----
+
+// The default and the best, unless that is the default.
+static void tc__subject_list_judge(tc__subject *s) {
+    s->entrants = 0;
+    if (tc__tuning_is_default(&s->best.tuning)) return;
+    s->entrant[0] = s->rules, s->entrant[1] = s->best;
+    s->entrant[0].out = s->entrant[1].out = 0;
+    s->entrants = 2;
+}
+
+// Every launch with this kernel takes what was found.
+static void tc__subject_apply(tc__tuner *t, const tc__subject *s,
+                              const tc__chosen *chosen) {
+    for (size_t i = 0; i < t->p->launch.count; i++) {
+        tc__launch *l = &t->p->launch.at[i];
+        if (l->tuned != TC__TUNED_OPEN || l->run != s->rules.run) continue;
+        if (l->items != s->rules.items) continue;
+        if (!tc__launch_tune(t->p, l, &s->best.tuning)) continue;
+        l->tuned = TC__TUNED_HERE, l->chosen = *chosen, l->run = s->best.run;
+    }
+}
+
+static void tc__subject_decide(tc__tuner *t, tc__subject *s) {
+    tc__chosen c;
+    s->decided = 1;
+    if (s->late) return;
+    memset(&c, 0, sizeof c);
+    uint64_t first = s->ns / s->launches;
+    c.tuning = s->best.tuning, c.tried = s->tried + 1;
+    c.default_ns = s->rules.low ? s->rules.low : first;
+    c.ns = tc__tuning_is_default(&c.tuning) ? c.default_ns : s->best.low;
+    tc__tuner_say(t, s, &c.tuning, " is kept: %.1f us, %.1f us by default, %u tried",
+                  tc__us(c.ns), tc__us(c.default_ns), (unsigned)c.tried);
+    if (s->job && !tc__tuning_is_default(&c.tuning)) s->job->order.at[s->order].chosen = 1;
+    if (!s->cut) tc__choice_keep(t->desk, &s->key, &c);
+    tc__subject_apply(t, s, &c);
+    t->ctx->stats.autotuned++;
+}
+
+// ---- the search ----
+
+// Subjects from t->first on that are compiled together.
+static void tc__tuner_choose(tc__tuner *t) {
+    tc__tuning all[TC__CANDIDATES];
+    int texts = 0;
+    for (t->end = t->first; t->end < t->subject.count; t->end++) {
+        const tc__subject *s = &t->subject.at[t->end];
+        texts += tc__candidates(t->p->launch.at[s->launch].group, t->ctx->target,
+                                TC__STAGE_REGISTERS, &s->rules.tuning, all);
+        if (texts > TC__TUNE_TEXTS && t->end > t->first) return;
+    }
+}
+
+// Gives how many stages could be begun.
+static int tc__tuner_stages(tc__tuner *t) {
+    memset(t->job, 0, sizeof t->job);
+    for (int stage = 0; stage < TC__STAGES; stage++) {
+        if (!tc__tuner_prepare(t, (tc__tune_stage)stage)) return stage;
+        tc__tuner_pass(t, stage);
+    }
+    return TC__STAGES;
+}
+
+// Tunes the subjects in work; 0 = there was no time to begin.
+static int tc__tuner_batch(tc__tuner *t) {
+    int stages = tc__tuner_stages(t);
+    for (size_t i = t->first; i < t->end; i++) {
+        tc__subject *s = &t->subject.at[i];
+        s->late |= !stages, s->cut |= stages < TC__STAGES;
+        tc__subject_list_judge(s);
+    }
+    tc__tuner_pass(t, TC__TUNE_JUDGE);
+    for (size_t i = t->first; i < t->end; i++) tc__subject_decide(t, &t->subject.at[i]);
+    for (int stage = 0; stage < TC__STAGES; stage++) {
+        if (!t->job[stage]) continue;
+        tc__job_publish(t->desk, t->job[stage]);
+        tc__job_free(t->job[stage]);
+    }
+    return stages > 0;
+}
+
+static void tc__tuner_search(tc__tuner *t) {
+    t->shows = !tc__core_of(t->ctx)->logger.log && !tc__log_on(t->ctx, TC__LOG_AUTOTUNE) &&
+               tc__is_watched();
+    tc__spares_bind(t);
+    if (!tc__tuner_subjects(t)) return;
+    int goes_on = 1;
+    for (; goes_on && t->first < t->subject.count; t->first = t->end) {
+        tc__tuner_choose(t);
+        goes_on = tc__tuner_batch(t);
+    }
+    tc__tuner_clear(t);
+}
+
+static void tc__tuner_close(tc__tuner *t) {
+    size_t late = 0;
+    for (size_t i = 0; i < t->p->launch.count; i++) {
+        tc__launch *l = &t->p->launch.at[i];
+        if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE, late++;
+    }
+    if (late)
+        tc__log(t->ctx, TC__LOG_AUTOTUNE,
+                "region \"%s\": no time for %zu of %zu kernels; they stay as they are",
+                tc__tuner_region(t), late, t->p->launch.count);
+    for (size_t i = 0; i < t->subject.count; i++) {
+        tc__subject *s = &t->subject.at[i];
+        tc__text_free(&s->key);
+        tc__text_free(&s->name);
+        tc__free(t->ctx, s->entrant, TC__CANDIDATES * sizeof *s->entrant);
+    }
+    TC__VEC_FREE(t->ctx, t->subject);
+    tc__spares_close(t);
+}
+
+static int tc__program_is_open(const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__launch_is_open(&p->launch.at[i])) return 1;
+    return 0;
+}
+
+// Measuring is for the default stance: in the others nobody wants to wait.
+static int tc__program_wants_tuning(const tc__program *p) {
+    return p->autotune == TC__AUTOTUNE_SEARCH && p->tier == TC__TIER_FINAL &&
+           p->numerics == TC_NUMERICS_STRICT && p->ctx->stance == TC_STANCE_DEFAULT;
+}
+
+// Tunes the kernels of a bound program of which nothing is known yet. It is to be bound again.
+static void tc__program_tune(tc__program *p, const tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    tc__tuner t;
+    p->autotune = TC__AUTOTUNE_RECALL;
+    if (p->customs || !tc__program_is_open(p))
+        return; // the user's functions are called once
+    tc__error_mark before = tc__error_now(c);
+    uint64_t emit = c->stats.emit_ns;
+    memset(&t, 0, sizeof t);
+    t.ctx = c, t.p = p, t.v = v, t.desk = &c->kernels->desk, t.begin = tc__now_ns();
+    t.deadline = t.begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u;
+    if (tc__spares_open(&t) && tc__desk_ready(t.desk)) tc__tuner_search(&t);
+    tc__tuner_close(&t);
+    p->laid_out = 0, p->bound = NULL;
+    c->stats.emit_ns = emit; // all of it is autotune_ns
+    p->tune_ns = tc__now_ns() - t.begin;
+    c->stats.autotune_ns += p->tune_ns;
+    tc__note_span(c, TC__SPAN_TUNE, t.begin, v->region);
+    tc__error_restore(c, before);
+}
+
+#else
+
+static int tc__program_wants_tuning(const tc__program *p) { return (void)p, 0; }
+
+static void tc__program_tune(tc__program *p, const tc__visit *v) {
+    (void)v;
+    p->autotune = TC__AUTOTUNE_OFF;
+}
+
+#endif // TC__JIT
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+
 // ---- gen/exec/run.c -----------------------------------------------------
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
@@ -42423,11 +43861,6 @@ static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
     tc__storage_unref(c, o->kept[i]);
     o->kept[i] = s;
     return o->storage = s;
-}
-
-static void *tc__external_data(tc_ctx *c, const tc__external *e) {
-    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
-    return (char *)e->storage->data + e->offset * bytes;
 }
 
 static int tc__program_storages(tc__program *p, const tc__visit *v) {
@@ -42476,16 +43909,6 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
         memcpy(&p->arg_now.at[i], &v->arg.at[a->number], sizeof *p->arg_now.at);
         if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
     }
-}
-
-static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    tc__launch *l = (tc__launch *)arg;
-    tc__fp_state host = tc__fp_enter();
-    if (l->run)
-        l->run(&l->args, lo, hi, worker);
-    else
-        tc__interp_run(l->interp, &l->args, lo, hi, worker);
-    tc__fp_leave(host);
 }
 
 // dst (strided by l) = src (dense), element by element in runs of the last dimension.
@@ -42643,19 +44066,6 @@ static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t 
     return tc__output_data(p, v, (uint32_t)i);
 }
 
-// Elements that differ; NaN equals NaN.
-static size_t tc__verify_differs(int dtype, const void *a, const void *b, size_t bytes) {
-    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
-    if (!memcmp(a, b, bytes)) return 0;
-    for (size_t at = 0; at < bytes; at += size) {
-        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
-        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
-        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
-        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
-    }
-    return wrong;
-}
-
 typedef enum tc__verify_step {
     TC__VERIFY_SAVE,
     TC__VERIFY_SWAP,
@@ -42688,7 +44098,7 @@ static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
     for (size_t i = 0; i < p->output.count; i++) {
         const void *at = tc__verify_memory(p, v, i, &bytes);
         int dtype = p->graph.node.at[p->output.at[i].node]->dtype;
-        if (bytes) wrong += tc__verify_differs(dtype, at, interpreted[i], bytes);
+        if (bytes) wrong += tc__bits_differ(dtype, at, interpreted[i], bytes);
     }
     return wrong;
 }
@@ -42838,10 +44248,8 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
                           o->op.name, why);
 }
 
-// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
-static int tc__program_run(tc__program *p, tc__visit *v) {
-    if (p->tier != TC__TIER_FINAL && !tc__program_settle(p->ctx, v->region, p)) return 0;
-    uint64_t start = tc__now_ns();
+// Memory and values of this run for all launches; 0 = reported.
+static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
@@ -42849,8 +44257,22 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    int ok = 1;
-    if (TC__UNLIKELY(p->ctx->dry) && v->region) return 1; // eager ops there have no inputs
+    return 1;
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
+static int tc__program_run(tc__program *p, tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    int dry = c->dry && v->region; // eager ops there have no inputs
+    if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
+    if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
+        if (!tc__program_bind(p, v)) return 0;
+        tc__program_tune(p, v);
+    }
+    uint64_t start = tc__now_ns();
+    if (!tc__program_bind(p, v)) return 0;
+    if (TC__UNLIKELY(dry)) return 1;
+    int ok;
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
@@ -45340,7 +46762,7 @@ TCDEF const char *tc_profile_text(tc_ctx *c) {
 // ---- the trace file ----
 
 static const char *const tc__span_names[TC__SPAN_KINDS] = {
-    "record", "passes", "text", "compiler", "load", "run", "kernel", "part"};
+    "record", "passes", "text", "compiler", "load", "autotune", "run", "kernel", "part"};
 
 static void tc__put_event_args(tc__text *t, const tc__profile *p, const tc__event *e) {
     if (e->kind != TC__SPAN_KERNEL && e->kind != TC__SPAN_PART) {
@@ -46303,7 +47725,8 @@ static void tc__explain_times(tc__text *t, const tc__program *p) {
     tc__put_us(t, a->cc_ns - b->cc_ns);
     tc__put(t, ", load ");
     tc__put_us(t, a->load_ns - b->load_ns);
-    tc__put(t, "\nran ");
+    if (p->tune_ns) tc__put(t, "\nkernels measured in "), tc__put_us(t, p->tune_ns);
+    tc__put(t, p->tune_ns ? " us\nran " : "\nran ");
     tc__put_count(t, p->runs, "time");
     tc__put(t, ", ");
     tc__put_us(t, p->runs ? p->run_ns / p->runs : 0);
@@ -46348,6 +47771,28 @@ static const char *tc__launch_how(const tc__launch *l) {
     return l->run ? "compiled" : "in the interpreter";
 }
 
+// How a kernel of "max-autotune" was chosen; nothing in other modes.
+static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
+    const tc__chosen *c = &l->chosen;
+    int found = l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN;
+    if (l->tuned == TC__TUNED_NOT || l->custom) return;
+    tc__put(t, "autotune: ");
+    tc__put_tuning(t, &l->group->tuning);
+    if (l->tuned == TC__TUNED_OPEN) tc__put(t, ", not measured");
+    if (l->tuned == TC__TUNED_LATE) tc__put(t, ", there was no time to measure it");
+    if (found) tc__put(t, ", best of %u: ", (unsigned)c->tried), tc__put_us(t, c->ns);
+    if (found && !tc__tuning_is_default(&c->tuning)) {
+        tc__put(t, " us, "), tc__put_us(t, c->default_ns);
+        tc__put(t, " us by default (");
+        tc__put_fixed(t, c->ns ? c->default_ns * 100 / c->ns : 0, 2);
+        tc__put(t, "x)");
+    } else if (found) {
+        tc__put(t, " us");
+    }
+    if (l->tuned == TC__TUNED_KNOWN) tc__put(t, ", known from before");
+    tc__put(t, "\n");
+}
+
 static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
@@ -46357,7 +47802,8 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
         tc__put_kernel_name(t, l->group, (uint32_t)i);
-        tc__put(t, "\n");
+        tc__put(t, l->tuned && !l->custom ? "\n    " : "\n");
+        tc__explain_tuned(t, l);
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
@@ -46463,8 +47909,10 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
     const struct {
         const char *name;
         uint64_t ns;
-    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns}, {"text", s->emit_ns},
-                 {"compiler", s->cc_ns},   {"load", s->load_ns},   {"run", s->run_ns}};
+    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns},
+                 {"text", s->emit_ns},     {"compiler", s->cc_ns},
+                 {"load", s->load_ns},     {"autotune", s->autotune_ns},
+                 {"run", s->run_ns}};
     tc__put(t,
             "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
             (unsigned long long)s->visits, (unsigned long long)s->eager_ops,
@@ -47172,7 +48620,14 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
         tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
-        tc__put(h->t, "</code>, %s</p>\n", l->run ? "compiled" : "interpreted");
+        tc__put(h->t, "</code>, %s", l->run ? "compiled" : "interpreted");
+        if (l->tuned) {
+            tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
+            tc__explain_tuned(&h->plain, l);
+            tc__html_flush(h);
+            tc__put(h->t, TC__HTML_TIME_END);
+        }
+        tc__put(h->t, "</p>\n");
         tc__report_kernel(&h->plain, l->group, (uint32_t)i);
         tc__html_pre(h);
     }

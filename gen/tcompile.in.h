@@ -52,7 +52,7 @@
 //     TC_CACHE_DIR         where compiled kernels are kept; default $XDG_CACHE_HOME/tcompile or
 //                          ~/.cache/tcompile
 //     TC_LOGS              comma list: graph, fusion, output_code, recompiles, graph_breaks, cache,
-//                          guards, perf, or all
+//                          guards, perf, autotune, or all
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_DISABLE=1         regions and functions run eagerly
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
@@ -159,6 +159,7 @@
 #include "kernel/print_c_acc.c"
 #include "kernel/print_c.c"
 #include "kernel/print_prelude.c"
+#include "kernel/tune.c"
 #include "kernel/print_cuda_plan.c"
 #include "kernel/print_cuda.c"
 #include "kernel/print_cuda_prelude.c"
@@ -182,11 +183,19 @@
 #include "exec/custom.c"
 #include "exec/events.c"
 #include "exec/program.c"
+#include "exec/choice.c"
 #include "exec/kernels.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
 #include "exec/profile.c"
+#include "base/once_end.c"
+
+#include "exec/launch.c"
+
+#include "base/once_begin.c"
+#include "exec/heat.c"
+#include "exec/tune.c"
 #include "base/once_end.c"
 
 #include "exec/run.c"

@@ -144,11 +144,13 @@ typedef struct tc_stats {
     uint64_t disk_hits, disk_misses;
     uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
     uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
     uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
     uint64_t emit_ns;          // printing kernels as C, and their keys
     uint64_t cc_ns;            // in the compiler
     uint64_t load_ns;          // finding compiler and cache, reading and loading objects
+    uint64_t autotune_ns;      // measuring kernels, and compiling what is measured
     uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator

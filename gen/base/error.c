@@ -140,8 +140,8 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     X(CACHE, "cache", "disk cache: hits, misses, refusals")                                \
     X(PERF, "perf", "times of stages and kernels; slow paths taken")                       \
     X(GUARDS, "guards", "what each program assumes of its inputs")                         \
-    X(AOT, "aot", "joint forward and backward graphs")                                     \
-    X(AUTOTUNE, "autotune", "candidates and their times")
+    X(AUTOTUNE, "autotune", "candidates and their times, and what was kept")               \
+    X(AOT, "aot", "joint forward and backward graphs")
 
 typedef enum tc__log_channel {
 #define TC__ROW(id, name, doc) TC__LOG_##id,

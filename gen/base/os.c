@@ -41,6 +41,15 @@ TC__UNUSED static uint64_t tc__now_ns(void) {
 static int tc__is_privileged(void) { return 0; }
 #endif
 
+// Whether somebody looks at stderr.
+static int tc__is_watched(void) {
+#if TC__POSIX
+    return isatty(2);
+#else
+    return 0;
+#endif
+}
+
 // The value of an environment variable; NULL when unset, empty, or not to be trusted.
 TC__UNUSED static const char *tc__env(const char *name) {
     const char *s;
@@ -151,6 +160,13 @@ static unsigned tc__cpu_of(tc_ctx *c) {
     if (!core->cpu) core->cpu = tc__cpu_features() | TC__CPU_ASKED;
     return core->cpu & ~(unsigned)TC__CPU_ASKED;
 }
+
+// Which CPU it is, beyond what it can do: family, model and stepping; 0 = not told.
+#if TC__X86 && TC__GNUC
+static uint32_t tc__cpu_model(void) { return tc__cpuid_of(1).a; }
+#else
+static uint32_t tc__cpu_model(void) { return 0; }
+#endif
 
 // ---- pages
 

@@ -7,6 +7,7 @@ typedef enum tc__span_kind {
     TC__SPAN_TEXT,
     TC__SPAN_COMPILER,
     TC__SPAN_LOAD,
+    TC__SPAN_TUNE,
     TC__SPAN_RUN,    // a program, its kernels inside
     TC__SPAN_KERNEL, // `of` is a row
     TC__SPAN_PART,   // what one worker did of it

@@ -139,7 +139,8 @@ static void tc__explain_times(tc__text *t, const tc__program *p) {
     tc__put_us(t, a->cc_ns - b->cc_ns);
     tc__put(t, ", load ");
     tc__put_us(t, a->load_ns - b->load_ns);
-    tc__put(t, "\nran ");
+    if (p->tune_ns) tc__put(t, "\nkernels measured in "), tc__put_us(t, p->tune_ns);
+    tc__put(t, p->tune_ns ? " us\nran " : "\nran ");
     tc__put_count(t, p->runs, "time");
     tc__put(t, ", ");
     tc__put_us(t, p->runs ? p->run_ns / p->runs : 0);
@@ -184,6 +185,28 @@ static const char *tc__launch_how(const tc__launch *l) {
     return l->run ? "compiled" : "in the interpreter";
 }
 
+// How a kernel of "max-autotune" was chosen; nothing in other modes.
+static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
+    const tc__chosen *c = &l->chosen;
+    int found = l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN;
+    if (l->tuned == TC__TUNED_NOT || l->custom) return;
+    tc__put(t, "autotune: ");
+    tc__put_tuning(t, &l->group->tuning);
+    if (l->tuned == TC__TUNED_OPEN) tc__put(t, ", not measured");
+    if (l->tuned == TC__TUNED_LATE) tc__put(t, ", there was no time to measure it");
+    if (found) tc__put(t, ", best of %u: ", (unsigned)c->tried), tc__put_us(t, c->ns);
+    if (found && !tc__tuning_is_default(&c->tuning)) {
+        tc__put(t, " us, "), tc__put_us(t, c->default_ns);
+        tc__put(t, " us by default (");
+        tc__put_fixed(t, c->ns ? c->default_ns * 100 / c->ns : 0, 2);
+        tc__put(t, "x)");
+    } else if (found) {
+        tc__put(t, " us");
+    }
+    if (l->tuned == TC__TUNED_KNOWN) tc__put(t, ", known from before");
+    tc__put(t, "\n");
+}
+
 static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
@@ -193,7 +216,8 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
         tc__put_kernel_name(t, l->group, (uint32_t)i);
-        tc__put(t, "\n");
+        tc__put(t, l->tuned && !l->custom ? "\n    " : "\n");
+        tc__explain_tuned(t, l);
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
@@ -299,8 +323,10 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
     const struct {
         const char *name;
         uint64_t ns;
-    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns}, {"text", s->emit_ns},
-                 {"compiler", s->cc_ns},   {"load", s->load_ns},   {"run", s->run_ns}};
+    } stage[] = {{"record", s->record_ns}, {"passes", s->pass_ns},
+                 {"text", s->emit_ns},     {"compiler", s->cc_ns},
+                 {"load", s->load_ns},     {"autotune", s->autotune_ns},
+                 {"run", s->run_ns}};
     tc__put(t,
             "all together: %llu visits, %llu eager ops, %llu programs, %llu graph breaks\n",
             (unsigned long long)s->visits, (unsigned long long)s->eager_ops,

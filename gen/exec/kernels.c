@@ -78,20 +78,58 @@ static int tc__order_print(tc_ctx *c, tc__order *o, const tc__launch *l, int num
     return 1;
 }
 
-// Orders launch l's kernel, once however many launches have it.
-static int tc__job_order(tc__job *j, tc__launch *l) {
+// Orders launch l's kernel as it is tuned, once however many launches have it: its place is *at. -1 =
+// reported, 1 = the process has it, and nobody asked for it before.
+static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), 0;
+    if (!tc__order_print(j->ctx, &o, l, j->numerics)) return tc__text_free(&o.text), -1;
     while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
-    l->order = i;
-    if (i < j->order.count) return tc__text_free(&o.text), 1;
-    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
-    if (!tc__order_known(j->library, &j->order.at[i])) return 1;
+    *at = i;
+    if (i < j->order.count) return tc__text_free(&o.text), 0;
+    if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), -1;
+    return tc__order_known(j->library, &j->order.at[i]);
+}
+
+static int tc__job_order(tc__job *j, tc__launch *l) {
+    int known = tc__job_add(j, l, &l->order);
+    uint32_t i = l->order;
+    if (known <= 0) return !known;
     j->ctx->stats.memory_hits++;
     tc__log(j->ctx, TC__LOG_CACHE, "%s: in this process", j->order.at[i].symbol);
     tc__log_text(j->ctx, TC__LOG_OUTPUT_CODE, j->order.at[i].text.at);
     return 1;
+}
+
+// Tunes launch l as process or disk know is best. Else it is to be measured.
+static void tc__launch_recall(tc__program *p, tc__desk *k, tc__launch *l) {
+    tc_ctx *c = p->ctx;
+    tc__error_mark before = tc__error_now(c);
+    tc__text key;
+    tc__order o;
+    tc__text_init(&key, c);
+    if (tc__order_print(c, &o, l, p->numerics) && tc__choice_key(&key, k, p, l, &o.text) &&
+        tc__choice_find(k, &key, l->group, c->target, &l->chosen) &&
+        tc__launch_tune(p, l, &l->chosen.tuning))
+        l->tuned = TC__TUNED_KNOWN;
+    tc__text_free(&o.text);
+    tc__text_free(&key);
+    tc__error_restore(c, before);
+}
+
+static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
+    tc__desk *k = &p->ctx->kernels->desk;
+    uint64_t start = tc__now_ns();
+    if (p->autotune == TC__AUTOTUNE_OFF) return;
+    int ok = ready(k);
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->custom) continue;
+        l->tuned = TC__TUNED_OPEN;
+        if (ok) tc__launch_recall(p, k, l);
+    }
+    p->ctx->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(p->ctx, TC__SPAN_LOAD, start, NULL);
 }
 
 static size_t tc__job_open_orders(const tc__job *j) {
@@ -149,7 +187,7 @@ static int tc__unit_print(tc__job *j, tc__unit *u) {
         return tc__put_raw(&u->text, texts[0]->at, texts[0]->size), !u->text.failed;
     tc__put_numerics(&u->text, j->numerics);
     int ok = tc__print_prelude(&u->text, groups, (int)u->count, texts, (int)u->count,
-                               j->ctx->target);
+                               j->ctx->target, j->order.at[u->order[0]].lanes);
     for (uint32_t i = 0; ok && i < u->count; i++)
         tc__put_raw(&u->text, texts[i]->at, texts[i]->size);
     return ok && !u->text.failed;
@@ -239,6 +277,7 @@ static size_t tc__job_look_up(tc__job *j, tc__desk *k, const tc__program *p,
 // Gives the launches of the program their compiled code where that is to be had.
 static void tc__program_compile(tc__program *p, const char *name, tc__compile_what what) {
     tc__desk *k = &p->ctx->kernels->desk;
+    if (what == TC__COMPILE_ALL) tc__program_recall(p, tc__desk_ready);
     tc__job *j = tc__program_order(p, what);
     if (!j) return;
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_ready);
@@ -250,6 +289,7 @@ static void tc__program_compile(tc__program *p, const char *name, tc__compile_wh
 // will be none.
 static int tc__program_compile_later(tc__program *p, const char *name) {
     tc__desk *k = &p->ctx->kernels->desk;
+    tc__program_recall(p, tc__desk_is_ready);
     tc__job *j = tc__program_order(p, TC__COMPILE_ALL);
     if (!j) return 0;
     size_t missing = tc__job_look_up(j, k, p, name, tc__desk_is_ready);

@@ -14,6 +14,18 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+// What measuring a kernel found: see exec/choice.c.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
+typedef struct tc__choice {
+    uint8_t digest[32]; // of its key
+    tc__chosen chosen;
+} tc__choice;
+
 typedef struct tc__workshop tc__workshop; // exec/workshop.c
 
 typedef struct tc__library {
@@ -33,6 +45,8 @@ typedef struct tc__library {
     tc__modules modules;
     tc__map known; // first 8 bytes of the digest -> index in compiled
     TC__VEC(tc__compiled) compiled;
+    TC__VEC(tc__choice) choice;
+    tc__map chosen; // first 8 bytes of the digest -> index in choice
     int warned;
 } tc__library;
 
@@ -62,6 +76,7 @@ typedef struct tc__order {
     int has_host;        //   and whether it has a function of the host, too
     int lanes;           // of its vectors; 0 = a custom op
     int known;           // 1 = the process had it
+    int chosen;          // of a trial: it is to be on disk
     int settled;         // 1 = `run` is the answer
     tc__dl_function run; // NULL = interpret
 } tc__order;
@@ -70,6 +85,7 @@ typedef struct tc__order {
 typedef struct tc__unit {
     tc__text text;
     uint32_t order[TC__UNIT_KERNELS], count;
+    tc__blob so; // out: of a trial, else it is on disk
 } tc__unit;
 
 // Kernels wanted together. Whoever works on it only reads texts, and writes what is marked "out".
@@ -78,7 +94,8 @@ typedef struct tc__job {
     tc__library *library;
     int numerics;
     TC__VEC(tc__order) order; // out: settled, run
-    TC__VEC(tc__unit) unit;   // out: nothing
+    TC__VEC(tc__unit) unit;   // out: so
+    int trial;                // its kernels are candidates, of which few are kept
     struct {
         uint64_t start, end;
         int is_compiler;
@@ -96,8 +113,10 @@ static tc_ctx *tc__library_ctx(tc__library *b) { return (tc_ctx *)(void *)&b->co
 
 static void tc__library_tables(tc__library *b) {
     memset(&b->compiled, 0, sizeof b->compiled);
+    memset(&b->choice, 0, sizeof b->choice);
     tc__modules_init(&b->modules, tc__library_ctx(b));
     tc__map_init(&b->known, tc__library_ctx(b));
+    tc__map_init(&b->chosen, tc__library_ctx(b));
 }
 
 // A fork may have happened while another thread was at the tables: the child begins with new ones.
@@ -141,6 +160,8 @@ static void tc__library_free(tc__library *b) {
     tc__modules_close(&b->modules);
     tc__map_free(&b->known);
     TC__VEC_FREE(c, b->compiled);
+    tc__map_free(&b->chosen);
+    TC__VEC_FREE(c, b->choice);
     tc__string_free(c, b->compiler);
     tc__string_free(c, b->cache_dir);
     tc__mutex_free(&b->lock);
@@ -299,16 +320,30 @@ static int tc__order_load(tc__desk *k, tc__job *j, tc__order *o) {
     return o->settled;
 }
 
+// Puts the object of a unit on disk, under the keys of its kernels; of a trial, of those that were chosen.
 static void tc__unit_publish(tc__desk *k, tc__job *j, const tc__unit *u,
-                             const tc__module *m, const tc__blob *so) {
+                             const tc__blob *so) {
     tc__cache_key key[TC__UNIT_KERNELS];
     tc__text text[TC__UNIT_KERNELS];
+    uint8_t digest[32];
+    uint32_t n = 0;
     int ok = 1;
     if (!k->cache) return;
-    for (uint32_t i = 0; i < u->count; i++)
-        ok &= tc__order_key(k, &j->order.at[u->order[i]], &text[i], &key[i]);
-    if (ok) tc__cache_put_all(k->cache, key, (int)u->count, m->digest, so->at, so->size);
-    for (uint32_t i = 0; i < u->count; i++) tc__text_free(&text[i]);
+    for (uint32_t i = 0; i < u->count; i++) {
+        const tc__order *o = &j->order.at[u->order[i]];
+        if (j->trial && !o->chosen) continue;
+        ok &= tc__order_key(k, o, &text[n], &key[n]);
+        n++;
+    }
+    tc__blake2s(digest, NULL, 0, so->at, so->size);
+    if (ok && n) tc__cache_put_all(k->cache, key, (int)n, digest, so->at, so->size);
+    for (uint32_t i = 0; i < n; i++) tc__text_free(&text[i]);
+}
+
+// The kernels of a trial that were chosen go to disk.
+static void tc__job_publish(tc__desk *k, tc__job *j) {
+    for (size_t i = 0; i < j->unit.count; i++)
+        if (j->unit.at[i].so.at) tc__unit_publish(k, j, &j->unit.at[i], &j->unit.at[i].so);
 }
 
 // ---- compiler ----
@@ -322,7 +357,7 @@ static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
 }
 
 // The object of one unit becomes code; kernels that are not in it are interpreted.
-static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__blob *so) {
+static void tc__unit_load(tc__desk *k, tc__job *j, tc__unit *u, tc__blob *so) {
     tc__library *b = k->library;
     uint64_t start = tc__now_ns();
     tc__library_lock(b);
@@ -335,9 +370,12 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
         tc__order_settle(b, o, run);
     }
     tc__library_unlock(b);
-    if (whole) tc__unit_publish(k, j, u, m, so);
+    if (whole && !j->trial) tc__unit_publish(k, j, u, so);
     const tc__order *first = &j->order.at[u->order[0]];
-    if (first->custom && !whole) {
+    if (j->trial) {
+        if (whole) u->so = *so, memset(so, 0, sizeof *so);
+        if (!whole) tc__log(k->ctx, TC__LOG_AUTOTUNE, "candidates that do not compile");
+    } else if (first->custom && !whole) {
         tc__custom_warn(k, first, so->size != 0);
     } else if (!whole) {
         tc__library_warn(
@@ -348,7 +386,7 @@ static void tc__unit_load(tc__desk *k, tc__job *j, const tc__unit *u, const tc__
     tc__job_span(j, start, 0);
 }
 
-static void tc__units_build(tc__desk *k, tc__job *j, const tc__unit *u, size_t n) {
+static void tc__units_build(tc__desk *k, tc__job *j, tc__unit *u, size_t n) {
     tc__blob so[TC__UNIT_MOST];
     const char *source[TC__UNIT_MOST];
     size_t size[TC__UNIT_MOST];
@@ -386,7 +424,10 @@ static tc__job *tc__job_new(tc_ctx *c, tc__library *b) {
 static void tc__job_free(tc__job *j) {
     tc_ctx *c = j->ctx;
     for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text);
-    for (size_t i = 0; i < j->unit.count; i++) tc__text_free(&j->unit.at[i].text);
+    for (size_t i = 0; i < j->unit.count; i++) {
+        tc__text_free(&j->unit.at[i].text);
+        tc__blob_free(c, &j->unit.at[i].so);
+    }
     TC__VEC_FREE(c, j->order);
     TC__VEC_FREE(c, j->unit);
     tc__free(c, j, sizeof *j);

@@ -214,7 +214,7 @@ TCDEF const char *tc_profile_text(tc_ctx *c) {
 // ---- the trace file ----
 
 static const char *const tc__span_names[TC__SPAN_KINDS] = {
-    "record", "passes", "text", "compiler", "load", "run", "kernel", "part"};
+    "record", "passes", "text", "compiler", "load", "autotune", "run", "kernel", "part"};
 
 static void tc__put_event_args(tc__text *t, const tc__profile *p, const tc__event *e) {
     if (e->kind != TC__SPAN_KERNEL && e->kind != TC__SPAN_PART) {

@@ -2,6 +2,15 @@
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
 // as wanted.
 
+// What is known of a launch by measuring.
+typedef enum tc__tuned {
+    TC__TUNED_NOT,   // nobody asked
+    TC__TUNED_OPEN,  // it is to be measured
+    TC__TUNED_HERE,  // it was
+    TC__TUNED_KNOWN, // process or disk knew
+    TC__TUNED_LATE   // there was no time for it
+} tc__tuned;
+
 typedef struct tc__launch {
     tc__group *group;   // owned by the program
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
@@ -13,6 +22,8 @@ typedef struct tc__launch {
     int64_t items, grain;  // work items, and how many of them are worth a thread
     uint32_t order;        // of the program's job, while there is one
     uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
+    tc__tuned tuned;
+    tc__chosen chosen; // HERE, KNOWN
 } tc__launch;
 
 typedef struct tc__output {
@@ -46,6 +57,13 @@ typedef enum tc__tier {
     TC__TIER_BUILDING   // compiled in the background
 } tc__tier;
 
+// Whether kernels of a program are tuned: "max-autotune".
+typedef enum tc__autotune {
+    TC__AUTOTUNE_OFF,
+    TC__AUTOTUNE_RECALL, // as far as it is known how
+    TC__AUTOTUNE_SEARCH  // the first run measures what is not
+} tc__autotune;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     uint32_t number; // in its region, in the order of making
@@ -77,14 +95,16 @@ typedef struct tc__program {
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
-    int verify;      // 1 = its first compiled run is compared with the interpreter
-    tc__tier tier;   // whether it waits for code
-    void *job;       // BUILDING: the tc__job that will have it
-    int overlaps;    // a written external shares memory with another one
-    int customs;     // launches of custom ops
-    int counted;     // its arena is in tc_stats
-    tc_stats before; // of the context when making it began
-    tc_stats after;  //   and ended
+    int verify;    // 1 = its first compiled run is compared with the interpreter
+    tc__tier tier; // whether it waits for code
+    tc__autotune autotune;
+    uint64_t tune_ns; // that measuring took
+    void *job;        // BUILDING: the tc__job that will have it
+    int overlaps;     // a written external shares memory with another one
+    int customs;      // launches of custom ops
+    int counted;      // its arena is in tc_stats
+    tc_stats before;  // of the context when making it began
+    tc_stats after;   //   and ended
     uint64_t runs, run_ns;
     uint64_t timed_next; // run of a short-cut call that is timed next: see exec/call.c
 } tc__program;
@@ -223,6 +243,17 @@ static int tc__may_fail(const tc__program *p) {
     return 0;
 }
 
+// Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
+// not written past them.
+static void tc__store_in_place(tc__group *k, uint32_t node) {
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        tc__node *n = k->body.node.at[i];
+        if (n->op != TC_OP_STORE) continue;
+        const tc__kbuf *b = &k->buffer.at[n->attr[0]];
+        if (b->place == TC__BUF_NODE && b->source == node) n->attr[2] = TC__STORE_CACHED;
+    }
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
 // external only where it writes it, nobody reads it later, and the program cannot fail half-way.
 static void tc__choose_direct(tc__program *p, tc__output *o) {
@@ -236,6 +267,7 @@ static void tc__choose_direct(tc__program *p, tc__output *o) {
     for (size_t i = writer + 1; i < p->launch.count; i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return;
     o->direct = tc__reads_in_place(p->launch.at[writer].group, o->external, o->node);
+    if (o->direct) tc__store_in_place(p->launch.at[writer].group, o->node);
 }
 
 // ---- making ----
@@ -350,15 +382,36 @@ static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
 }
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
+    tc__tuning rules;
     if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
-    l->group->lanes = tc__choose_lanes(l->group, p->ctx->target);
-    if (l->group->kind == TC__CONTRACTION) tc__contract_items(l->group);
+    memset(&rules, 0, sizeof rules);
+    tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     l->args.buf = l->buf, l->args.flag = p->flag;
     return l->interp != NULL;
 }
 
+// Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
+// it is as before.
+static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+    tc__tuning before = l->group->tuning;
+    tc__group_tune(l->group, p->ctx->target, t);
+    p->laid_out = 0;
+    if (l->group->kind != TC__CONTRACTION) return 1;
+    tc__interp *interp = tc__interp_prepare(p->ctx, l->group); // items are others
+    if (!interp) return tc__group_tune(l->group, p->ctx->target, &before), 0;
+    tc__interp_free(l->interp);
+    l->interp = interp;
+    return 1;
+}
+
 // ---- laying out: everything that depends on the sizes of a run ----
+
+// Threads that kernels of the program may use.
+static int tc__program_threads(const tc__program *p) {
+    int all = tc__threads(p->ctx);
+    return p->threads && p->threads < all ? p->threads : all;
+}
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
@@ -366,6 +419,11 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
+    int knob = l->group->tuning.knob[TC__KNOB_THREADS], all = tc__program_threads(p);
+    int threads = knob == TC__THREADS_ONE    ? 1
+                  : knob == TC__THREADS_HALF ? (all + 1) / 2
+                                             : all;
+    if (knob) l->grain = l->items / threads + (l->items % threads != 0);
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
     if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
@@ -383,9 +441,9 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     return (most + 4096 + 63) / 64 * 64;
 }
 
-// Scratch of all workers; it only grows.
-static int tc__program_scratch(tc__program *p, const tc__ixenv *env) {
-    size_t threads = (size_t)tc__threads(p->ctx), want = tc__scratch_wanted(p, env);
+// At least `want` bytes of scratch for each worker; it only grows.
+static int tc__program_scratch(tc__program *p, size_t want) {
+    size_t threads = (size_t)tc__threads(p->ctx);
     if (want > p->scratch_bytes) {
         if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_bytes * threads);
         p->scratch_bytes = want;
@@ -478,7 +536,8 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!tc__program_scratch(p, &env) || !tc__program_addresses(p)) return 0;
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env)) || !tc__program_addresses(p))
+        return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         tc__launch_lay_out(p, &p->launch.at[i], &env);
     tc__program_count(p, 1);

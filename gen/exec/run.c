@@ -13,11 +13,6 @@ static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
     return o->storage = s;
 }
 
-static void *tc__external_data(tc_ctx *c, const tc__external *e) {
-    int64_t bytes = (int64_t)tc__dtype(tc__layout_at(c, e->layout)->dtype)->bytes;
-    return (char *)e->storage->data + e->offset * bytes;
-}
-
 static int tc__program_storages(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         tc__output *o = &p->output.at[i];
@@ -64,16 +59,6 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
         memcpy(&p->arg_now.at[i], &v->arg.at[a->number], sizeof *p->arg_now.at);
         if (!a->is_value) p->arg_now.at[i] = tc__value_of(x, a->dtype);
     }
-}
-
-static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
-    tc__launch *l = (tc__launch *)arg;
-    tc__fp_state host = tc__fp_enter();
-    if (l->run)
-        l->run(&l->args, lo, hi, worker);
-    else
-        tc__interp_run(l->interp, &l->args, lo, hi, worker);
-    tc__fp_leave(host);
 }
 
 // dst (strided by l) = src (dense), element by element in runs of the last dimension.
@@ -231,19 +216,6 @@ static void *tc__verify_memory(const tc__program *p, const tc__visit *v, size_t 
     return tc__output_data(p, v, (uint32_t)i);
 }
 
-// Elements that differ; NaN equals NaN.
-static size_t tc__verify_differs(int dtype, const void *a, const void *b, size_t bytes) {
-    size_t size = tc__dtype(dtype)->bytes, wrong = 0;
-    if (!memcmp(a, b, bytes)) return 0;
-    for (size_t at = 0; at < bytes; at += size) {
-        if (!memcmp((const char *)a + at, (const char *)b + at, size)) continue;
-        tc__value x = tc__value_load(a, (int64_t)(at / size), dtype);
-        tc__value y = tc__value_load(b, (int64_t)(at / size), dtype);
-        wrong += !(tc__is_float(dtype) && x.f != x.f && y.f != y.f);
-    }
-    return wrong;
-}
-
 typedef enum tc__verify_step {
     TC__VERIFY_SAVE,
     TC__VERIFY_SWAP,
@@ -276,7 +248,7 @@ static size_t tc__verify_compare(tc__program *p, const tc__visit *v,
     for (size_t i = 0; i < p->output.count; i++) {
         const void *at = tc__verify_memory(p, v, i, &bytes);
         int dtype = p->graph.node.at[p->output.at[i].node]->dtype;
-        if (bytes) wrong += tc__verify_differs(dtype, at, interpreted[i], bytes);
+        if (bytes) wrong += tc__bits_differ(dtype, at, interpreted[i], bytes);
     }
     return wrong;
 }
@@ -426,10 +398,8 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
                           o->op.name, why);
 }
 
-// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
-static int tc__program_run(tc__program *p, tc__visit *v) {
-    if (p->tier != TC__TIER_FINAL && !tc__program_settle(p->ctx, v->region, p)) return 0;
-    uint64_t start = tc__now_ns();
+// Memory and values of this run for all launches; 0 = reported.
+static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
@@ -437,8 +407,22 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
-    int ok = 1;
-    if (TC__UNLIKELY(p->ctx->dry) && v->region) return 1; // eager ops there have no inputs
+    return 1;
+}
+
+// Runs the program with the visit's externals. 0 = reported; nothing was written back then.
+static int tc__program_run(tc__program *p, tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    int dry = c->dry && v->region; // eager ops there have no inputs
+    if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
+    if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
+        if (!tc__program_bind(p, v)) return 0;
+        tc__program_tune(p, v);
+    }
+    uint64_t start = tc__now_ns();
+    if (!tc__program_bind(p, v)) return 0;
+    if (TC__UNLIKELY(dry)) return 1;
+    int ok;
     if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)

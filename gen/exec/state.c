@@ -58,7 +58,7 @@ static tc__pool *tc__pool_of(tc_ctx *c) {
 // Time spent in all stages but recording, so far.
 static uint64_t tc__busy_ns(const tc_ctx *c) {
     const tc_stats *s = &c->stats;
-    return s->pass_ns + s->emit_ns + s->cc_ns + s->load_ns + s->run_ns;
+    return s->pass_ns + s->emit_ns + s->cc_ns + s->load_ns + s->autotune_ns + s->run_ns;
 }
 
 static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {

@@ -16,6 +16,12 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
+static int tc__region_tunes(const tc__region *r) {
+    const char *mode = r->options.mode;
+    return mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE] ||
+           mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS];
+}
+
 // 0 = its backend refused, reported. A registered one is asked at once, whatever the stance.
 static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
@@ -23,6 +29,9 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     if (p->backend->own.run && !tc__foreign_start(p, r))
         return p->tier = TC__TIER_POSTPONED, 0;
     if (p->backend->own.run) return 1;
+    if (tc__region_tunes(r))
+        p->autotune =
+            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         tc__program_compile(p, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))

@@ -186,7 +186,14 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
         tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
-        tc__put(h->t, "</code>, %s</p>\n", l->run ? "compiled" : "interpreted");
+        tc__put(h->t, "</code>, %s", l->run ? "compiled" : "interpreted");
+        if (l->tuned) {
+            tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
+            tc__explain_tuned(&h->plain, l);
+            tc__html_flush(h);
+            tc__put(h->t, TC__HTML_TIME_END);
+        }
+        tc__put(h->t, "</p>\n");
         tc__report_kernel(&h->plain, l->group, (uint32_t)i);
         tc__html_pre(h);
     }

@@ -25,6 +25,32 @@ typedef enum tc__group_kind {
     TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
 } tc__group_kind;
 
+// What of a kernel can be chosen by measuring, because no bit of its results depends on it. 0 = as the
+// rules have it, which stand where they are followed; the others are in the table of tune.c.
+typedef enum tc__knob {
+    TC__KNOB_LANES,    // elements of a vector: tc__choose_lanes
+    TC__KNOB_STEPS,    // of loops over columns without an accumulator: tc__loop_step
+    TC__KNOB_SUMS,     // where loops keep accumulators: tc__sums_are_named
+    TC__KNOB_STORES,   // of results, past the caches or not: tc__c_streams
+    TC__KNOB_PREFETCH, // of the next row: tc__prefetches
+    TC__KNOB_TILE,     // of a product, in registers: tc__contract_block
+    TC__KNOB_PANEL,    // columns of a product that are packed at once: tc__contract_columns
+    TC__KNOB_BLOCK,    // rows of an item of a product: tc__contract_grain
+    TC__KNOB_THREADS,  // that share it: tc__launch_lay_out
+    TC__KNOBS
+} tc__knob;
+
+enum { TC__STEPS_VECTOR = 1, TC__STEPS_LANES, TC__STEPS_TWICE };
+enum { TC__SUMS_IN_MEMORY = 1, TC__SUMS_NAMED };
+enum { TC__STORES_CACHED = 1, TC__STORES_STREAMED };
+enum { TC__PREFETCH_OFF = 1, TC__PREFETCH_ON };
+enum { TC__SIZE_HALF = 1, TC__SIZE_TWICE };
+enum { TC__THREADS_ONE = 1, TC__THREADS_HALF, TC__THREADS_ALL };
+
+typedef struct tc__tuning {
+    uint8_t knob[TC__KNOBS];
+} tc__tuning;
+
 typedef struct tc__group {
     tc__group_kind kind;
     tc__graph body;       // GROUP (then LOOP) nodes
@@ -41,13 +67,14 @@ typedef struct tc__group {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    tc__tuning tuning; // LOOP
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
-// STORE attr: [buffer, index]; in[0] = value. INDEX attr: [index]. CONST attr: [bits of a tc__value].
+// STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
 // CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];
 // ARGMAX/ARGMIN accumulate in[0] with the column index and give i64.
 enum { TC__LOAD_FIXED = 3 };
@@ -56,6 +83,13 @@ enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than
 
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
+
+// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
+typedef enum tc__store_kind {
+    TC__STORE_CACHED,
+    TC__STORE_MAY_STREAM,
+    TC__STORE_STREAMS
+} tc__store_kind;
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;

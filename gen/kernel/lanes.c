@@ -31,15 +31,20 @@ static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
 // Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
 enum { TC__LANES_16_ROWS = 8 };
 
+// Whether the kernel can have vectors of 16 elements.
+static int tc__group_takes_16(const tc__group *g, tc__emit target) {
+    if (target < TC__EMIT_AVX512) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (!tc__node_takes_16(g, g->body.node.at[i])) return 0;
+    return 1;
+}
+
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
 // of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
-    if (target < TC__EMIT_AVX512) return TC__VECTOR;
     if (g->kind == TC__CONTRACTION &&
         tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->rows, g->batch)) <=
             TC__LANES_16_ROWS)
         return TC__VECTOR;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (!tc__node_takes_16(g, g->body.node.at[i])) return TC__VECTOR;
-    return 2 * TC__VECTOR;
+    return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }

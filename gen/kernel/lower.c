@@ -17,8 +17,9 @@ enum {
         24, // from here on the chain of one vector is too long for the CPU to overlap with
             // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
     TC__OVERLAP = 4,
-    TC__COL_GRAIN = 4096,  // columns of one work item when rows are few
-    TC__NT_BYTES = 8 << 20 // outputs from here on are written past the caches
+    TC__COL_GRAIN = 4096,   // columns of one work item when rows are few
+    TC__NT_BYTES = 8 << 20, // outputs from here on are written past the caches
+    TC__NT_LEAST = 1 << 20  // and from here on where measuring says so
 };
 
 typedef struct tc__finish {
@@ -257,13 +258,15 @@ static tc__ix tc__list_ix(tc__lister *l, tc__ix e) {
     return e;
 }
 
-static int tc__store_is_streamed(const tc__lister *l, const tc__node *n) {
+static tc__store_kind tc__store_kind_of(const tc__lister *l, const tc__node *n) {
     const tc__weave *w = l->f->w;
     const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
-    if (b->place != TC__BUF_NODE || b->dtype != TC_F32 || n->level != TC__AT_COL) return 0;
+    if (b->place != TC__BUF_NODE || n->level != TC__AT_COL) return TC__STORE_CACHED;
     const tc__root *r = &w->roots[w->root_of[b->source]];
-    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return 0;
-    return tc__ix_lo(w->ix, b->numel) >= TC__NT_BYTES / 4;
+    int64_t least = tc__ix_lo(w->ix, b->numel);
+    if (!r->output || r->stored || w->k->kind == TC__CONTRACTION) return TC__STORE_CACHED;
+    if (b->dtype == TC_F32 && least >= TC__NT_BYTES / 4) return TC__STORE_STREAMS;
+    return least >= TC__NT_LEAST / 4 ? TC__STORE_MAY_STREAM : TC__STORE_CACHED;
 }
 
 static void tc__list_node(tc__lister *l, uint32_t id) {
@@ -276,7 +279,7 @@ static void tc__list_node(tc__lister *l, uint32_t id) {
     for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++)
         attr[i] = bits >> i & 1 ? tc__list_ix(l, n->attr[i]) : n->attr[i];
     m.stage = TC__LOOP, m.in = in, m.attr = attr;
-    if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_is_streamed(l, n);
+    if (n->op == TC_OP_STORE) attr[m.n_attr++] = tc__store_kind_of(l, n);
     if (n->op == TC_OP_ACC) attr[m.n_attr++] = l->at[id];
     made = tc__node_append(&l->list, &m);
     if (!made)

@@ -550,6 +550,12 @@ static int tc__lanes_in_use(const tc__group *g, const tc__node *loop) {
     return tc__power_of_two_above(tc__ix_value(n));
 }
 
+// Whether a loop over columns that has accumulators keeps their 32 lanes in named vectors.
+static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
+    int knob = g->tuning.knob[TC__KNOB_SUMS];
+    return knob ? knob == TC__SUMS_NAMED : loop->attr[2] >= 4;
+}
+
 // Finds every accumulator and the loop that steps it. 0 = reported.
 static int tc__find_accs(tc__printer *p) {
     const tc__node *stack[TC__PRINT_DEPTH];
@@ -570,7 +576,7 @@ static int tc__find_accs(tc__printer *p) {
         a->used = 1, a->monoid = (tc__op)n->attr[0],
         a->dtype = tc__body(p, n->in[0])->dtype;
         a->loop = stack[depth - 1];
-        a->form = a->loop->attr[2] >= 4 ? TC__ACC_NAMED : TC__ACC_ARRAY;
+        a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
         if (p->g->vector == TC__ROW) a->form = TC__ACC_LANES;
         a->lanes = tc__lanes_in_use(p->g, a->loop);
     }

@@ -242,7 +242,12 @@ static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const cha
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
 static int tc__c_streams(const tc__printer *p, const tc__node *n) {
     int dtype = p->g->buffer.at[n->attr[0]].dtype;
-    if (n->n_attr < 3 || !n->attr[2] || tc__dtypes[dtype].bytes < 4 || p->tail) return 0;
+    int least = p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_STREAMED
+                    ? TC__STORE_MAY_STREAM
+                    : TC__STORE_STREAMS;
+    if (p->g->tuning.knob[TC__KNOB_STORES] == TC__STORES_CACHED) return 0;
+    if (n->n_attr < 3 || n->attr[2] < least || tc__dtypes[dtype].bytes < 4 || p->tail)
+        return 0;
     tc__ixpool *x = p->g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, p->axis);
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(p->unit)));
@@ -428,8 +433,25 @@ typedef struct tc__c_range {
     int step;
 } tc__c_range;
 
-static int tc__c_vector_step(const tc__printer *p, const tc__node *n) {
-    return n->attr[0] == TC__ROW || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
+static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg,
+                              int chunked) {
+    for (int i = 0; i < TC__PRINT_ACCS; i++) {
+        const tc__acc *a = &p->acc[i];
+        if (!a->used || a->loop != loop) continue;
+        if ((arg || !tc__is_arg(a)) && (!chunked || tc__c_is_chunked(a))) return 1;
+    }
+    return 0;
+}
+
+// Elements that one step of a loop along the vector takes.
+static int tc__loop_step(const tc__printer *p, const tc__node *n) {
+    int knob = p->g->tuning.knob[TC__KNOB_STEPS];
+    if (n->attr[0] == TC__ROW) return TC__LANES;
+    if (tc__c_loop_has_acc(p, n, 1, 0))
+        return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
+    if (knob == TC__STEPS_VECTOR) return p->unit;
+    if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
+    return knob == TC__STEPS_LANES || n->attr[2] >= 4 ? (int)TC__LANES : p->unit;
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
@@ -454,7 +476,7 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     memset(&r, 0, sizeof r);
     int worker = n->attr[1] == TC__BIND_WORKER;
     long long grain = p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->grain;
-    r.id = n->id, r.step = tc__c_vector_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
+    r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
     if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[4]) &&
         tc__ix_is_const(n->attr[5])) {
         r.known = 1, r.begin = tc__ix_value(n->attr[4]), r.end = tc__ix_value(n->attr[5]);
@@ -486,16 +508,6 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
         "const %s full%u = end%u > begin%u ? end%u - (end%u - begin%u) %% %d : begin%u;\n",
         p->d->index, r.id, r.id, r.id, r.id, r.id, r.id, r.step, r.id);
     return r;
-}
-
-static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg,
-                              int chunked) {
-    for (int i = 0; i < TC__PRINT_ACCS; i++) {
-        const tc__acc *a = &p->acc[i];
-        if (!a->used || a->loop != loop) continue;
-        if ((arg || !tc__is_arg(a)) && (!chunked || tc__c_is_chunked(a))) return 1;
-    }
-    return 0;
 }
 
 // Row pointers for the accesses inside the loops nested in [begin, end).
@@ -588,12 +600,16 @@ static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
 
 // Rows that several phases go over are in the caches but for the first phase, which waits
 // for memory while the last one leaves it idle: so that one asks for the next row.
-static int tc__c_wants_prefetch(const tc__printer *p, const tc__node *loop) {
-    const tc__node *first = tc__c_column_loop(p->g, 0);
-    int64_t columns = tc__ix_hi(p->g->body.ix, p->g->cols);
-    return p->g->kind == TC__REDUCTION && p->axis == TC__COL && p->outer == TC__ROW &&
-           loop == tc__c_column_loop(p->g, 1) && first && loop != first &&
-           columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
+static int tc__may_prefetch(const tc__group *g) {
+    return g->kind == TC__REDUCTION && g->vector == TC__COL &&
+           tc__c_column_loop(g, 0) != tc__c_column_loop(g, 1);
+}
+
+static int tc__prefetches(const tc__group *g) {
+    int knob = g->tuning.knob[TC__KNOB_PREFETCH];
+    int64_t columns = tc__ix_hi(g->body.ix, g->cols);
+    if (knob || !tc__may_prefetch(g)) return knob == TC__PREFETCH_ON && tc__may_prefetch(g);
+    return columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
 }
 
 // The distance to the same column of the next row, 0 = n is no stream of whole rows.
@@ -609,7 +625,8 @@ static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
 
 // `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.
 static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
-    if (!tc__c_wants_prefetch(p, loop)) return;
+    int last = p->outer == TC__ROW && loop == tc__c_column_loop(p->g, 1);
+    if (!last || !tc__prefetches(p->g)) return;
     uint32_t begin = tc__c_column_loop(p->g, 0)->id;
     for (uint32_t id = begin; id < tc__loop_end(p->g, begin); id++) {
         const tc__node *n = tc__body(p, id);

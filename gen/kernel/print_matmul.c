@@ -63,12 +63,39 @@ static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
 
 static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+// Blocks that measuring may choose instead: rows, and vectors of columns.
+static const struct {
+    const char *name;
+    uint8_t rows, vectors;
+} tc__tiles[] = {{"2x4", 2, 4},   {"3x2", 3, 2},   {"3x4", 3, 4},  {"4x3", 4, 3},
+                 {"6x2", 6, 2},   {"6x4", 6, 4},   {"8x2", 8, 2},  {"8x3", 8, 3},
+                 {"12x1", 12, 1}, {"12x2", 12, 2}, {"14x2", 14, 2}};
+
+// A block as it was chosen. A flipped one has rows of the panel for columns, which are given.
+static void tc__contract_tile(tc__contract *q, int tile) {
+    q->rows = tc__tiles[tile].rows;
+    if (q->flip) return;
+    if (q->grain < q->rows) q->rows = (int)q->grain;
+    q->width = tc__tiles[tile].vectors * q->lanes;
+}
+
+// What a knob makes of a number.
+static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
+    int to = g->tuning.knob[k];
+    return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
+}
+
 // Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->cols) ? tc__ix_value(q->g->cols) : 0;
+    int tile = q->g->tuning.knob[TC__KNOB_TILE];
+    if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
+    if (tile) {
+        tc__contract_tile(q, tile - 1);
+        return;
+    }
     if (q->flip) {
-        q->width = (int)tc__padded(q->grain, q->lanes);
         q->rows = most / (q->width / q->lanes);
         if (q->rows > 8) q->rows = 8;
         if (q->rows < 2) q->rows = 2;
@@ -90,7 +117,9 @@ static void tc__contract_columns(tc__contract *q) {
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
     int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
-    int64_t wide = TC__CONTRACT_PANELS / (bytes * (depth ? depth : 1)) / unit * unit;
+    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
+    if (q->g->tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     q->wide = tc__ix_const(wide);
     if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
@@ -151,7 +180,8 @@ static tc__contract tc__contract_plan(const tc__group *g) {
     q.m = tc__ix_div(x, g->rows, g->batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
-    q.grain = m < 1 ? 1 : m < TC__CONTRACT_GRAIN ? m : (int64_t)TC__CONTRACT_GRAIN;
+    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
+    q.grain = m < 1 ? 1 : m < most ? m : most;
     q.left_nodes = !tc__is_plain(&q, g->left);
     if (tc__is_plain(&q, g->right)) {
         int adjacent = tc__is_adjacent(&q, g->right);

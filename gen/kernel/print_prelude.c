@@ -371,11 +371,11 @@ static void tc__prelude_close(tc__prelude *q) {
     tc__map_free(&q->words);
 }
 
-// Appends the head of a translation unit that holds the kernels of `groups`, which have
-// vectors of one size and were printed to `texts`. 1, or 0 = reported.
+// Appends the head of a translation unit that holds the kernels of `groups`, which were printed to
+// `texts` with vectors of `lanes` elements. 1, or 0 = reported.
 TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *groups,
                                         int count, const tc__text *const *text, int texts,
-                                        tc__emit target) {
+                                        tc__emit target, int lanes) {
     tc__prelude q;
     tc__text steps;
     uint64_t found;
@@ -383,7 +383,7 @@ TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *g
     tc__prelude_open(&q, out->ctx, tc__prelude_texts, TC__COUNT(tc__prelude_texts));
     int ok = tc__put_monoids(&steps, &tc__dialect_c, groups, count) &&
              tc__prelude_mark(&q, text, texts, &steps);
-    tc__put_abi(out, target, count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR);
+    tc__put_abi(out, target, lanes);
     if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
@@ -405,7 +405,8 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
     tc__text_init(&kernels, out->ctx);
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_c, symbols[i]);
-    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target);
+    int lanes = count ? tc__group_lanes(groups[0]) : (int)TC__VECTOR;
+    ok = ok && tc__print_prelude(out, groups, count, &text, 1, target, lanes);
     if (ok) tc__put_raw(out, kernels.at, kernels.size);
     ok = ok && !kernels.failed;
     tc__text_free(&kernels);

@@ -357,16 +357,16 @@ TEST(what_is_equal) {
     int64_t whole = -1, whole2 = INT64_MAX;
     uint32_t payload = 0xffc00123;
     memcpy(&nan2, &payload, sizeof nan2);
-    CHECK_EQ(tc__verify_differs(TC_F32, &nan1, &nan2, 4), 0);
-    CHECK_EQ(tc__verify_differs(TC_F32, &nan1, &zero, 4), 1);
-    CHECK_EQ(tc__verify_differs(TC_F32, &zero, &minus, 4), 1);
-    CHECK_EQ(tc__verify_differs(TC_F32, pair, other, 8), 1);
-    CHECK_EQ(tc__verify_differs(TC_F32, pair, pair, 8), 0);
-    CHECK_EQ(tc__verify_differs(TC_F64, &wide, &wide2, 8), 0);
-    CHECK_EQ(tc__verify_differs(TC_U8, bytes, bytes2, 4), 2);
-    CHECK_EQ(tc__verify_differs(TC_BOOL, bytes, bytes2, 1), 0);
-    CHECK_EQ(tc__verify_differs(TC_I64, &whole, &whole2, 8), 1);
-    CHECK_EQ(tc__verify_differs(TC_I64, &whole, &whole2, 0), 0);
+    CHECK_EQ(tc__bits_differ(TC_F32, &nan1, &nan2, 4), 0);
+    CHECK_EQ(tc__bits_differ(TC_F32, &nan1, &zero, 4), 1);
+    CHECK_EQ(tc__bits_differ(TC_F32, &zero, &minus, 4), 1);
+    CHECK_EQ(tc__bits_differ(TC_F32, pair, other, 8), 1);
+    CHECK_EQ(tc__bits_differ(TC_F32, pair, pair, 8), 0);
+    CHECK_EQ(tc__bits_differ(TC_F64, &wide, &wide2, 8), 0);
+    CHECK_EQ(tc__bits_differ(TC_U8, bytes, bytes2, 4), 2);
+    CHECK_EQ(tc__bits_differ(TC_BOOL, bytes, bytes2, 1), 0);
+    CHECK_EQ(tc__bits_differ(TC_I64, &whole, &whole2, 8), 1);
+    CHECK_EQ(tc__bits_differ(TC_I64, &whole, &whole2, 0), 0);
 }
 
 // ---- memory that ends ----

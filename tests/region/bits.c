@@ -205,6 +205,22 @@ static int randoms(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     return 5;
 }
 
+// Results of some megabytes, which may be written past the caches.
+static int large(tc_ctx *tc, const inputs *in, tc_tensor *out) {
+    (void)tc;
+    out[0] = tc_relu(
+        tc_expand(tc_reshape(in->x, TC_DIMS(1, ROWS, COLUMNS)), TC_DIMS(9, ROWS, COLUMNS)));
+    out[1] =
+        tc_neg(tc_expand(tc_reshape(in->line64, TC_DIMS(1, 3, LONG)), TC_DIMS(6, 3, LONG)));
+    out[2] = tc_softmax(
+        tc_reshape(tc_mul_s(tc_expand(tc_reshape(in->y, TC_DIMS(1, ROWS, COLUMNS)),
+                                      TC_DIMS(8, ROWS, COLUMNS)),
+                            2),
+                   TC_DIMS(8 * ROWS, COLUMNS)),
+        -1);
+    return 3;
+}
+
 static int integers(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     const tc_tensor a[3] = {in->i32, in->i64, in->u8}, b[3] = {in->j32, in->j64, in->v8};
     int n = 0;
@@ -291,21 +307,14 @@ static const struct {
     int (*make)(tc_ctx *tc, const inputs *in, tc_tensor *out);
     int slow;
 } regions[] = {
-    {"softmaxes", softmaxes, 0},
-    {"norms", norms, 0},
-    {"entropy", entropy, 1},
-    {"salience", salience, 0},
-    {"network", network, 0},
-    {"products", products, 0},
-    {"sums", sums, 0},
-    {"orders", orders, 0},
-    {"gathers", gathers, 0},
-    {"randoms", randoms, 0},
-    {"integers", integers, 0},
-    {"divisions", divisions, 0},
-    {"casts", casts, 0},
-    {"functions", functions, 1},
-    {"functions64", functions64, 1},
+    {"softmaxes", softmaxes, 0}, {"norms", norms, 0},
+    {"entropy", entropy, 1},     {"salience", salience, 0},
+    {"network", network, 0},     {"products", products, 0},
+    {"sums", sums, 0},           {"orders", orders, 0},
+    {"gathers", gathers, 0},     {"randoms", randoms, 0},
+    {"large", large, 0},         {"integers", integers, 0},
+    {"divisions", divisions, 0}, {"casts", casts, 0},
+    {"functions", functions, 1}, {"functions64", functions64, 1},
     {"moves", moves, 0},
 };
 
@@ -323,11 +332,12 @@ static void free_results(results *r) {
     r->n = 0;
 }
 
-static void run_region(tc_ctx *tc, const inputs *in, size_t which, results *r) {
+static void run_region_with(tc_ctx *tc, const inputs *in, size_t which,
+                            const tc_options *options, results *r) {
     tc_tensor out[MOST];
     tc_scope_begin(tc);
     tc_manual_seed(tc, 11 + which);
-    tc_trace_begin(tc, regions[which].name);
+    tc_trace_begin_with(tc, regions[which].name, options);
     r->n = regions[which].make(tc, in, out);
     for (int i = 0; i < r->n; i++) out[i] = tc_keep(out[i]);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
@@ -342,6 +352,10 @@ static void run_region(tc_ctx *tc, const inputs *in, size_t which, results *r) {
     tc_scope_end(tc);
     CHECK_STR(tc_error_text(tc), "");
     tc_error_clear(tc);
+}
+
+static void run_region(tc_ctx *tc, const inputs *in, size_t which, results *r) {
+    run_region_with(tc, in, which, NULL, r);
 }
 
 static double element(const results *r, int i, size_t k) {
@@ -446,3 +460,93 @@ TEST(interpreted_without_passes) {
     config.passes_off = "all";
     check_config(&config);
 }
+
+// ---- any tuning ----
+
+static uint64_t seed;
+
+// The program at the end of the only path of the region that ran last.
+static tc__program *last_program(tc_ctx *tc) {
+    tc__step *s = tc->recorder.region->root.next;
+    while (s && s->next) s = s->next;
+    return s ? (tc__program *)s->program : NULL;
+}
+
+// Makes believe that some tuning of each kernel was found to be the best.
+static void tune_at_random(tc_ctx *tc, tc__program *p, int *used) {
+    tc__desk *desk = &tc->kernels->desk;
+    REQUIRE(tc__desk_ready(desk));
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        tc__tuning all[TC__CANDIDATES];
+        tc__chosen c;
+        tc__order o;
+        tc__text key;
+        uint8_t digest[32];
+        memset(&c, 0, sizeof c);
+        for (int stage = 0; stage < TC__STAGES; stage++) {
+            int n =
+                tc__candidates(l->group, tc->target, (tc__tune_stage)stage, &c.tuning, all);
+            c.tuning = all[bits() % (uint64_t)n];
+            for (int k = 0; k < n; k++)
+                CHECK(tc__tuning_fits(l->group, tc->target, &all[k]));
+        }
+        for (int k = 0; k < TC__KNOBS; k++) used[k] += c.tuning.knob[k] > 0;
+        tc__text_init(&key, tc);
+        CHECK(tc__order_print(tc, &o, l) && tc__choice_key(&key, desk, p, l, &o.text));
+        tc__blake2s(digest, NULL, 0, key.at, key.size);
+        tc__choice_remember(desk->library, digest, &c);
+        tc__text_free(&key), tc__text_free(&o.text);
+    }
+}
+
+static void run_tuned(tc_ctx *tc, const inputs *in, size_t which, results *r, int *used) {
+    tc_options o = tc_options_default();
+    o.backend = "aot_eager";
+    run_region_with(tc, in, which, &o, r);
+    free_results(r);
+    uint64_t before = state;
+    state += seed;
+    tune_at_random(tc, last_program(tc), used);
+    state = before;
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    o.backend = "cpu", o.mode = "max-autotune";
+    run_region_with(tc, in, which, &o, r);
+    tc__program *p = last_program(tc);
+    for (size_t i = 0; i < p->launch.count; i++)
+        CHECK_EQ(p->launch.at[i].tuned, TC__TUNED_KNOWN);
+}
+
+// No bit depends on how kernels are tuned.
+static void check_tunings(const char *cc, int baseline, uint64_t from) {
+    char line[200], why[100];
+    tc_config config = config_of("cpu", cc, 2), plain = config_of("aot_eager", NULL, 1);
+    int used[TC__KNOBS] = {0};
+    snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", cc);
+    snprintf(why, sizeof why, "no %s", cc);
+    if (system(line)) SKIP(why);
+    config.baseline = baseline, config.no_disk_cache = 1;
+    tc_ctx *ref = tc_open(&plain), *tc = tc_open(&config);
+    inputs of_ref = make_inputs(ref), in = make_inputs(tc);
+    seed = from;
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
+        results a, b;
+        if (regions[i].slow) continue;
+        run_region(ref, &of_ref, i, &a);
+        run_tuned(tc, &in, i, &b, used);
+        compare(regions[i].name, &a, &b);
+        free_results(&a), free_results(&b);
+    }
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int only_512 = k == TC__KNOB_LANES && tc->target < TC__EMIT_AVX512;
+        if (!used[k] && !only_512) FAIL("no kernel had a knob %s", tc__knobs[k].name);
+    }
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    CHECK_EQ(tc_stats_get(tc).autotuned, 0);
+    tc_close(tc), tc_close(ref);
+}
+
+TEST(gcc_tuned_at_random) { check_tunings("gcc", 0, 1); }
+TEST(gcc_tuned_at_random_again) { check_tunings("gcc", 0, 2); }
+TEST(gcc_tuned_oldest_cpu) { check_tunings("gcc", 1, 3); }
+TEST(clang_tuned_at_random) { check_tunings("clang", 0, 4); }

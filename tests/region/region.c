@@ -751,6 +751,23 @@ BOTH(wrapped_memory_is_written) {
     CHECK_EQ(AT(y, 4), 101 * 101);
 }
 
+// Results of this size are written past the caches, which takes addresses that the user need not give.
+BOTH(in_place_on_large_memory_at_an_odd_address) {
+    enum { N = 9 << 18 };
+    float *memory = (float *)malloc(sizeof(float) * (N + 1)), *p = memory + 1;
+    if (((uintptr_t)p & 63) == 0) p = memory;
+    for (int i = 0; i < N; i++) p[i] = (float)(i % 1000);
+    tc_tensor x = tc_wrap(tc, p, TC_DIMS(N), TC_F32),
+              one = tc_full(tc, TC_DIMS(N), 1, TC_F32);
+    tc_trace_begin(tc, "large");
+    tc_add_(x, one);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int i = 0; i < N; i++)
+        if (p[i] != (float)(i % 1000 + 1)) FAIL("element %d is %g", i, (double)p[i]), i = N;
+    tc_free(x), tc_free(one);
+    free(memory);
+}
+
 BOTH(in_place_eagerly) {
     float data[6] = {1, 2, 3, 4, 5, 6};
     tc_tensor x = tc_from_data(tc, data, TC_DIMS(2, 3), TC_F32),

@@ -196,7 +196,7 @@ static void test_log_channels(void) {
     CHECK(!tc__log_parse(&c, "graph,nonsense,fusion,+,gra,wrong"));
     CHECK(log.lines == 4 && log.level == 1 && !strcmp(log.channel, "warning"));
     CHECK(strstr(log.text, "\"nonsense\"") && strstr(log.text, " graph_breaks "));
-    CHECK(strstr(log.text, " autotune all"));
+    CHECK(strstr(log.text, " aot all"));
     CHECK(c.core.log_mask == (1u << TC__LOG_GRAPH | 1u << TC__LOG_FUSION));
     for (i = 0; i < TC__LOG_COUNT; i++) {
         c.core.log_mask = 0;

@@ -1,0 +1,171 @@
+// What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
+// the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
+// depends on a tuning: reductions keep their 32 lanes, products their order of k.
+//
+// A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
+// stages before found best.
+
+typedef enum tc__tune_stage {
+    TC__STAGE_REGISTERS, // what the inner loops hold
+    TC__STAGE_MEMORY,    // how they meet the caches
+    TC__STAGE_THREADS,   // no other code
+    TC__STAGES
+} tc__tune_stage;
+
+enum { TC__KNOB_VALUES = 12, TC__CANDIDATES = 48 }; // at most: of a knob, of a stage
+
+// name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
+static const struct {
+    const char *name;
+    tc__tune_stage stage;
+    const char *value[4];
+} tc__knobs[TC__KNOBS] = {
+    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL}},
+    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64"}},
+    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL}},
+    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL}},
+    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL}},
+    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL}},
+    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
+    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
+    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
+};
+
+static int tc__knob_values(int knob) {
+    int n = 1;
+    if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
+    while (n < 4 && tc__knobs[knob].value[n]) n++;
+    return n;
+}
+
+static int tc__tuning_is_default(const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k]) return 0;
+    return 1;
+}
+
+// "lanes 8, stores streamed", or "default".
+static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
+    const char *between = "";
+    if (tc__tuning_is_default(t)) tc__put(out, "default");
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int v = t->knob[k];
+        if (!v) continue;
+        tc__put(out, "%s%s %s", between, tc__knobs[k].name,
+                k == TC__KNOB_TILE ? tc__tiles[v - 1].name : tc__knobs[k].value[v]);
+        between = ", ";
+    }
+}
+
+// ---- what a group has ----
+
+// A loop over columns whose vector runs along them, with accumulators or without: 1 = it has one whose
+// `unroll` is at least `least` (wanted 1), or less (wanted 0).
+static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
+    const tc__node *loop = NULL;
+    int acc = 0;
+    if (g->vector != TC__COL) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
+        acc |= n->op == TC_OP_ACC;
+        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
+        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
+    }
+    return 0;
+}
+
+static int tc__has_store(const tc__group *g, tc__store_kind kind) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
+        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
+    }
+    return 0;
+}
+
+// Sums that fit into the registers beside what is multiplied.
+static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
+    static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    plain.lanes = lanes;
+    tc__contract q = tc__contract_plan(&plain);
+    int pair =
+        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
+    int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
+    if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
+    return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
+}
+
+// ---- what is legal ----
+
+// Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
+static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
+    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    if (!v) return 1;
+    switch ((tc__knob)knob) {
+    case TC__KNOB_LANES:
+        return v == 1 ? chosen != TC__VECTOR
+                      : chosen == TC__VECTOR && tc__group_takes_16(g, target);
+    case TC__KNOB_STEPS:
+        if (product) return 0;
+        if (v == TC__STEPS_TWICE) return tc__has_loop(g, 0, 0, 1);
+        return tc__has_loop(g, 0, 4, v == TC__STEPS_VECTOR);
+    case TC__KNOB_SUMS: return tc__has_loop(g, 1, 4, v == TC__SUMS_IN_MEMORY);
+    case TC__KNOB_STORES:
+        return tc__has_store(g, v == TC__STORES_CACHED ? TC__STORE_STREAMS
+                                                       : TC__STORE_MAY_STREAM);
+    case TC__KNOB_PREFETCH:
+        return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
+    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
+    case TC__KNOB_PANEL:
+    case TC__KNOB_BLOCK: return product;
+    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOBS: break;
+    }
+    return 0;
+}
+
+static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tuning *t) {
+    int v = t->knob[TC__KNOB_LANES];
+    return v ? v * (int)TC__VECTOR : tc__choose_lanes(g, target);
+}
+
+// Whether a tuning that somebody else found can be one of this group.
+static int tc__tuning_fits(const tc__group *g, tc__emit target, const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k] >= tc__knob_values(k)) return 0;
+    int lanes = tc__tuning_lanes(g, target, t);
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (!tc__knob_fits(g, target, lanes, k, t->knob[k])) return 0;
+    return 1;
+}
+
+// The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
+static int tc__candidates(const tc__group *g, tc__emit target, tc__tune_stage stage,
+                          const tc__tuning *base, tc__tuning *out) {
+    int n = 1;
+    out[0] = *base;
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int before = n;
+        if (tc__knobs[k].stage != stage) continue;
+        for (int v = 1; v < tc__knob_values(k); v++)
+            for (int i = 0; i < before && n < TC__CANDIDATES; i++) {
+                tc__tuning *t = &out[n];
+                *t = out[i];
+                t->knob[k] = (uint8_t)v;
+                n += tc__knob_fits(g, target, tc__tuning_lanes(g, target, t), k, v);
+            }
+    }
+    return n;
+}
+
+// Makes the group what the tuning says.
+static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
+    g->tuning = *t;
+    g->lanes = tc__tuning_lanes(g, target, t);
+    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
+}
