@@ -296,11 +296,14 @@ static int tc__program_interpret(tc__program *p, const tc__visit *v) {
 static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     int ok;
+    tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, v);
+        tc__error_restore(p->ctx, before);
+        p->verify = 1; // when there is memory for it; until then it is not trusted
+        ok = tc__program_interpret(p, v);
     } else {
         ok = tc__program_interpret(p, v);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);

@@ -294,5 +294,8 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
-    return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
+    if (tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 1;
+    rec->visit = NULL;
+    tc__visit_clear(c, v);
+    return 0;
 }

@@ -312,6 +312,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // Takes tensor `t` as the visit's next external; 0 = out of memory.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
+    if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;
     e.version = t->storage->version;
@@ -321,9 +322,8 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     }
     e.alias = t->storage->bind_index;
     t->bind_epoch = v->epoch, t->bind_index = (uint32_t)v->external.count;
-    if (!TC__PUSH(c, v->external, e)) return 0;
     t->storage->refs++;
-    return 1;
+    return TC__PUSH(c, v->external, e);
 }
 
 static void tc__unbind_to(tc_ctx *c, tc__visit *v, uint32_t count) {
