@@ -88,6 +88,12 @@ static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
     return 0;
 }
 
+static int tc__backends_share(tc_ctx *c, tc_ctx *parent) {
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own)) return 0;
+    return 1;
+}
+
 TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
     if (!c) return TC_E_NULL;
     tc_status outer = tc__unit_begin(c);

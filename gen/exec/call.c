@@ -205,16 +205,14 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     r->draw += draws;
 }
 
-TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
-                                        const tc__program *p) {
+TC__ALWAYS_INLINE void tc__quick_results(const tc__fcall *k, const tc__entry *e,
+                                         const tc__program *p) {
     for (uint32_t i = 0; i < k->n_out; i++) {
         const tc__output *o = &p->output.at[e->result.at[i]];
         o->storage->refs++;
         k->out[i] =
             tc__tensor_new(k->f->ctx, o->layout, o->storage, 0, k->site.file, k->site.line);
-        if (!k->out[i].id) return 0;
     }
-    return 1;
 }
 
 // 1 = the call is done, *status is its status. 0 = nothing happened.
@@ -233,13 +231,15 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
                tc__quick_same(q, n, e->captured.at, (uint32_t)e->captured.count);
     if (!q->plain && !tc__quick_rest(f, e, p)) return 0;
     if (!same && !tc__quick_bind(k, e, p)) return 0;
+    if (!tc__slots_are_ready(tc__values_of(c), k->n_out)) return 0;
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
     tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
-    *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
+    tc__quick_results(k, e, p);
+    *status = TC_OK;
     return 1;
 }
 
@@ -253,7 +253,9 @@ static tc_status tc__fn_enter(tc__fcall *k) {
     if (tc__fn_quick(k, &status)) return status;
     uint64_t skips = f->ctx->stats.skips;
     status = tc__fn_call(k);
+    tc__error_mark before = tc__error_now(f->ctx);
     if (!status && f->ctx->stats.skips > skips && f->entry) tc__quick_prepare(f, f->entry);
+    tc__error_restore(f->ctx, before); // without memory there is no short cut, and no error
     return status;
 }
 

@@ -13,15 +13,18 @@ TCDEF tc_config tc_config_default(void) {
 
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-static void tc__configure(tc_ctx *c, const tc_config *config) {
+// The name is the context's own from now on; 0 = out of memory.
+static int tc__default_backend(tc_ctx *c, const char *name) {
+    c->defaults.backend = c->default_backend = tc__string_copy(c, name);
+    return !name || c->default_backend;
+}
+
+static int tc__configure(tc_ctx *c, const tc_config *config) {
     c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
     c->defaults.backend = config->backend;
     tc__options_environment(c, &c->defaults, 1);
-    const char *backend = c->defaults.backend;
-    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
-    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
     if (config->logs) tc__log_parse(c, config->logs);
@@ -30,6 +33,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
         c,
         "the implementation was compiled with -ffast-math: results may differ between tiers");
 #endif
+    return tc__default_backend(c, c->defaults.backend);
 }
 
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
@@ -59,8 +63,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
     tc__options_environment(c, &all, 0);
-    tc__configure(c, &all);
-    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
+    if (tc__configure(c, &all) && tc__values_open(c) && tc__kernels_open(c, &all)) return c;
     tc_close(c);
     return NULL;
 }
@@ -100,17 +103,16 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
         return NULL;
     }
     tc__core_like(tc__core_of(c), parent);
+    if (from->frozen) tc__core_of(c)->log_mask = parent->log_mask;
     c->threads = 1;
     c->stance = parent->stance, c->defaults = parent->defaults;
-    c->default_backend = tc__string_copy(c, parent->default_backend);
-    c->defaults.backend = c->default_backend;
     c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
-    for (size_t i = 0; i < parent->backends.count; i++)
-        if (!tc__backend_add(c, &parent->backends.at[i]->own))
-            return tc_close(c), (tc_ctx *)NULL;
-    if (tc__values_open(c) && tc__customs_share(c, parent) &&
+    if (tc__default_backend(c, parent->default_backend) && tc__backends_share(c, parent) &&
+        tc__values_open(c) && tc__customs_share(c, parent) &&
         tc__kernels_share(c, parent) && tc__share(c, parent))
         return c;
+    tc__fail(parent, tc_error(c) ? tc_error(c) : TC_E_NOMEM, "tc_open_shared: %s",
+             *tc_error_text(c) ? tc_error_text(c) : "out of memory");
     tc_close(c);
     return NULL;
 }
@@ -181,6 +183,16 @@ static int tc__same_region(const tc__region *r, const char *name, tc__site s) {
     return r->begin.line == s.line && r->begin.file == s.file && !strcmp(r->name, name);
 }
 
+// Whether no region is open or skipped, nor suspended: the next begin is the outermost one.
+static int tc__begins_outermost(const tc__recorder *r) {
+    return !r->visit && !r->skipped && !r->suspended;
+}
+
+// A region was ended, or did not open.
+static void tc__here_ended(tc_ctx *c) {
+    if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
+}
+
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
@@ -192,42 +204,43 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (!r->visit && !r->skipped) tc__here_enter(c);
+    if (tc__begins_outermost(r)) c->here_before = tc__here_enter(c);
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
     }
+    tc_status outer = tc__unit_begin(c);
     tc__region *g = tc__region_find(c, name, site, 0);
-    int known = g && tc__region_options(c, g, "tc_trace_begin", options);
+    int ok = g && tc__region_options(c, g, "tc_trace_begin", options);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    if (known && tc__visit_open(c, g, site)) return TC_OK;
-    r->skipped++; // its code runs eagerly, up to its end
-    return g && !known ? TC_E_ARG : TC_E_NOMEM;
+    ok = ok && tc__visit_open(c, g, site);
+    if (!ok) r->skipped++; // its code runs eagerly, up to its end
+    return tc__unit_end(c, outer, ok);
 }
 
 static void tc__visit_end(tc_ctx *c) {
     c->recorder.visit = NULL;
-    tc__here_leave(c, 0);
+    tc__here_ended(c);
 }
 
-TCDEF tc_status tc_trace_end(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+// Regions that the caller has begun and not ended: not a function's own, not tc_lazy's.
+static int tc__begun(const tc_ctx *c) {
+    const tc__recorder *r = &c->recorder;
+    if (r->visit) return r->depth + !(r->visit->region->function || c->lazy);
+    return r->skipped - (c->lazy && !r->suspended);
+}
+
+// Ends the open region, or the innermost of those that are a part of it.
+static tc_status tc__region_end(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
-    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
-    if (r->skipped && !v) {
-        if (!--r->skipped) tc__here_leave(c, 0);
+    if (!v) {
+        r->skipped--;
+        tc__here_ended(c);
         return TC_OK;
     }
-    if (!v || (v->region->function && !r->depth)) {
-        tc__fail(c, TC_E_REGION,
-                 r->disabled ? "tc_trace_end between tc_disable_begin and its end"
-                             : "tc_trace_end without a tc_trace_begin");
-        return TC_E_REGION;
-    }
-    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (r->depth) {
         r->depth--;
         return TC_OK;
@@ -244,6 +257,19 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     tc__visit_end(c);
     return status;
+}
+
+TCDEF tc_status tc_trace_end(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
+    if (tc__begun(c) <= 0) {
+        tc__fail(c, TC_E_REGION,
+                 c->recorder.disabled ? "tc_trace_end between tc_disable_begin and its end"
+                                      : "tc_trace_end without a tc_trace_begin");
+        return TC_E_REGION;
+    }
+    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
+    return tc__region_end(c);
 }
 
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
@@ -267,8 +293,10 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     if (!tc__is_outside(c, "tc_reset")) return TC_E_STATE;
+    tc_status outer = tc__unit_begin(c);
     for (tc_fn *f = c->fn; f; f = f->next)
-        if (!tc__fn_reset(f)) return TC_E_NOMEM;
+        if (!tc__fn_reset(f)) return tc__unit_end(c, outer, 0);
+    (void)tc__unit_end(c, outer, 1);
     for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
         if (g->function) {
             at = &g->next;
@@ -378,11 +406,12 @@ TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc_status s = tc__host_view(c, "print", t, &data, &l, &offset);
     if (s) return s;
+    tc_status outer = tc__unit_begin(c);
     tc__text_init(&text, c);
     int ok = tc__show(&text, data, l, offset);
     if (ok) fputs(text.at, stdout);
     tc__text_free(&text);
-    return ok ? TC_OK : TC_E_NOMEM;
+    return tc__unit_end(c, outer, ok);
 }
 
 TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {

@@ -52,25 +52,37 @@ static tc_status tc__lazy_begin(tc_ctx *c) {
     return tc_trace_begin_at(c, "lazy", NULL, c->lazy_site.file, c->lazy_site.line);
 }
 
+// Runs what is recorded. There is nothing to end where the begin has failed.
+static tc_status tc__lazy_end(tc_ctx *c) {
+    return c->recorder.visit || c->recorder.skipped ? tc__region_end(c) : TC_OK;
+}
+
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__here_is(c, file, line);
     if (!tc__lazy_check(c, "tc_lazy")) return TC_E_STATE;
     if (!on == !c->lazy) return TC_OK;
-    c->lazy = on != 0;
-    if (!on) return tc_trace_end(c);
     c->lazy_site.file = file, c->lazy_site.line = line;
-    return tc__lazy_begin(c);
+    tc_status s = on ? tc__lazy_begin(c) : tc__lazy_end(c);
+    c->lazy = on != 0;
+    return s;
+}
+
+// t becomes the caller's. What was recorded since the last tc_eval is there after this one, what was
+// recorded before that is there now.
+static int tc__eval_one(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    const tc__visit *v = c->recorder.visit;
+    if (!t.id) return tc__fail_null(c, "tc_eval");
+    if (v && t.id >> TC__SLOT_BITS == v->key) return tc_keep_at(t, file, line).id != 0;
+    const tc__tensor *m = tc__tensor_need(c, "tc_eval", t);
+    if (!m) return 0;
+    return !c->lazy || !tc__visit_find(c, t) || tc__kept_add(c, t.id, m);
 }
 
 static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *file,
                          int line) {
-    for (int i = 0; i < n; i++) {
-        if (!list[i].id) return tc__fail_null(c, "tc_eval");
-        if (c->lazy ? !tc_keep_at(list[i], file, line).id
-                    : !tc__tensor_need(c, "tc_eval", list[i]))
-            return 0;
-    }
+    for (int i = 0; i < n; i++)
+        if (!tc__eval_one(c, list[i], file, line)) return 0;
     return 1;
 }
 
@@ -83,7 +95,7 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
     int ok = tc__eval_list(c, list, n, file, line);
     tc_status status = tc__unit_end(c, outer, ok);
     if (!c->lazy) return status;
-    tc_status ran = tc_trace_end(c), begun = tc__lazy_begin(c);
+    tc_status ran = tc__lazy_end(c), begun = tc__lazy_begin(c);
     return status ? status : ran ? ran : begun;
 }
 
@@ -115,8 +127,8 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
         s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
-        for (int k = 0; !s && k < n_out; k++)
-            tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
+        for (int o = 0; !s && o < n_out; o++)
+            tc__slot_free(c, tc__handle_slot(out[o]), "of tc_precompile", file, line);
     }
     c->dry = 0, c->recorder.draw = draw;
     return s == TC_OK;
@@ -152,7 +164,10 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
-    if (c->threads > 1 && !tc__pool_of(c)) return TC_E_NOMEM;
+    if (c->threads > 1 && !tc__pool_of(c)) {
+        tc__fail(c, TC_E_NOMEM, "tc_freeze: no memory for the worker threads");
+        return TC_E_NOMEM;
+    }
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
     c->log_mask = core->log_mask, core->log_mask = 0;
     core->frozen = 1;

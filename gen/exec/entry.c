@@ -60,7 +60,7 @@ enum {
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
-    const char *name;   // the caller's, static
+    const char *name;   // owned; another thread may read it: tc_fn_in
     tc__site site;
     tc_body body;
     void *user;

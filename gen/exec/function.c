@@ -112,8 +112,12 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
+        tc__error_mark before = tc__error_now(f->ctx);
         tc__entry *e = tc__entry_new(k, v);
-        if (!e) return;
+        if (!e) { // a short cut less
+            tc__error_restore(f->ctx, before);
+            return;
+        }
         e->next = f->entry, f->entry = e;
         tc__entries_trim(f);
         tc__log_entry_guards(k, e);
@@ -139,7 +143,8 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc__snapshots_clear(f);
     uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
-    ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
+    ok = ok && r->visit == v && !v->broken && tc__slots_prepare(c, k->n_out) &&
+         tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
     tc__here_leave(c, here);
@@ -203,6 +208,7 @@ static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
+    if (!tc__slots_prepare(f->ctx, k->n_out)) return 0; // before anything is written
     f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
@@ -281,7 +287,7 @@ static int tc__fn_run(const tc__fcall *k) {
     f->ctx->stats.calls++;
     if (tc__fn_is_part(f)) return tc__fn_slow(k, NULL, 0);
     uint32_t n = k->n_in + k->n_to;
-    if (f->given.count < n && !tc__fn_room(f, n)) return 0;
+    if (f->tensor.count < n && !tc__fn_room(f, n)) return 0;
     if (!tc__fn_sign_all(k, NULL, 0)) {
         // Something is not in memory: a forgotten result of a region, or dead.
         if (!tc__fn_bring(k, k->in, k->n_in) || !tc__fn_bring(k, k->to, k->n_to)) return 0;
@@ -342,14 +348,16 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
     f->ctx = tc;
-    f->region = tc__region_new(tc, name ? name : "function", site, 0);
+    f->name = tc__string_copy(tc, name ? name : "function");
+    f->region = f->name ? tc__region_new(tc, f->name, site, 0) : NULL;
     if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
         if (f->region) tc__fn_forget_region(f);
+        tc__string_free(tc, f->name);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
     f->options = f->region->options;
-    f->name = name ? name : "function", f->site = site;
+    f->site = site;
     f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
     f->visit.region = f->region;
@@ -444,6 +452,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     TC__VEC_FREE(c, f->visit.external);
     TC__VEC_FREE(c, f->visit.path);
     tc__text_free(&f->text);
+    tc__string_free(c, f->name);
     tc__free(c, f, sizeof *f);
 }
 

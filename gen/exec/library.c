@@ -136,6 +136,21 @@ static void tc__library_unlock(tc__library *b) {
     tc__mutex_unlock(&b->lock);
 }
 
+static void tc__library_free(tc__library *b) {
+    tc_ctx *c = tc__library_ctx(b);
+    tc_allocator hook = b->core.hook;
+    tc__modules_close(&b->modules);
+    tc__map_free(&b->known);
+    TC__VEC_FREE(c, b->compiled);
+    tc__map_free(&b->chosen);
+    TC__VEC_FREE(c, b->choice);
+    tc__string_free(c, b->compiler);
+    tc__string_free(c, b->cache_dir);
+    tc__mutex_free(&b->lock);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
+    tc__hook_realloc(&hook, b, sizeof *b, 0);
+}
+
 static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
     tc__core *core = tc__core_of(c);
     tc__library *b =
@@ -151,22 +166,9 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
     b->compile_memory = (size_t)config->compile_mb << 20;
     tc__library_tables(b);
-    return b;
-}
-
-static void tc__library_free(tc__library *b) {
-    tc_ctx *c = tc__library_ctx(b);
-    tc_allocator hook = b->core.hook;
-    tc__modules_close(&b->modules);
-    tc__map_free(&b->known);
-    TC__VEC_FREE(c, b->compiled);
-    tc__map_free(&b->chosen);
-    TC__VEC_FREE(c, b->choice);
-    tc__string_free(c, b->compiler);
-    tc__string_free(c, b->cache_dir);
-    tc__mutex_free(&b->lock);
-    TC_ASSERT(b->torn || b->core.bytes == 0);
-    tc__hook_realloc(&hook, b, sizeof *b, 0);
+    if (!b->compiler == !config->cc && !b->cache_dir == !config->cache_dir) return b;
+    tc__library_free(b);
+    return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
 }
 
 static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {

@@ -18,6 +18,15 @@ static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position,
     return &v->result.at[v->result.count - 1];
 }
 
+// Room for the results of a run of p, before it writes anything. 0 = out of memory.
+static int tc__visit_results_prepare(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    for (size_t i = 0; i < p->output.count; i++)
+        while (p->output.at[i].position != UINT32_MAX &&
+               v->result_of.count <= p->output.at[i].position)
+            if (!TC__PUSH(c, v->result_of, 0)) return 0;
+    return TC__VEC_RESERVE(c, v->result, v->result.count + p->output.count);
+}
+
 static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
@@ -29,6 +38,12 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
             return 0;
     }
     return 1;
+}
+
+// Runs the program; its outputs become results of the visit. 0 = reported.
+static int tc__program_results(tc_ctx *c, tc__visit *v, tc__program *p) {
+    return tc__visit_results_prepare(c, v, p) && tc__program_run(p, v) &&
+           tc__visit_results(c, v, p);
 }
 
 // ---- which results are outputs ----
@@ -370,22 +385,10 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
     }
 }
 
-// Room for the results of a program: nothing may fail once it has written its inputs.
-static int tc__visit_reserve(tc_ctx *c, tc__visit *v, const tc__program *p) {
-    uint32_t end = 0;
-    for (size_t i = 0; i < p->output.count; i++) {
-        uint32_t at = p->output.at[i].position;
-        if (at != UINT32_MAX && at >= end) end = at + 1;
-    }
-    return TC__VEC_RESERVE(c, v->result, v->result.count + p->output.count) &&
-           TC__VEC_RESERVE(c, v->result_of, end);
-}
-
 static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
                         size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
-    return p && tc__visit_reserve(c, v, p) && tc__program_run(p, v) &&
-           tc__visit_results(c, v, p);
+    return p && tc__program_results(c, v, p);
 }
 
 static int tc__is_operand(const tc__step *s, uint32_t code) {
@@ -533,10 +536,12 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
     tc__bury_previous(c, v);
-    int ok = tc__run_step(c, v, leaf, at, n);
-    tc__program *p = (tc__program *)leaf->program;
+    tc__program *p = tc__step_program(c, v, leaf, at, n);
+    int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
+    if (p && !ok) tc__program_free(p), leaf->program = NULL;
     for (size_t i = 0; ok && fresh && i < known; i++)
         ok = TC__PUSH(c, p->assumed, at[n + i]);
+    ok = ok && tc__program_results(c, v, p);
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
@@ -574,7 +579,7 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     int exact = 0;
     tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1,
                                       TC__NO_EFFECTS, &exact);
-    int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    int ok = p && tc__program_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
 }

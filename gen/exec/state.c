@@ -21,6 +21,7 @@ struct tc_ctx {
     uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
+    uint64_t here_before;  // the outermost region began: tc__here_enter
     int bodies, hosting;   // bodies of functions that run now; functions of host calls
     int dry;               // programs are made, and do not run: tc_precompile
     int lazy;              // tc_lazy: a region is open whenever no other is
@@ -50,8 +51,12 @@ static int tc__runs_eagerly(const tc_ctx *c) {
     return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
 
+// NULL = there is no memory for it: kernels run on the caller's thread, which is no error.
 static tc__pool *tc__pool_of(tc_ctx *c) {
-    if (!c->pool) c->pool = tc__pool_open(c, c->threads);
+    if (TC__LIKELY(c->pool != NULL)) return c->pool;
+    tc__error_mark before = tc__error_now(c);
+    c->pool = tc__pool_open(c, c->threads);
+    tc__error_restore(c, before);
     return c->pool;
 }
 

@@ -219,22 +219,33 @@ static tc_tensor tc__null(void) {
     return t;
 }
 
-static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
+// One more slot, free, with room to be freed again; 0 = reported.
+static int tc__slot_add(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
-    if (v->free_slot.count) {
-        *slot = v->free_slot.at[--v->free_slot.count];
-        return 1;
-    }
     if (v->slot.count >= TC__VISIT_BIT)
         return tc__fail(c, TC_E_TOO_BIG,
                         "8388608 live tensors; free some, or use tc_scope_begin/end");
+    if (!TC__VEC_RESERVE(c, v->free_slot, v->slot.count + 1)) return 0;
     tc__tensor *t = TC__NEW(c, tc__tensor);
     if (!t || !TC__PUSH(c, v->slot, t)) {
         tc__free(c, t, sizeof *t);
         return 0;
     }
-    *slot = (uint32_t)v->slot.count - 1;
-    return 1;
+    return TC__PUSH(c, v->free_slot, (uint32_t)v->slot.count - 1);
+}
+
+// Whether n more tensors need no memory but that of their elements.
+TC__INLINE int tc__slots_are_ready(const tc__values *v, uint32_t n) {
+    return v->free_slot.count >= n &&
+           (!v->scope.count || v->scoped.capacity - v->scoped.count >= n);
+}
+
+// Sees to it; 0 = reported.
+static int tc__slots_prepare(tc_ctx *c, uint32_t n) {
+    tc__values *v = tc__values_of(c);
+    while (v->free_slot.count < n)
+        if (!tc__slot_add(c)) return 0;
+    return !v->scope.count || TC__VEC_RESERVE(c, v->scoped, v->scoped.count + n);
 }
 
 enum { TC__MANY_UNSCOPED = 4096 };
@@ -254,18 +265,18 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
 static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int64_t offset,
                                 const char *file, int line) {
     tc__values *v = tc__values_of(c);
-    uint32_t slot = 0;
-    if (!layout || !s || !tc__slot_reserve(c, &slot)) {
+    if (!layout || !s || (!tc__slots_are_ready(v, 1) && !tc__slots_prepare(c, 1))) {
         tc__storage_unref(c, s);
         return tc__null();
     }
+    uint32_t slot = v->free_slot.at[--v->free_slot.count];
     tc__tensor *t = v->slot.at[slot];
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
-        if (!TC__PUSH(c, v->scoped, slot)) t->scope = 0;
+        v->scoped.at[v->scoped.count++] = slot;
     } else {
         if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
     }

@@ -84,13 +84,14 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
-    tc__storage *s = layout ? tc__import_storage(c, held, seen, from->storage) : NULL;
-    tc__tensor *t = s ? TC__NEW(c, tc__tensor) : NULL;
-    if (!t) return 0;
+    tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
+    tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;
+    if (!s) return tc__free(c, t, sizeof *t), 0;
     t->epoch = from->epoch, t->layout = layout, t->storage = s, t->offset = from->offset;
     t->file = from->file, t->line = from->line;
     s->refs++;
     if (tc__map_set(&tc__values_of(c)->import, id, (uint64_t)(uintptr_t)t)) return 1;
+    tc__storage_unref(c, s);
     tc__free(c, t, sizeof *t);
     return 0;
 }

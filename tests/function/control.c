@@ -540,3 +540,113 @@ BOTH(questions_about_sizes) {
     CHECK_EQ(tc_dim_ge(x, 3, 0), 0);
     ERROR(TC_E_DIM, "dim");
 }
+
+// ---- laziness at odd times ----
+
+BOTH(a_stray_end_under_tc_lazy) {
+    tc_tensor x = line(tc, N, 0, 1), y;
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    y = tc_add_s(x, 1);
+    CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+    ERROR(TC_E_REGION, "without a tc_trace_begin");
+    CHECK(tc_is_compiling(tc));
+    BEGIN("inside");
+    y = tc_mul_s(y, 2);
+    END();
+    CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_eval(tc, &y, 1), TC_OK);
+    CHECK_EQ(AT(y, 1), 4);
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+    CHECK_EQ(tc_trace_end(tc), TC_E_REGION);
+    tc_error_clear(tc);
+}
+
+// A result of the eval before, stored or not, is the caller's from this one on; a dead one is told.
+BOTH(evaluating_earlier_results) {
+    tc_tensor x = line(tc, N, 0, 1), y, late, hidden;
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    hidden = tc_add_s(x, 2);
+    late = tc_mul_s(hidden, 3);
+    CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+    y = tc_neg(x);
+    tc_tensor list[4];
+    list[0] = y, list[1] = late, list[2] = hidden, list[3] = x;
+    CHECK_EQ(tc_eval(tc, list, 4), TC_OK);
+    for (int k = 0; k < 4; k++) {
+        tc_add_s(x, k);
+        CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+    }
+    CHECK_EQ(AT(y, 2), -2);
+    CHECK_EQ(AT(late, 2), 12);
+    CHECK_EQ(AT(hidden, 2), 4);
+    for (int i = 0; i < 3; i++) tc_free(list[i]);
+    for (int k = 0; k < 3; k++) CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(tc_eval(tc, &list[i], 1), TC_E_DEAD);
+        tc_error_clear(tc);
+    }
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+}
+
+// ---- frozen: statuses ----
+
+static void two_results(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(in[0], 1), out[1] = tc_add_s(in[0], 2);
+}
+
+// What takes memory is TC_E_STATE from every call, and half a result is none.
+BOTH(what_takes_memory_while_frozen) {
+    tc_tensor x = line(tc, N, 0, 1), y[2];
+    tc_fn *f = tc_compile(tc, two_results, NULL, 0, NULL);
+    int failed = 0;
+    for (int k = 0; k < 5; k++) {
+        CALL(f, &x, 1, y, 2);
+        tc_free(y[0]), tc_free(y[1]);
+    }
+    CHECK_EQ(tc_freeze(tc), TC_OK);
+    CHECK_EQ(tc_trace_begin(tc, "new"), TC_E_STATE);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_reset(tc), TC_E_STATE);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_print(x), TC_E_STATE);
+    tc_error_clear(tc);
+    for (int k = 0; k < 100; k++) {
+        y[0].id = y[1].id = 77;
+        tc_status s = tc_call(f, &x, 1, y, 2);
+        if (!s) continue;
+        failed++;
+        CHECK_EQ(s, TC_E_STATE);
+        CHECK(!y[0].id && !y[1].id);
+        tc_error_clear(tc);
+    }
+    CHECK(failed > 0);
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+    CALL(f, &x, 1, y, 2);
+    CHECK_EQ(AT(y[1], 3), 5);
+}
+
+// A first compiled run that finds no memory to be compared in is not trusted, and is no error.
+TEST(verifying_without_memory) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_options o = tc_options_default();
+    tc_spec s = spec1(TC_F32, N);
+    tc_tensor x = line(tc, N, 0, 1), y[3];
+    o.verify = 1;
+    tc_fn *f = tc_compile(tc, square_plus, NULL, 0, &o);
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_OK);
+    tc_fn *twin = tc_compile(tc, square_plus, NULL, 0, NULL);
+    for (int k = 0; k < 3; k++) CALL(twin, &x, 1, &y[k], 1);
+    for (int k = 0; k < 3; k++) tc_free(y[k]);
+    tc_tensor bound = line(tc, N, 0, 1); // the function's own room for externals
+    CHECK_EQ(tc_freeze(tc), TC_OK);
+    tc_status first = tc_call(f, &x, 1, &y[0], 1);
+    CHECK(!first == !tc_error(tc));
+    if (!first) CHECK_EQ(AT(y[0], 3), 10);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+    CALL(f, &bound, 1, &y[1], 1);
+    CHECK_EQ(AT(y[1], 3), 10);
+    tc_close(tc);
+}

@@ -272,6 +272,58 @@ TEST(bad_calls_with_children) {
     tc_close(parent);
 }
 
+static tc_tensor weight;
+
+static void region_inside(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_trace_begin(tc, "inside");
+    tc_tensor y = tc_square(in[0]);
+    tc_trace_end(tc);
+    out[0] = tc_add(y, tc_add(weight, weight)); // the parent's, twice
+}
+
+// Regions that are skipped, in an eager body and where tc_disable_begin suspends one, do not end that
+// the child is the one that runs.
+TEST(skipped_regions_of_a_child) {
+    tc_ctx *parent = open_parent("aot_eager");
+    weight = ramp(parent, N, 0);
+    tc_fn *f = tc_compile(parent, region_inside, NULL, 0, NULL);
+    tc_ctx *child = tc_open_shared(parent);
+    tc_tensor x = ramp(child, N, 0), y, z;
+    tc_trace_begin(child, "suspended");
+    y = tc_square(x);
+    tc_disable_begin(child);
+    tc_trace_begin(child, "skipped");
+    z = tc_add_s(x, 1);
+    tc_trace_end(child);
+    tc_disable_end(child);
+    y = tc_add(tc_add(y, tc_add(weight, weight)), z);
+    CHECK_EQ(tc_trace_end(child), TC_OK);
+    CHECK_EQ(element(y, 2), 4 + 4 + 3);
+    tc_set_stance(child, TC_STANCE_FORCE_EAGER);
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+    CHECK_EQ(element(y, 2), 4 + 4);
+    y = tc_add(weight, weight); // outside it is the parent again
+    CHECK_EQ(y.id >> 56, weight.id >> 56);
+    CHECK_EQ(tc_error(parent), TC_OK);
+    tc_close(child);
+    tc_close(parent);
+}
+
+// The name is copied: a child asks for it when the caller's is long gone.
+TEST(names_of_functions_are_copied) {
+    char name[] = "first";
+    tc_ctx *parent = open_parent("aot_eager");
+    tc_fn *f = tc_compile_at(parent, region_inside, NULL, 0, NULL, name, "user.c", 1);
+    memset(name, '?', sizeof name - 1);
+    tc_ctx *child = tc_open_shared(parent);
+    CHECK(tc_fn_in(child, f) != NULL);
+    CHECK_EQ(tc_explain_counts(child, "?????").programs, 0);
+    CHECK(strstr(tc_explain(child), "first"));
+    tc_close(child);
+    tc_close(parent);
+}
+
 TEST(children_have_no_children) {
     tc_ctx *tc = open_parent("cpu");
     tc_ctx *child = tc_open_shared(tc);
