@@ -1790,7 +1790,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x4c36802d05e8c996u
+#define TC__BUILD_ID 0xa8935acd170ccb8eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5547,6 +5547,13 @@ typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
 // GROUP: where inside its phase a node is evaluated.
 typedef enum tc__level { TC__AT_ROW, TC__AT_COL, TC__AT_LEFT, TC__AT_RIGHT } tc__level;
+
+// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
+typedef enum tc__store_kind {
+    TC__STORE_CACHED,
+    TC__STORE_MAY_STREAM,
+    TC__STORE_STREAMS
+} tc__store_kind;
 
 typedef struct tc__node {
     uint16_t op;    // tc__op
@@ -12543,7 +12550,7 @@ static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
     tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
-            n->n_attr > 2 && n->attr[2] ? " streamed" : "");
+            n->n_attr > 2 && n->attr[2] == TC__STORE_STREAMS ? " streamed" : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {
@@ -14415,13 +14422,6 @@ enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than
 
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
-
-// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
-typedef enum tc__store_kind {
-    TC__STORE_CACHED,
-    TC__STORE_MAY_STREAM,
-    TC__STORE_STREAMS
-} tc__store_kind;
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;

@@ -11,6 +11,8 @@
 #include "out/dtype_enum.inc"
 
 #include "api/tensor.h"
+#include "api/spec.h"
+#include "api/options.h"
 #include "api/compile.h"
 #include "api/extend.h"
 
