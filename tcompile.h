@@ -1275,8 +1275,7 @@ typedef struct tc_options {
                              // are interpreted, with the same results. 0 = 16
     const char *backend;     // NULL = the context's
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
-                             // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
-                             // like the first, and the fourth like the third
+                             // "max-autotune-no-cudagraphs" as in PyTorch; see below
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
                              // interpreter's; where it differs that program stays interpreted
@@ -1284,6 +1283,24 @@ typedef struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
 } tc_options;
+
+// Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
+//
+// "max-autotune": the first run of a program, in the default stance, compiles its kernels in several
+// ways, measures each on its own inputs, and keeps the fastest: width of vectors, steps of loops, where
+// sums are held, stores past the caches, prefetch, blocks of matrix products, threads. No bit of a result
+// depends on it; a code whose results differ is dropped. Only what beats the default by more than
+// 3 % is kept. Kernels that take longest come first; those that autotune_seconds do not suffice for stay
+// as in "default", and are tried again by the next process. A compiler that was started is
+// waited for, so a search may take a little longer than that.
+//
+// Your memory is written once, as ever: what is written in place is measured on a copy. Programs with
+// custom ops are not measured, because their functions are called once. With sizes at run time the
+// first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
+// kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
+// stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
+// TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
+// a logger; tc_explain says what was kept.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -1790,7 +1807,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa8935acd170ccb8eu
+#define TC__BUILD_ID 0xda8576d5e44f2917u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -42810,7 +42827,7 @@ static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t by
 // A kernel that reads what it writes gets that memory as it was before each run.
 
 enum {
-    TC__HEAT_ROUNDS = 15,       // at most
+    TC__HEAT_ROUNDS = 25,       // at most
     TC__HEAT_LEAST = 3,         // rounds that everybody runs
     TC__HEAT_SAMPLE_NS = 50000, // a sample repeats a shorter kernel up to this
     TC__HEAT_REPEATS = 64,      //   but not more often
@@ -43385,20 +43402,25 @@ static void tc__subject_check(tc__tuner *t, tc__subject *s, tc__stand *stand) {
     }
 }
 
+// Whether entrant `best` is to follow the first. In the end it has to beat the best that the default did in
+// any heat, by more than noise, and mostly.
+static int tc__subject_gains(const tc__subject *s, uint32_t best, int stage) {
+    const tc__entrant *e = s->entrant;
+    if (stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
+    return e[best].low * 100 < s->rules.low * TC__TUNE_GAIN && e[best].median < e[0].median;
+}
+
 // Goes on with the fastest of the stage.
 static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
     tc__entrant *e = s->entrant;
     uint32_t best = tc__heat_leader(e, s->entrants);
-    for (uint32_t i = stage != TC__TUNE_JUDGE && s->tried > 0; i < s->entrants; i++)
+    int judged = stage == TC__TUNE_JUDGE, is_default = tc__tuning_is_default(&e[0].tuning);
+    for (uint32_t i = !judged && s->tried > 0; i < s->entrants; i++)
         if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
-    int percent = stage == TC__TUNE_JUDGE ? TC__TUNE_GAIN : TC__TUNE_STEP;
-    int better = e[best].low * 100 < e[0].low * (uint64_t)percent;
-    if (stage == TC__TUNE_JUDGE) better &= e[best].median < e[0].median;
-    if (tc__tuning_is_default(&e[0].tuning)) s->rules.low = e[0].low;
-    s->tried += s->entrants - 1;
-    if (stage == TC__TUNE_JUDGE) s->tried--; // it was measured before
-    if (!better) best = 0;
-    if (stage != TC__TUNE_JUDGE && best && !t->job[stage]->order.at[e[best].order].known)
+    if (is_default && (!s->rules.low || e[0].low < s->rules.low)) s->rules.low = e[0].low;
+    if (!judged) s->tried += s->entrants - 1;
+    if (!tc__subject_gains(s, best, stage)) best = 0;
+    if (!judged && best && !t->job[stage]->order.at[e[best].order].known)
         s->job = t->job[stage], s->order = e[best].order;
     s->best = e[best];
 }

@@ -6,7 +6,7 @@
 // A kernel that reads what it writes gets that memory as it was before each run.
 
 enum {
-    TC__HEAT_ROUNDS = 15,       // at most
+    TC__HEAT_ROUNDS = 25,       // at most
     TC__HEAT_LEAST = 3,         // rounds that everybody runs
     TC__HEAT_SAMPLE_NS = 50000, // a sample repeats a shorter kernel up to this
     TC__HEAT_REPEATS = 64,      //   but not more often
