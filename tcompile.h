@@ -1807,7 +1807,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xda8576d5e44f2917u
+#define TC__BUILD_ID 0xe16438359cf88a0au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -42892,10 +42892,13 @@ static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
     w.at = l->buf[i], w.bytes = tc__stand_bytes(l->group, b, env), w.dtype = b->dtype;
     if (!w.bytes) return 1;
     int reads = tc__stand_reads(l, env, &w);
-    w.want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (reads) w.before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (reads && w.before) memcpy(w.before, w.at, w.bytes);
-    return TC__PUSH(s->ctx, s->buffer, w) && w.want && (!reads || w.before);
+    if (!TC__PUSH(s->ctx, s->buffer, w)) return 0;
+    tc__stand_buffer *made = &s->buffer.at[s->buffer.count - 1];
+    made->want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (!made->want || !reads) return made->want != NULL;
+    made->before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (made->before) memcpy(made->before, w.at, w.bytes);
+    return made->before != NULL;
 }
 
 static void tc__stand_close(tc__stand *s) {
@@ -43074,7 +43077,8 @@ enum {
     TC__TUNE_STEP = 99,          // percent of the time before, to go on with another one
     TC__TUNE_GAIN = 97,          // percent of the default's time, to be kept
     TC__TUNE_JUDGE = TC__STAGES, // the last stage: the best against the default
-    TC__TUNE_TICK_NS = 100 * 1000000 // between two lines of progress
+    TC__TUNE_TICK_NS = 100 * 1000000, // between two lines of progress
+    TC__TUNE_LINE = 79                // columns of one
 };
 
 // A kernel, however many launches of the program have it.
@@ -43125,7 +43129,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
     t->shown = now;
     fprintf(
         stderr,
-        "\rautotune: region \"%.40s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
+        "\rautotune: region \"%.20s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
         tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
         (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
         t->v->region->options.autotune_seconds);
@@ -43134,7 +43138,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
 
 static void tc__tuner_clear(const tc__tuner *t) {
     if (!t->shows || !t->shown) return;
-    fprintf(stderr, "\r%*s\r", 110, "");
+    fprintf(stderr, "\r%*s\r", (int)TC__TUNE_LINE, "");
     fflush(stderr);
 }
 

@@ -16,7 +16,8 @@ enum {
     TC__TUNE_STEP = 99,          // percent of the time before, to go on with another one
     TC__TUNE_GAIN = 97,          // percent of the default's time, to be kept
     TC__TUNE_JUDGE = TC__STAGES, // the last stage: the best against the default
-    TC__TUNE_TICK_NS = 100 * 1000000 // between two lines of progress
+    TC__TUNE_TICK_NS = 100 * 1000000, // between two lines of progress
+    TC__TUNE_LINE = 79                // columns of one
 };
 
 // A kernel, however many launches of the program have it.
@@ -67,7 +68,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
     t->shown = now;
     fprintf(
         stderr,
-        "\rautotune: region \"%.40s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
+        "\rautotune: region \"%.20s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
         tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
         (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
         t->v->region->options.autotune_seconds);
@@ -76,7 +77,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
 
 static void tc__tuner_clear(const tc__tuner *t) {
     if (!t->shows || !t->shown) return;
-    fprintf(stderr, "\r%*s\r", 110, "");
+    fprintf(stderr, "\r%*s\r", (int)TC__TUNE_LINE, "");
     fflush(stderr);
 }
 
