@@ -1302,8 +1302,7 @@ typedef struct tc_options {
                              // are interpreted, with the same results. 0 = 16
     const char *backend;     // NULL = the context's
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
-                             // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
-                             // like the first, and the fourth like the third
+                             // "max-autotune-no-cudagraphs" as in PyTorch; see below
     tc_numerics numerics;
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
@@ -1313,6 +1312,24 @@ typedef struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
 } tc_options;
+
+// Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
+//
+// "max-autotune": the first run of a program, in the default stance, compiles its kernels in several
+// ways, measures each on its own inputs, and keeps the fastest: width of vectors, steps of loops, where
+// sums are held, stores past the caches, prefetch, blocks of matrix products, threads. No bit of a result
+// depends on it; a code whose results differ is dropped. Only what beats the default by more than
+// 3 % is kept. Kernels that take longest come first; those that autotune_seconds do not suffice for stay
+// as in "default", and are tried again by the next process. A compiler that was started is
+// waited for, so a search may take a little longer than that.
+//
+// Your memory is written once, as ever: what is written in place is measured on a copy. Programs with
+// custom ops are not measured, because their functions are called once. With sizes at run time the
+// first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
+// kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
+// stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
+// TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
+// a logger; tc_explain says what was kept.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -1869,7 +1886,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5df182d3df2f00a2u
+#define TC__BUILD_ID 0x93ff78eb7679b692u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5646,6 +5663,13 @@ typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
 // GROUP: where inside its phase a node is evaluated.
 typedef enum tc__level { TC__AT_ROW, TC__AT_COL, TC__AT_LEFT, TC__AT_RIGHT } tc__level;
+
+// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
+typedef enum tc__store_kind {
+    TC__STORE_CACHED,
+    TC__STORE_MAY_STREAM,
+    TC__STORE_STREAMS
+} tc__store_kind;
 
 typedef struct tc__node {
     uint16_t op;    // tc__op
@@ -12720,7 +12744,7 @@ static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
     tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
-            n->n_attr > 2 && n->attr[2] ? " streamed" : "");
+            n->n_attr > 2 && n->attr[2] == TC__STORE_STREAMS ? " streamed" : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {
@@ -14592,13 +14616,6 @@ enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than
 
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
-
-// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
-typedef enum tc__store_kind {
-    TC__STORE_CACHED,
-    TC__STORE_MAY_STREAM,
-    TC__STORE_STREAMS
-} tc__store_kind;
 
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
@@ -43068,7 +43085,7 @@ static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t by
 // A kernel that reads what it writes gets that memory as it was before each run.
 
 enum {
-    TC__HEAT_ROUNDS = 15,       // at most
+    TC__HEAT_ROUNDS = 25,       // at most
     TC__HEAT_LEAST = 3,         // rounds that everybody runs
     TC__HEAT_SAMPLE_NS = 50000, // a sample repeats a shorter kernel up to this
     TC__HEAT_REPEATS = 64,      //   but not more often
@@ -43133,10 +43150,13 @@ static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
     w.at = l->buf[i], w.bytes = tc__stand_bytes(l->group, b, env), w.dtype = b->dtype;
     if (!w.bytes) return 1;
     int reads = tc__stand_reads(l, env, &w);
-    w.want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (reads) w.before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (reads && w.before) memcpy(w.before, w.at, w.bytes);
-    return TC__PUSH(s->ctx, s->buffer, w) && w.want && (!reads || w.before);
+    if (!TC__PUSH(s->ctx, s->buffer, w)) return 0;
+    tc__stand_buffer *made = &s->buffer.at[s->buffer.count - 1];
+    made->want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (!made->want || !reads) return made->want != NULL;
+    made->before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (made->before) memcpy(made->before, w.at, w.bytes);
+    return made->before != NULL;
 }
 
 static void tc__stand_close(tc__stand *s) {
@@ -43315,7 +43335,8 @@ enum {
     TC__TUNE_STEP = 99,          // percent of the time before, to go on with another one
     TC__TUNE_GAIN = 97,          // percent of the default's time, to be kept
     TC__TUNE_JUDGE = TC__STAGES, // the last stage: the best against the default
-    TC__TUNE_TICK_NS = 100 * 1000000 // between two lines of progress
+    TC__TUNE_TICK_NS = 100 * 1000000, // between two lines of progress
+    TC__TUNE_LINE = 79                // columns of one
 };
 
 // A kernel, however many launches of the program have it.
@@ -43366,7 +43387,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
     t->shown = now;
     fprintf(
         stderr,
-        "\rautotune: region \"%.40s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
+        "\rautotune: region \"%.20s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
         tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
         (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
         t->v->region->options.autotune_seconds);
@@ -43375,7 +43396,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
 
 static void tc__tuner_clear(const tc__tuner *t) {
     if (!t->shows || !t->shown) return;
-    fprintf(stderr, "\r%*s\r", 110, "");
+    fprintf(stderr, "\r%*s\r", (int)TC__TUNE_LINE, "");
     fflush(stderr);
 }
 
@@ -43643,20 +43664,25 @@ static void tc__subject_check(tc__tuner *t, tc__subject *s, tc__stand *stand) {
     }
 }
 
+// Whether entrant `best` is to follow the first. In the end it has to beat the best that the default did in
+// any heat, by more than noise, and mostly.
+static int tc__subject_gains(const tc__subject *s, uint32_t best, int stage) {
+    const tc__entrant *e = s->entrant;
+    if (stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
+    return e[best].low * 100 < s->rules.low * TC__TUNE_GAIN && e[best].median < e[0].median;
+}
+
 // Goes on with the fastest of the stage.
 static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
     tc__entrant *e = s->entrant;
     uint32_t best = tc__heat_leader(e, s->entrants);
-    for (uint32_t i = stage != TC__TUNE_JUDGE && s->tried > 0; i < s->entrants; i++)
+    int judged = stage == TC__TUNE_JUDGE, is_default = tc__tuning_is_default(&e[0].tuning);
+    for (uint32_t i = !judged && s->tried > 0; i < s->entrants; i++)
         if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
-    int percent = stage == TC__TUNE_JUDGE ? TC__TUNE_GAIN : TC__TUNE_STEP;
-    int better = e[best].low * 100 < e[0].low * (uint64_t)percent;
-    if (stage == TC__TUNE_JUDGE) better &= e[best].median < e[0].median;
-    if (tc__tuning_is_default(&e[0].tuning)) s->rules.low = e[0].low;
-    s->tried += s->entrants - 1;
-    if (stage == TC__TUNE_JUDGE) s->tried--; // it was measured before
-    if (!better) best = 0;
-    if (stage != TC__TUNE_JUDGE && best && !t->job[stage]->order.at[e[best].order].known)
+    if (is_default && (!s->rules.low || e[0].low < s->rules.low)) s->rules.low = e[0].low;
+    if (!judged) s->tried += s->entrants - 1;
+    if (!tc__subject_gains(s, best, stage)) best = 0;
+    if (!judged && best && !t->job[stage]->order.at[e[best].order].known)
         s->job = t->job[stage], s->order = e[best].order;
     s->best = e[best];
 }

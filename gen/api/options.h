@@ -24,8 +24,7 @@ typedef struct tc_options {
                              // are interpreted, with the same results. 0 = 16
     const char *backend;     // NULL = the context's
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
-                             // "max-autotune-no-cudagraphs" as in PyTorch. On the CPU the second is
-                             // like the first, and the fourth like the third
+                             // "max-autotune-no-cudagraphs" as in PyTorch; see below
     tc_numerics numerics;
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
@@ -35,6 +34,24 @@ typedef struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
 } tc_options;
+
+// Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
+//
+// "max-autotune": the first run of a program, in the default stance, compiles its kernels in several
+// ways, measures each on its own inputs, and keeps the fastest: width of vectors, steps of loops, where
+// sums are held, stores past the caches, prefetch, blocks of matrix products, threads. No bit of a result
+// depends on it; a code whose results differ is dropped. Only what beats the default by more than
+// 3 % is kept. Kernels that take longest come first; those that autotune_seconds do not suffice for stay
+// as in "default", and are tried again by the next process. A compiler that was started is
+// waited for, so a search may take a little longer than that.
+//
+// Your memory is written once, as ever: what is written in place is measured on a copy. Programs with
+// custom ops are not measured, because their functions are called once. With sizes at run time the
+// first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
+// kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
+// stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
+// TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
+// a logger; tc_explain says what was kept.
 
 TCDEF tc_options tc_options_default(void);
 

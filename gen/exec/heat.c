@@ -6,7 +6,7 @@
 // A kernel that reads what it writes gets that memory as it was before each run.
 
 enum {
-    TC__HEAT_ROUNDS = 15,       // at most
+    TC__HEAT_ROUNDS = 25,       // at most
     TC__HEAT_LEAST = 3,         // rounds that everybody runs
     TC__HEAT_SAMPLE_NS = 50000, // a sample repeats a shorter kernel up to this
     TC__HEAT_REPEATS = 64,      //   but not more often
@@ -71,10 +71,13 @@ static int tc__stand_add(tc__stand *s, const tc__ixenv *env, size_t i) {
     w.at = l->buf[i], w.bytes = tc__stand_bytes(l->group, b, env), w.dtype = b->dtype;
     if (!w.bytes) return 1;
     int reads = tc__stand_reads(l, env, &w);
-    w.want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (reads) w.before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
-    if (reads && w.before) memcpy(w.before, w.at, w.bytes);
-    return TC__PUSH(s->ctx, s->buffer, w) && w.want && (!reads || w.before);
+    if (!TC__PUSH(s->ctx, s->buffer, w)) return 0;
+    tc__stand_buffer *made = &s->buffer.at[s->buffer.count - 1];
+    made->want = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (!made->want || !reads) return made->want != NULL;
+    made->before = TC__NEW_ARRAY(s->ctx, uint8_t, w.bytes);
+    if (made->before) memcpy(made->before, w.at, w.bytes);
+    return made->before != NULL;
 }
 
 static void tc__stand_close(tc__stand *s) {

@@ -16,7 +16,8 @@ enum {
     TC__TUNE_STEP = 99,          // percent of the time before, to go on with another one
     TC__TUNE_GAIN = 97,          // percent of the default's time, to be kept
     TC__TUNE_JUDGE = TC__STAGES, // the last stage: the best against the default
-    TC__TUNE_TICK_NS = 100 * 1000000 // between two lines of progress
+    TC__TUNE_TICK_NS = 100 * 1000000, // between two lines of progress
+    TC__TUNE_LINE = 79                // columns of one
 };
 
 // A kernel, however many launches of the program have it.
@@ -67,7 +68,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
     t->shown = now;
     fprintf(
         stderr,
-        "\rautotune: region \"%.40s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
+        "\rautotune: region \"%.20s\": kernel %u/%u, %u of %u candidates, %.1f s of %d ",
         tc__tuner_region(t), (unsigned)(subject + 1), (unsigned)t->subject.count,
         (unsigned)t->done, (unsigned)t->listed, (double)(now - t->begin) * 1e-9,
         t->v->region->options.autotune_seconds);
@@ -76,7 +77,7 @@ static void tc__tuner_tick(tc__tuner *t, size_t subject) {
 
 static void tc__tuner_clear(const tc__tuner *t) {
     if (!t->shows || !t->shown) return;
-    fprintf(stderr, "\r%*s\r", 110, "");
+    fprintf(stderr, "\r%*s\r", (int)TC__TUNE_LINE, "");
     fflush(stderr);
 }
 
@@ -344,20 +345,25 @@ static void tc__subject_check(tc__tuner *t, tc__subject *s, tc__stand *stand) {
     }
 }
 
+// Whether entrant `best` is to follow the first. In the end it has to beat the best that the default did in
+// any heat, by more than noise, and mostly.
+static int tc__subject_gains(const tc__subject *s, uint32_t best, int stage) {
+    const tc__entrant *e = s->entrant;
+    if (stage != TC__TUNE_JUDGE) return e[best].low * 100 < e[0].low * TC__TUNE_STEP;
+    return e[best].low * 100 < s->rules.low * TC__TUNE_GAIN && e[best].median < e[0].median;
+}
+
 // Goes on with the fastest of the stage.
 static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
     tc__entrant *e = s->entrant;
     uint32_t best = tc__heat_leader(e, s->entrants);
-    for (uint32_t i = stage != TC__TUNE_JUDGE && s->tried > 0; i < s->entrants; i++)
+    int judged = stage == TC__TUNE_JUDGE, is_default = tc__tuning_is_default(&e[0].tuning);
+    for (uint32_t i = !judged && s->tried > 0; i < s->entrants; i++)
         if (e[i].samples) tc__tuner_say(t, s, &e[i].tuning, ": %.1f us", tc__us(e[i].low));
-    int percent = stage == TC__TUNE_JUDGE ? TC__TUNE_GAIN : TC__TUNE_STEP;
-    int better = e[best].low * 100 < e[0].low * (uint64_t)percent;
-    if (stage == TC__TUNE_JUDGE) better &= e[best].median < e[0].median;
-    if (tc__tuning_is_default(&e[0].tuning)) s->rules.low = e[0].low;
-    s->tried += s->entrants - 1;
-    if (stage == TC__TUNE_JUDGE) s->tried--; // it was measured before
-    if (!better) best = 0;
-    if (stage != TC__TUNE_JUDGE && best && !t->job[stage]->order.at[e[best].order].known)
+    if (is_default && (!s->rules.low || e[0].low < s->rules.low)) s->rules.low = e[0].low;
+    if (!judged) s->tried += s->entrants - 1;
+    if (!tc__subject_gains(s, best, stage)) best = 0;
+    if (!judged && best && !t->job[stage]->order.at[e[best].order].known)
         s->job = t->job[stage], s->order = e[best].order;
     s->best = e[best];
 }

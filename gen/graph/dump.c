@@ -386,7 +386,7 @@ static void tc__dump_store(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "store ");
     tc__dump_access(d, n);
     tc__put(d->t, " %%%u%s", (unsigned)n->in[0],
-            n->n_attr > 2 && n->attr[2] ? " streamed" : "");
+            n->n_attr > 2 && n->attr[2] == TC__STORE_STREAMS ? " streamed" : "");
 }
 
 static void tc__dump_valid(tc__dump *d, const tc__node *n) {

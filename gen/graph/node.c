@@ -10,6 +10,13 @@ typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 // GROUP: where inside its phase a node is evaluated.
 typedef enum tc__level { TC__AT_ROW, TC__AT_COL, TC__AT_LEFT, TC__AT_RIGHT } tc__level;
 
+// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
+typedef enum tc__store_kind {
+    TC__STORE_CACHED,
+    TC__STORE_MAY_STREAM,
+    TC__STORE_STREAMS
+} tc__store_kind;
+
 typedef struct tc__node {
     uint16_t op;    // tc__op
     uint8_t stage;  // tc__stage

@@ -84,13 +84,6 @@ enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
 
-// Whether a STORE may go past the caches: nobody in the program reads it, its memory is ours.
-typedef enum tc__store_kind {
-    TC__STORE_CACHED,
-    TC__STORE_MAY_STREAM,
-    TC__STORE_STREAMS
-} tc__store_kind;
-
 // How a LOAD or STORE of a LOOP moves with the vector's variable.
 typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access;
 

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 
 #if TC__JIT
 
@@ -726,6 +727,41 @@ TEST(a_shared_context_asks_its_parent) {
     CHECK(strstr(tc_explain(child), ", known from before\n"));
     tc_close(child), tc_close(tc);
 }
+
+#    if TC__THREADS
+static void *tune_elsewhere(void *arg) {
+    tc_ctx *child = (tc_ctx *)arg;
+    inputs in = make_inputs(child);
+    tc_options o = tuned(LONG);
+    CHECK_EQ(visit(child, gather, &in, &o, NULL), TC_OK);
+    CHECK_EQ(visit(child, pointwise, &in, &o, NULL), TC_OK);
+    return NULL;
+}
+
+// Contexts that share what is found, at the same time.
+TEST(threads_tune_together) {
+    enum { THREADS = 3 };
+    tc_config config = tc_config_default();
+    config.no_disk_cache = 1;
+    pthread_t thread[THREADS];
+    tc_ctx *tc = tc_open(&config), *child[THREADS];
+    uint64_t all = 0;
+    for (int i = 0; i < THREADS; i++) {
+        child[i] = tc_open_shared(tc);
+        REQUIRE(child[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        REQUIRE(!pthread_create(&thread[i], NULL, tune_elsewhere, child[i]));
+    for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < THREADS; i++) {
+        all += tc_stats_get(child[i]).autotuned;
+        CHECK_STR(tc_error_text(child[i]), "");
+    }
+    CHECK(no_compiler(child[0]) || all >= 2); // each kernel by somebody
+    for (int i = 0; i < THREADS; i++) tc_close(child[i]);
+    tc_close(tc);
+}
+#    endif
 
 // ---- memory runs out ----
 

@@ -259,6 +259,28 @@ TEST(channel_perf) {
     CHECK_EQ(occurrences(text, " was not stored;"), 1);
 }
 
+static void visit_tuned(tc_ctx *tc, tc_tensor x) {
+    tc_options o = tc_options_default();
+    o.mode = "max-autotune", o.autotune_seconds = 600;
+    tc_trace_begin_at(tc, "tuned", &o, "seeing.c", 14);
+    tc_softmax(x, -1);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+}
+
+TEST(channel_autotune) {
+    empty_cache();
+    const char *text = logged("autotune", visit_tuned);
+    if (strstr(text, "no compiler")) SKIP("no compiler");
+    HAS("[tcompile] autotune: region \"tuned\": ");
+    HAS(" candidates compiled in ");
+    HAS("[tcompile] autotune: region \"tuned\", k0_reduction_max_sub_exp_sum_reciprocal_mul: "
+        "default: ");
+    HAS(" is kept: ");
+    CHECK_EQ(occurrences(text, " is kept: "), 1);   // the second visit measures nothing
+    CHECK_STR(logged("autotune", visit_tuned), ""); // nor does another context
+    test_folder_remove(cache_path);
+}
+
 TEST(every_channel_is_tested) {
     // Those behind `later` have no text yet.
     static const char *const tested[] = {"graph",  "recompiles",  "graph_breaks",
@@ -389,6 +411,30 @@ TEST(stats_of_equal_kernels) {
     STAYED(kernels_made), STAYED(disk_hits), STAYED(disk_misses), STAYED(compiles);
     GREW(programs);
     tc_close(tc);
+}
+
+TEST(stats_of_a_search) {
+    empty_cache();
+    tc_ctx *tc = open_context();
+    tc_tensor x = matrix(tc, ROWS);
+    tc_stats before = tc_stats_get(tc);
+    visit_tuned(tc, x);
+    tc_stats after = tc_stats_get(tc);
+    if (after.fallbacks) SKIP("no compiler");
+    CHECK_EQ(after.autotuned - before.autotuned, 1);
+    CHECK_EQ(after.kernels_made - before.kernels_made, 1); // candidates do not count,
+    CHECK(after.compiles - before.compiles >= 2);          // but the compiler worked
+    CHECK_EQ(after.kernel_runs - before.kernel_runs, 1);
+    CHECK_EQ(after.disk_misses - before.disk_misses, 1);
+    GREW(autotune_ns), GREW(run_ns), GREW(record_ns);
+    STAYED(disk_hits), STAYED(memory_hits);
+    before = after;
+    visit_tuned(tc, x);
+    after = tc_stats_get(tc);
+    STAYED(autotuned), STAYED(autotune_ns), STAYED(compiles);
+    CHECK_EQ(after.kernel_runs - before.kernel_runs, 1);
+    tc_close(tc);
+    test_folder_remove(cache_path);
 }
 
 TEST(stats_of_a_fallback) {
