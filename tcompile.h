@@ -1886,7 +1886,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x93ff78eb7679b692u
+#define TC__BUILD_ID 0xb35517dd2ba3f9edu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39909,6 +39909,13 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 // One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
 // So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
 
+// What measuring a kernel found: see exec/choice.c.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
 #if TC__JIT
 
 // One kernel of this process.
@@ -39916,13 +39923,6 @@ typedef struct tc__compiled {
     uint8_t digest[32];  // of its text
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
-
-// What measuring a kernel found: see exec/choice.c.
-typedef struct tc__chosen {
-    tc__tuning tuning;
-    uint32_t tried;          // candidates, the default among them
-    uint64_t ns, default_ns; // of one run
-} tc__chosen;
 
 typedef struct tc__choice {
     uint8_t digest[32]; // of its key
@@ -47118,6 +47118,12 @@ static void tc__here_ended(tc_ctx *c) {
     if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
 }
 
+// Nothing was opened: the status of what went wrong.
+static tc_status tc__begin_failed(tc_ctx *c, tc_status outer) {
+    tc__here_ended(c);
+    return tc__unit_end(c, outer, 0);
+}
+
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
@@ -47138,11 +47144,14 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc_status outer = tc__unit_begin(c);
     tc__region *g = tc__region_find(c, name, site, 0);
-    int ok = g && tc__region_options(c, g, "tc_trace_begin", options);
+    if (!g) return tc__begin_failed(c, outer);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return tc__unit_end(c, outer, 0);
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    ok = ok && tc__visit_open(c, g, site);
-    if (!ok) r->skipped++; // its code runs eagerly, up to its end
-    return tc__unit_end(c, outer, ok);
+    if (!tc__visit_open(c, g, site)) return tc__begin_failed(c, outer);
+    return tc__unit_end(c, outer, 1);
 }
 
 static void tc__visit_end(tc_ctx *c) {

@@ -193,6 +193,12 @@ static void tc__here_ended(tc_ctx *c) {
     if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
 }
 
+// Nothing was opened: the status of what went wrong.
+static tc_status tc__begin_failed(tc_ctx *c, tc_status outer) {
+    tc__here_ended(c);
+    return tc__unit_end(c, outer, 0);
+}
+
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
@@ -213,11 +219,14 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     }
     tc_status outer = tc__unit_begin(c);
     tc__region *g = tc__region_find(c, name, site, 0);
-    int ok = g && tc__region_options(c, g, "tc_trace_begin", options);
+    if (!g) return tc__begin_failed(c, outer);
+    if (!tc__region_options(c, g, "tc_trace_begin", options)) {
+        r->skipped++; // its code runs eagerly, up to its end
+        return tc__unit_end(c, outer, 0);
+    }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    ok = ok && tc__visit_open(c, g, site);
-    if (!ok) r->skipped++; // its code runs eagerly, up to its end
-    return tc__unit_end(c, outer, ok);
+    if (!tc__visit_open(c, g, site)) return tc__begin_failed(c, outer);
+    return tc__unit_end(c, outer, 1);
 }
 
 static void tc__visit_end(tc_ctx *c) {
