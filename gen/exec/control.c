@@ -127,8 +127,8 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
         s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
-        for (int k = 0; !s && k < n_out; k++)
-            tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
+        for (int o = 0; !s && o < n_out; o++)
+            tc__slot_free(c, tc__handle_slot(out[o]), "of tc_precompile", file, line);
     }
     c->dry = 0, c->recorder.draw = draw;
     return s == TC_OK;
@@ -164,10 +164,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
-    if (c->threads > 1 && !tc__pool_of(c)) {
-        tc__fail(c, TC_E_NOMEM, "tc_freeze: no memory for the worker threads");
-        return TC_E_NOMEM;
-    }
+    if (c->threads > 1 && !tc__pool_need(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
     c->log_mask = core->log_mask, core->log_mask = 0;
     core->frozen = 1;
