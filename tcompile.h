@@ -1843,7 +1843,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x767cae06ba79a5b4u
+#define TC__BUILD_ID 0xf960980605637c9bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5154,22 +5154,33 @@ static tc_tensor tc__null(void) {
     return t;
 }
 
-static int tc__slot_reserve(tc_ctx *c, uint32_t *slot) {
+// One more slot, free, with room to be freed again; 0 = reported.
+static int tc__slot_add(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
-    if (v->free_slot.count) {
-        *slot = v->free_slot.at[--v->free_slot.count];
-        return 1;
-    }
     if (v->slot.count >= TC__VISIT_BIT)
         return tc__fail(c, TC_E_TOO_BIG,
                         "8388608 live tensors; free some, or use tc_scope_begin/end");
+    if (!TC__VEC_RESERVE(c, v->free_slot, v->slot.count + 1)) return 0;
     tc__tensor *t = TC__NEW(c, tc__tensor);
     if (!t || !TC__PUSH(c, v->slot, t)) {
         tc__free(c, t, sizeof *t);
         return 0;
     }
-    *slot = (uint32_t)v->slot.count - 1;
-    return 1;
+    return TC__PUSH(c, v->free_slot, (uint32_t)v->slot.count - 1);
+}
+
+// Whether n more tensors need no memory but that of their elements.
+TC__INLINE int tc__slots_are_ready(const tc__values *v, uint32_t n) {
+    return v->free_slot.count >= n &&
+           (!v->scope.count || v->scoped.capacity - v->scoped.count >= n);
+}
+
+// Sees to it; 0 = reported.
+static int tc__slots_prepare(tc_ctx *c, uint32_t n) {
+    tc__values *v = tc__values_of(c);
+    while (v->free_slot.count < n)
+        if (!tc__slot_add(c)) return 0;
+    return !v->scope.count || TC__VEC_RESERVE(c, v->scoped, v->scoped.count + n);
 }
 
 enum { TC__MANY_UNSCOPED = 4096 };
@@ -5189,18 +5200,18 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
 static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int64_t offset,
                                 const char *file, int line) {
     tc__values *v = tc__values_of(c);
-    uint32_t slot = 0;
-    if (!layout || !s || !tc__slot_reserve(c, &slot)) {
+    if (!layout || !s || (!tc__slots_are_ready(v, 1) && !tc__slots_prepare(c, 1))) {
         tc__storage_unref(c, s);
         return tc__null();
     }
+    uint32_t slot = v->free_slot.at[--v->free_slot.count];
     tc__tensor *t = v->slot.at[slot];
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
-        if (!TC__PUSH(c, v->scoped, slot)) t->scope = 0;
+        v->scoped.at[v->scoped.count++] = slot;
     } else {
         if (TC__UNLIKELY(++v->unscoped >= TC__MANY_UNSCOPED)) tc__warn_unscoped(c, t);
     }
@@ -5354,13 +5365,14 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
-    tc__storage *s = layout ? tc__import_storage(c, held, seen, from->storage) : NULL;
-    tc__tensor *t = s ? TC__NEW(c, tc__tensor) : NULL;
-    if (!t) return 0;
+    tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
+    tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;
+    if (!s) return tc__free(c, t, sizeof *t), 0;
     t->epoch = from->epoch, t->layout = layout, t->storage = s, t->offset = from->offset;
     t->file = from->file, t->line = from->line;
     s->refs++;
     if (tc__map_set(&tc__values_of(c)->import, id, (uint64_t)(uintptr_t)t)) return 1;
+    tc__storage_unref(c, s);
     tc__free(c, t, sizeof *t);
     return 0;
 }
@@ -7434,6 +7446,7 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 // Takes tensor `t` as the visit's next external; 0 = out of memory.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
+    if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;
     e.version = t->storage->version;
@@ -7443,9 +7456,8 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     }
     e.alias = t->storage->bind_index;
     t->bind_epoch = v->epoch, t->bind_index = (uint32_t)v->external.count;
-    if (!TC__PUSH(c, v->external, e)) return 0;
     t->storage->refs++;
-    return 1;
+    return TC__PUSH(c, v->external, e);
 }
 
 static void tc__unbind_to(tc_ctx *c, tc__visit *v, uint32_t count) {
@@ -8312,7 +8324,10 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
-    return tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v);
+    if (tc__map_set(&rec->visits, v->epoch, (uint64_t)(uintptr_t)v)) return 1;
+    rec->visit = NULL;
+    tc__visit_clear(c, v);
+    return 0;
 }
 // ---- gen/graph/make.c ---------------------------------------------------
 // What public calls share, and the calls that ask about, free and make tensors. Input:
@@ -39675,6 +39690,19 @@ static void tc__library_unlock(tc__library *b) {
     tc__mutex_unlock(&b->lock);
 }
 
+static void tc__library_free(tc__library *b) {
+    tc_ctx *c = tc__library_ctx(b);
+    tc_allocator hook = b->core.hook;
+    tc__modules_close(&b->modules);
+    tc__map_free(&b->known);
+    TC__VEC_FREE(c, b->compiled);
+    tc__string_free(c, b->compiler);
+    tc__string_free(c, b->cache_dir);
+    tc__mutex_free(&b->lock);
+    TC_ASSERT(b->torn || b->core.bytes == 0);
+    tc__hook_realloc(&hook, b, sizeof *b, 0);
+}
+
 static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigned cpu) {
     tc__core *core = tc__core_of(c);
     tc__library *b =
@@ -39690,20 +39718,9 @@ static tc__library *tc__library_open(tc_ctx *c, const tc_config *config, unsigne
     b->compile_ms = config->compile_ms, b->compile_threads = config->compile_threads;
     b->compile_memory = (size_t)config->compile_mb << 20;
     tc__library_tables(b);
-    return b;
-}
-
-static void tc__library_free(tc__library *b) {
-    tc_ctx *c = tc__library_ctx(b);
-    tc_allocator hook = b->core.hook;
-    tc__modules_close(&b->modules);
-    tc__map_free(&b->known);
-    TC__VEC_FREE(c, b->compiled);
-    tc__string_free(c, b->compiler);
-    tc__string_free(c, b->cache_dir);
-    tc__mutex_free(&b->lock);
-    TC_ASSERT(b->torn || b->core.bytes == 0);
-    tc__hook_realloc(&hook, b, sizeof *b, 0);
+    if (!b->compiler == !config->cc && !b->cache_dir == !config->cache_dir) return b;
+    tc__library_free(b);
+    return tc__fail(c, TC_E_NOMEM, "the library of kernels"), (tc__library *)NULL;
 }
 
 static void tc__desk_open(tc__desk *k, tc_ctx *c, tc__library *b) {
@@ -40213,6 +40230,7 @@ struct tc_ctx {
     uint64_t fn_serial;    //   made so far
     tc__map eager_ids;     // hash of a call -> tc__eager
     tc__visit eager_visit; // stands in for a region while one op runs
+    uint64_t here_before;  // the outermost region began: tc__here_enter
     int bodies, hosting;   // bodies of functions that run now; functions of host calls
     int dry;               // programs are made, and do not run: tc_precompile
     int lazy;              // tc_lazy: a region is open whenever no other is
@@ -40242,8 +40260,18 @@ static int tc__runs_eagerly(const tc_ctx *c) {
     return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
 
-static tc__pool *tc__pool_of(tc_ctx *c) {
+// The worker threads, made if need be; NULL = reported.
+static tc__pool *tc__pool_need(tc_ctx *c) {
     if (!c->pool) c->pool = tc__pool_open(c, c->threads);
+    return c->pool;
+}
+
+// The same for kernels: NULL = they run on the caller's thread, which is no error.
+static tc__pool *tc__pool_of(tc_ctx *c) {
+    if (TC__LIKELY(c->pool != NULL)) return c->pool;
+    tc__error_mark before = tc__error_now(c);
+    (void)tc__pool_need(c);
+    tc__error_restore(c, before);
     return c->pool;
 }
 
@@ -40346,6 +40374,12 @@ static int tc__backend_add(tc_ctx *c, const tc_backend *from) {
     if (b->name && (b->doc || !from->doc) && TC__PUSH(c, c->backends, b)) return 1;
     tc__backend_free(c, b);
     return 0;
+}
+
+static int tc__backends_share(tc_ctx *c, tc_ctx *parent) {
+    for (size_t i = 0; i < parent->backends.count; i++)
+        if (!tc__backend_add(c, &parent->backends.at[i]->own)) return 0;
+    return 1;
 }
 
 TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
@@ -42647,11 +42681,14 @@ static int tc__program_interpret(tc__program *p, const tc__visit *v) {
 static int tc__program_verify(tc__program *p, const tc__visit *v) {
     size_t n = p->output.count;
     int ok;
+    tc__error_mark before = tc__error_now(p->ctx);
     uint8_t **copy = TC__NEW_ARRAY(p->ctx, uint8_t *, n);
     p->verify = 0;
     // copy: what direct outputs hold before, then what the interpreter makes of it.
     if (!copy || !tc__verify_move(p, v, copy, TC__VERIFY_SAVE)) {
-        ok = tc__program_launch_all(p, v);
+        tc__error_restore(p->ctx, before);
+        p->verify = 1; // when there is memory for it; until then it is not trusted
+        ok = tc__program_interpret(p, v);
     } else {
         ok = tc__program_interpret(p, v);
         (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
@@ -42811,6 +42848,15 @@ static tc__tensor *tc__visit_result(tc_ctx *c, tc__visit *v, uint32_t position,
     return &v->result.at[v->result.count - 1];
 }
 
+// Room for the results of a run of p, before it writes anything. 0 = out of memory.
+static int tc__visit_results_prepare(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    for (size_t i = 0; i < p->output.count; i++)
+        while (p->output.at[i].position != UINT32_MAX &&
+               v->result_of.count <= p->output.at[i].position)
+            if (!TC__PUSH(c, v->result_of, 0)) return 0;
+    return TC__VEC_RESERVE(c, v->result, v->result.count + p->output.count);
+}
+
 static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
@@ -42822,6 +42868,12 @@ static int tc__visit_results(tc_ctx *c, tc__visit *v, const tc__program *p) {
             return 0;
     }
     return 1;
+}
+
+// Runs the program; its outputs become results of the visit. 0 = reported.
+static int tc__program_results(tc_ctx *c, tc__visit *v, tc__program *p) {
+    return tc__visit_results_prepare(c, v, p) && tc__program_run(p, v) &&
+           tc__visit_results(c, v, p);
 }
 
 // ---- which results are outputs ----
@@ -43165,7 +43217,7 @@ static void tc__mark_crossing(tc__visit *v, uint32_t at) {
 static int tc__run_step(tc_ctx *c, tc__visit *v, tc__step *s, const uint32_t *position,
                         size_t n) {
     tc__program *p = tc__step_program(c, v, s, position, n);
-    return p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    return p && tc__program_results(c, v, p);
 }
 
 static int tc__is_operand(const tc__step *s, uint32_t code) {
@@ -43313,10 +43365,12 @@ static int tc__visit_finish(tc_ctx *c, tc__visit *v, const tc_tensor *out, uint3
     if (fresh && !at) return 0;
     c->stats.records += leaf->program == NULL;
     tc__bury_previous(c, v);
-    int ok = tc__run_step(c, v, leaf, at, n);
-    tc__program *p = (tc__program *)leaf->program;
+    tc__program *p = tc__step_program(c, v, leaf, at, n);
+    int ok = p && (!fresh || TC__VEC_RESERVE(c, p->assumed, known));
+    if (p && !ok) tc__program_free(p), leaf->program = NULL;
     for (size_t i = 0; ok && fresh && i < known; i++)
         ok = TC__PUSH(c, p->assumed, at[n + i]);
+    ok = ok && tc__program_results(c, v, p);
     if (at) tc__free(c, at, (leaf->position ? leaf->position : 1) * sizeof *at);
     if (fresh && tc__any_break(v))
         for (uint32_t i = 0; i < v->path.count; i++)
@@ -43354,7 +43408,7 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     int exact = 0;
     tc__program *p = tc__program_make(c, v, (uint32_t)v->path.count, &position, 1,
                                       TC__NO_EFFECTS, &exact);
-    int ok = p && tc__program_run(p, v) && tc__visit_results(c, v, p);
+    int ok = p && tc__program_results(c, v, p);
     tc__program_free(p);
     return ok ? &v->result.at[v->result_of.at[position] - 1] : NULL;
 }
@@ -43642,7 +43696,7 @@ enum {
 struct tc_fn {
     tc_ctx *ctx;
     tc__region *region; // of the body's recordings; owned
-    const char *name;   // the caller's, static
+    const char *name;   // owned; another thread may read it: tc_fn_in
     tc__site site;
     tc_body body;
     void *user;
@@ -44185,8 +44239,12 @@ static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     } else if ((s = tc__path_has(v, TC_OP_KEEP)) != NULL) {
         tc__fn_demote(f, "it keeps a result beside out[]", s->site);
     } else if (!found) {
+        tc__error_mark before = tc__error_now(f->ctx);
         tc__entry *e = tc__entry_new(k, v);
-        if (!e) return;
+        if (!e) { // a short cut less
+            tc__error_restore(f->ctx, before);
+            return;
+        }
         e->next = f->entry, f->entry = e;
         tc__entries_trim(f);
         tc__log_entry_guards(k, e);
@@ -44212,7 +44270,8 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc__snapshots_clear(f);
     uint64_t programs = c->stats.programs, here = tc__here_enter(c);
     int ok = tc__snapshot_add(f, f->user, f->user_bytes) && tc__fn_body(k, out);
-    ok = ok && r->visit == v && !v->broken && tc__visit_finish(c, v, out, k->n_out);
+    ok = ok && r->visit == v && !v->broken && tc__slots_prepare(c, k->n_out) &&
+         tc__visit_finish(c, v, out, k->n_out);
     if (r->visit == v) v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     r->visit = NULL, r->depth = 0;
     tc__here_leave(c, here);
@@ -44276,6 +44335,7 @@ static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     for (size_t i = 0; i < e->source.count; i++)
         if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;
+    if (!tc__slots_prepare(f->ctx, k->n_out)) return 0; // before anything is written
     f->ctx->stats.skips++, f->ctx->stats.program_hits++, e->hits++;
     if (!tc__program_run(p, v)) return 0;
     for (uint32_t i = 0; i < k->n_out; i++)
@@ -44354,7 +44414,7 @@ static int tc__fn_run(const tc__fcall *k) {
     f->ctx->stats.calls++;
     if (tc__fn_is_part(f)) return tc__fn_slow(k, NULL, 0);
     uint32_t n = k->n_in + k->n_to;
-    if (f->given.count < n && !tc__fn_room(f, n)) return 0;
+    if (f->tensor.count < n && !tc__fn_room(f, n)) return 0;
     if (!tc__fn_sign_all(k, NULL, 0)) {
         // Something is not in memory: a forgotten result of a region, or dead.
         if (!tc__fn_bring(k, k->in, k->n_in) || !tc__fn_bring(k, k->to, k->n_to)) return 0;
@@ -44415,14 +44475,16 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     tc_fn *f = TC__NEW(tc, tc_fn);
     if (!f) return NULL;
     f->ctx = tc;
-    f->region = tc__region_new(tc, name ? name : "function", site, 0);
+    f->name = tc__string_copy(tc, name ? name : "function");
+    f->region = f->name ? tc__region_new(tc, f->name, site, 0) : NULL;
     if (!f->region || !tc__region_options(tc, f->region, "tc_compile", options)) {
         if (f->region) tc__fn_forget_region(f);
+        tc__string_free(tc, f->name);
         tc__free(tc, f, sizeof *f);
         return NULL;
     }
     f->options = f->region->options;
-    f->name = name ? name : "function", f->site = site;
+    f->site = site;
     f->body = body, f->user = user, f->user_bytes = user_bytes;
     f->region->function = 1;
     f->visit.region = f->region;
@@ -44517,6 +44579,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
     TC__VEC_FREE(c, f->visit.external);
     TC__VEC_FREE(c, f->visit.path);
     tc__text_free(&f->text);
+    tc__string_free(c, f->name);
     tc__free(c, f, sizeof *f);
 }
 
@@ -44592,7 +44655,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->program = NULL, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
-    if (p->tier != TC__TIER_FINAL || p->foreign) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign || p->verify) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {
@@ -44754,16 +44817,14 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     r->draw += draws;
 }
 
-TC__ALWAYS_INLINE int tc__quick_results(const tc__fcall *k, const tc__entry *e,
-                                        const tc__program *p) {
+TC__ALWAYS_INLINE void tc__quick_results(const tc__fcall *k, const tc__entry *e,
+                                         const tc__program *p) {
     for (uint32_t i = 0; i < k->n_out; i++) {
         const tc__output *o = &p->output.at[e->result.at[i]];
         o->storage->refs++;
         k->out[i] =
             tc__tensor_new(k->f->ctx, o->layout, o->storage, 0, k->site.file, k->site.line);
-        if (!k->out[i].id) return 0;
     }
-    return 1;
 }
 
 // 1 = the call is done, *status is its status. 0 = nothing happened.
@@ -44782,13 +44843,15 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
                tc__quick_same(q, n, e->captured.at, (uint32_t)e->captured.count);
     if (!q->plain && !tc__quick_rest(f, e, p)) return 0;
     if (!same && !tc__quick_bind(k, e, p)) return 0;
+    if (!tc__slots_are_ready(tc__values_of(c), k->n_out)) return 0;
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
     tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
-    *status = tc__quick_results(k, e, p) ? TC_OK : TC_E_NOMEM;
+    tc__quick_results(k, e, p);
+    *status = TC_OK;
     return 1;
 }
 
@@ -44802,7 +44865,9 @@ static tc_status tc__fn_enter(tc__fcall *k) {
     if (tc__fn_quick(k, &status)) return status;
     uint64_t skips = f->ctx->stats.skips;
     status = tc__fn_call(k);
+    tc__error_mark before = tc__error_now(f->ctx);
     if (!status && f->ctx->stats.skips > skips && f->entry) tc__quick_prepare(f, f->entry);
+    tc__error_restore(f->ctx, before); // without memory there is no short cut, and no error
     return status;
 }
 
@@ -45143,7 +45208,7 @@ static void tc__profile_calls(tc_ctx *c) {
 
 TCDEF tc_status tc_profile_begin(tc_ctx *c) {
     if (!c) return TC_E_NULL;
-    tc__profile *p = tc__pool_of(c) ? tc__profile_of(c) : NULL;
+    tc__profile *p = tc__pool_need(c) ? tc__profile_of(c) : NULL;
     if (!p) return TC_E_NOMEM;
     tc__profile_clear(p);
     tc__profile_calls(c);
@@ -45360,15 +45425,18 @@ TCDEF tc_config tc_config_default(void) {
 
 TCDEF const char *tc_version(void) { return TC_VERSION; }
 
-static void tc__configure(tc_ctx *c, const tc_config *config) {
+// The name is the context's own from now on; 0 = out of memory.
+static int tc__default_backend(tc_ctx *c, const char *name) {
+    c->defaults.backend = c->default_backend = tc__string_copy(c, name);
+    return !name || c->default_backend;
+}
+
+static int tc__configure(tc_ctx *c, const tc_config *config) {
     c->threads = config->threads > 0 ? config->threads : tc__cpu_count();
     if (c->threads > TC__POOL_MAX) c->threads = TC__POOL_MAX;
     if (!TC__THREADS) c->threads = 1;
     c->defaults.backend = config->backend;
     tc__options_environment(c, &c->defaults, 1);
-    const char *backend = c->defaults.backend;
-    if (backend) c->default_backend = backend = tc__string_copy(c, backend);
-    c->defaults.backend = backend;
     c->no_fusion = config->no_fusion;
     c->passes_off = tc__passes_parse(c, config->passes_off);
     if (config->logs) tc__log_parse(c, config->logs);
@@ -45377,6 +45445,7 @@ static void tc__configure(tc_ctx *c, const tc_config *config) {
         c,
         "the implementation was compiled with -ffast-math: results may differ between tiers");
 #endif
+    return tc__default_backend(c, c->defaults.backend);
 }
 
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
@@ -45406,8 +45475,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
     tc__options_environment(c, &all, 0);
-    tc__configure(c, &all);
-    if (tc__values_open(c) && tc__kernels_open(c, &all)) return c;
+    if (tc__configure(c, &all) && tc__values_open(c) && tc__kernels_open(c, &all)) return c;
     tc_close(c);
     return NULL;
 }
@@ -45447,17 +45515,16 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
         return NULL;
     }
     tc__core_like(tc__core_of(c), parent);
+    if (from->frozen) tc__core_of(c)->log_mask = parent->log_mask;
     c->threads = 1;
     c->stance = parent->stance, c->defaults = parent->defaults;
-    c->default_backend = tc__string_copy(c, parent->default_backend);
-    c->defaults.backend = c->default_backend;
     c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;
-    for (size_t i = 0; i < parent->backends.count; i++)
-        if (!tc__backend_add(c, &parent->backends.at[i]->own))
-            return tc_close(c), (tc_ctx *)NULL;
-    if (tc__values_open(c) && tc__customs_share(c, parent) &&
+    if (tc__default_backend(c, parent->default_backend) && tc__backends_share(c, parent) &&
+        tc__values_open(c) && tc__customs_share(c, parent) &&
         tc__kernels_share(c, parent) && tc__share(c, parent))
         return c;
+    tc__fail(parent, tc_error(c) ? tc_error(c) : TC_E_NOMEM, "tc_open_shared: %s",
+             *tc_error_text(c) ? tc_error_text(c) : "out of memory");
     tc_close(c);
     return NULL;
 }
@@ -45528,6 +45595,22 @@ static int tc__same_region(const tc__region *r, const char *name, tc__site s) {
     return r->begin.line == s.line && r->begin.file == s.file && !strcmp(r->name, name);
 }
 
+// Whether no region is open or skipped, nor suspended: the next begin is the outermost one.
+static int tc__begins_outermost(const tc__recorder *r) {
+    return !r->visit && !r->skipped && !r->suspended;
+}
+
+// A region was ended, or did not open.
+static void tc__here_ended(tc_ctx *c) {
+    if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
+}
+
+// Nothing was opened: the status of what went wrong.
+static tc_status tc__begin_failed(tc_ctx *c, tc_status outer) {
+    tc__here_ended(c);
+    return tc__unit_end(c, outer, 0);
+}
+
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
@@ -45539,44 +45622,46 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     if (!tc__visit_is_ours(c, "tc_trace_begin")) return tc__not_ours(c);
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
-    if (!r->visit && !r->skipped) tc__here_enter(c);
+    if (tc__begins_outermost(r)) c->here_before = tc__here_enter(c);
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable)) {
         r->depth += r->visit != NULL;
         r->skipped += r->visit == NULL;
         return TC_OK;
     }
+    tc_status outer = tc__unit_begin(c);
     tc__region *g = tc__region_find(c, name, site, 0);
-    if (!g) return TC_E_NOMEM;
+    if (!g) return tc__begin_failed(c, outer);
     if (!tc__region_options(c, g, "tc_trace_begin", options)) {
         r->skipped++; // its code runs eagerly, up to its end
-        return TC_E_ARG;
+        return tc__unit_end(c, outer, 0);
     }
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    return tc__visit_open(c, g, site) ? TC_OK : TC_E_NOMEM;
+    if (!tc__visit_open(c, g, site)) return tc__begin_failed(c, outer);
+    return tc__unit_end(c, outer, 1);
 }
 
 static void tc__visit_end(tc_ctx *c) {
     c->recorder.visit = NULL;
-    tc__here_leave(c, 0);
+    tc__here_ended(c);
 }
 
-TCDEF tc_status tc_trace_end(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+// Regions that the caller has begun and not ended: not a function's own, not tc_lazy's.
+static int tc__begun(const tc_ctx *c) {
+    const tc__recorder *r = &c->recorder;
+    if (r->visit) return r->depth + !(r->visit->region->function || c->lazy);
+    return r->skipped - (c->lazy && !r->suspended);
+}
+
+// Ends the open region, or the innermost of those that are a part of it.
+static tc_status tc__region_end(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc__visit *v = r->visit;
-    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
-    if (r->skipped && !v) {
-        if (!--r->skipped) tc__here_leave(c, 0);
+    if (!v) {
+        r->skipped--;
+        tc__here_ended(c);
         return TC_OK;
     }
-    if (!v || (v->region->function && !r->depth)) {
-        tc__fail(c, TC_E_REGION,
-                 r->disabled ? "tc_trace_end between tc_disable_begin and its end"
-                             : "tc_trace_end without a tc_trace_begin");
-        return TC_E_REGION;
-    }
-    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (r->depth) {
         r->depth--;
         return TC_OK;
@@ -45593,6 +45678,19 @@ TCDEF tc_status tc_trace_end(tc_ctx *c) {
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     tc__visit_end(c);
     return status;
+}
+
+TCDEF tc_status tc_trace_end(tc_ctx *c) {
+    if (!c) return TC_E_NULL;
+    if (tc__is_calling(c, "tc_trace_end")) return TC_E_STATE;
+    if (tc__begun(c) <= 0) {
+        tc__fail(c, TC_E_REGION,
+                 c->recorder.disabled ? "tc_trace_end between tc_disable_begin and its end"
+                                      : "tc_trace_end without a tc_trace_begin");
+        return TC_E_REGION;
+    }
+    if (!tc__visit_is_ours(c, "tc_trace_end")) return tc__not_ours(c);
+    return tc__region_end(c);
 }
 
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
@@ -45616,8 +45714,10 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
     if (!c) return TC_E_NULL;
     tc__recorder *r = &c->recorder;
     if (!tc__is_outside(c, "tc_reset")) return TC_E_STATE;
+    tc_status outer = tc__unit_begin(c);
     for (tc_fn *f = c->fn; f; f = f->next)
-        if (!tc__fn_reset(f)) return TC_E_NOMEM;
+        if (!tc__fn_reset(f)) return tc__unit_end(c, outer, 0);
+    (void)tc__unit_end(c, outer, 1);
     for (tc__region **at = &r->region, *g; (g = *at) != NULL;) {
         if (g->function) {
             at = &g->next;
@@ -45727,11 +45827,12 @@ TCDEF tc_status tc_print_at(tc_tensor t, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc_status s = tc__host_view(c, "print", t, &data, &l, &offset);
     if (s) return s;
+    tc_status outer = tc__unit_begin(c);
     tc__text_init(&text, c);
     int ok = tc__show(&text, data, l, offset);
     if (ok) fputs(text.at, stdout);
     tc__text_free(&text);
-    return ok ? TC_OK : TC_E_NOMEM;
+    return tc__unit_end(c, outer, ok);
 }
 
 TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
@@ -45836,25 +45937,37 @@ static tc_status tc__lazy_begin(tc_ctx *c) {
     return tc_trace_begin_at(c, "lazy", NULL, c->lazy_site.file, c->lazy_site.line);
 }
 
+// Runs what is recorded. There is nothing to end where the begin has failed.
+static tc_status tc__lazy_end(tc_ctx *c) {
+    return c->recorder.visit || c->recorder.skipped ? tc__region_end(c) : TC_OK;
+}
+
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
     if (!c) return TC_E_NULL;
     tc__here_is(c, file, line);
     if (!tc__lazy_check(c, "tc_lazy")) return TC_E_STATE;
     if (!on == !c->lazy) return TC_OK;
-    c->lazy = on != 0;
-    if (!on) return tc_trace_end(c);
     c->lazy_site.file = file, c->lazy_site.line = line;
-    return tc__lazy_begin(c);
+    tc_status s = on ? tc__lazy_begin(c) : tc__lazy_end(c);
+    c->lazy = on != 0;
+    return s;
+}
+
+// t becomes the caller's. What was recorded since the last tc_eval is there after this one, what was
+// recorded before that is there now.
+static int tc__eval_one(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    const tc__visit *v = c->recorder.visit;
+    if (!t.id) return tc__fail_null(c, "tc_eval");
+    if (v && t.id >> TC__SLOT_BITS == v->key) return tc_keep_at(t, file, line).id != 0;
+    const tc__tensor *m = tc__tensor_need(c, "tc_eval", t);
+    if (!m) return 0;
+    return !c->lazy || !tc__visit_find(c, t) || tc__kept_add(c, t.id, m);
 }
 
 static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *file,
                          int line) {
-    for (int i = 0; i < n; i++) {
-        if (!list[i].id) return tc__fail_null(c, "tc_eval");
-        if (c->lazy ? !tc_keep_at(list[i], file, line).id
-                    : !tc__tensor_need(c, "tc_eval", list[i]))
-            return 0;
-    }
+    for (int i = 0; i < n; i++)
+        if (!tc__eval_one(c, list[i], file, line)) return 0;
     return 1;
 }
 
@@ -45867,7 +45980,7 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
     int ok = tc__eval_list(c, list, n, file, line);
     tc_status status = tc__unit_end(c, outer, ok);
     if (!c->lazy) return status;
-    tc_status ran = tc_trace_end(c), begun = tc__lazy_begin(c);
+    tc_status ran = tc__lazy_end(c), begun = tc__lazy_begin(c);
     return status ? status : ran ? ran : begun;
 }
 
@@ -45899,8 +46012,8 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
         s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
-        for (int k = 0; !s && k < n_out; k++)
-            tc__slot_free(c, tc__handle_slot(out[k]), "of tc_precompile", file, line);
+        for (int o = 0; !s && o < n_out; o++)
+            tc__slot_free(c, tc__handle_slot(out[o]), "of tc_precompile", file, line);
     }
     c->dry = 0, c->recorder.draw = draw;
     return s == TC_OK;
@@ -45936,7 +46049,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
-    if (c->threads > 1 && !tc__pool_of(c)) return TC_E_NOMEM;
+    if (c->threads > 1 && !tc__pool_need(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
     c->log_mask = core->log_mask, core->log_mask = 0;
     core->frozen = 1;
