@@ -1843,7 +1843,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf960980605637c9bu
+#define TC__BUILD_ID 0xe69ca4b729e7264bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -8046,7 +8046,8 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
-    const tc__visit *v = tc__recorder_of(c)->visit;
+    const tc__recorder *r = tc__recorder_of(c);
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
     if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
     return tc__fail(
@@ -43319,12 +43320,13 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
 }
 
 // The same where it takes one: for a result of the open region that is not in memory. A body must
-// not be skipped either when what it reads comes from outside.
+// not be skipped either when what it reads comes from outside; one with tc_disable_begin never is.
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v) return 1;
     int ours = t.id >> TC__SLOT_BITS == v->key;
-    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    int skips = v->region->function && (v != c->recorder.suspended || c->dry);
+    if (ours ? tc__tensor_find(c, t) != NULL : !skips) return 1;
     return tc__break_on(c, who, &t, 1, site);
 }
 
