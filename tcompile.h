@@ -1886,7 +1886,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb35517dd2ba3f9edu
+#define TC__BUILD_ID 0x9606babbdcd262cbu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -8113,7 +8113,8 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
-    const tc__visit *v = tc__recorder_of(c)->visit;
+    const tc__recorder *r = tc__recorder_of(c);
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
     if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
     return tc__fail(
@@ -37467,14 +37468,15 @@ TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
 }
 
 // Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a
-// range per worker. The caller is worker 0. Inline when one range holds everything.
+// range per worker. The caller is worker 0. Inline when one range holds everything, and without a
+// pool.
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
                                     int64_t grain) {
     int64_t size, grains, end;
     int i, n;
     if (items <= 0) return;
     if (grain < 1) grain = 1;
-    if (items <= grain || p->threads < 2 || p->busy || tc__pool_in_child(p)) {
+    if (items <= grain || !p || p->threads < 2 || p->busy || tc__pool_in_child(p)) {
         fn(arg, 0, items, 0);
         return;
     }
@@ -40636,11 +40638,17 @@ static int tc__runs_eagerly(const tc_ctx *c) {
     return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
 
-// NULL = there is no memory for it: kernels run on the caller's thread, which is no error.
+// The worker threads, made if need be; NULL = reported.
+static tc__pool *tc__pool_need(tc_ctx *c) {
+    if (!c->pool) c->pool = tc__pool_open(c, c->threads);
+    return c->pool;
+}
+
+// The same for kernels: NULL = they run on the caller's thread, which is no error.
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (TC__LIKELY(c->pool != NULL)) return c->pool;
     tc__error_mark before = tc__error_now(c);
-    c->pool = tc__pool_open(c, c->threads);
+    (void)tc__pool_need(c);
     tc__error_restore(c, before);
     return c->pool;
 }
@@ -44087,11 +44095,6 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
     return 1;
 }
 
-// To be asked before kernels run: 0 = out of memory, reported.
-static int tc__program_has_pool(const tc__program *p) {
-    return !p->launch.count || tc__pool_of(p->ctx) != NULL;
-}
-
 // All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
@@ -44252,14 +44255,12 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    if (!tc__program_has_pool(p)) return 0;
     return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    if (!tc__program_has_pool(p)) return TC_E_NOMEM;
     if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
@@ -44305,7 +44306,6 @@ static int tc__program_bind(tc__program *p, const tc__visit *v) {
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
-    if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     return 1;
@@ -44832,12 +44832,13 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
 }
 
 // The same where it takes one: for a result of the open region that is not in memory. A body must
-// not be skipped either when what it reads comes from outside.
+// not be skipped either when what it reads comes from outside; one with tc_disable_begin never is.
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v) return 1;
     int ours = t.id >> TC__SLOT_BITS == v->key;
-    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    int skips = v->region->function && (v != c->recorder.suspended || c->dry);
+    if (ours ? tc__tensor_find(c, t) != NULL : !skips) return 1;
     return tc__break_on(c, who, &t, 1, site);
 }
 
@@ -46721,7 +46722,7 @@ static void tc__profile_calls(tc_ctx *c) {
 
 TCDEF tc_status tc_profile_begin(tc_ctx *c) {
     if (!c) return TC_E_NULL;
-    tc__profile *p = tc__pool_of(c) ? tc__profile_of(c) : NULL;
+    tc__profile *p = tc__pool_need(c) ? tc__profile_of(c) : NULL;
     if (!p) return TC_E_NOMEM;
     tc__profile_clear(p);
     tc__profile_calls(c);
@@ -47562,10 +47563,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
-    if (c->threads > 1 && !tc__pool_of(c)) {
-        tc__fail(c, TC_E_NOMEM, "tc_freeze: no memory for the worker threads");
-        return TC_E_NOMEM;
-    }
+    if (c->threads > 1 && !tc__pool_need(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
     c->log_mask = core->log_mask, core->log_mask = 0;
     core->frozen = 1;

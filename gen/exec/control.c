@@ -164,10 +164,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     if (!tc__is_outside(c, "tc_freeze")) return TC_E_STATE;
     if (core->frozen) return TC_OK;
-    if (c->threads > 1 && !tc__pool_of(c)) {
-        tc__fail(c, TC_E_NOMEM, "tc_freeze: no memory for the worker threads");
-        return TC_E_NOMEM;
-    }
+    if (c->threads > 1 && !tc__pool_need(c)) return TC_E_NOMEM;
     if (c->pool) tc__pool_stay_awake(c->pool, 1);
     c->log_mask = core->log_mask, core->log_mask = 0;
     core->frozen = 1;

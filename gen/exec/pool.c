@@ -217,14 +217,15 @@ TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
 }
 
 // Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a
-// range per worker. The caller is worker 0. Inline when one range holds everything.
+// range per worker. The caller is worker 0. Inline when one range holds everything, and without a
+// pool.
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
                                     int64_t grain) {
     int64_t size, grains, end;
     int i, n;
     if (items <= 0) return;
     if (grain < 1) grain = 1;
-    if (items <= grain || p->threads < 2 || p->busy || tc__pool_in_child(p)) {
+    if (items <= grain || !p || p->threads < 2 || p->busy || tc__pool_in_child(p)) {
         fn(arg, 0, items, 0);
         return;
     }

@@ -106,7 +106,7 @@ static void tc__profile_calls(tc_ctx *c) {
 
 TCDEF tc_status tc_profile_begin(tc_ctx *c) {
     if (!c) return TC_E_NULL;
-    tc__profile *p = tc__pool_of(c) ? tc__profile_of(c) : NULL;
+    tc__profile *p = tc__pool_need(c) ? tc__profile_of(c) : NULL;
     if (!p) return TC_E_NOMEM;
     tc__profile_clear(p);
     tc__profile_calls(c);

@@ -490,12 +490,13 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
 }
 
 // The same where it takes one: for a result of the open region that is not in memory. A body must
-// not be skipped either when what it reads comes from outside.
+// not be skipped either when what it reads comes from outside; one with tc_disable_begin never is.
 static int tc__break_for(tc_ctx *c, const char *who, tc_tensor t, tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (!v) return 1;
     int ours = t.id >> TC__SLOT_BITS == v->key;
-    if (ours ? tc__tensor_find(c, t) != NULL : !v->region->function) return 1;
+    int skips = v->region->function && (v != c->recorder.suspended || c->dry);
+    if (ours ? tc__tensor_find(c, t) != NULL : !skips) return 1;
     return tc__break_on(c, who, &t, 1, site);
 }
 

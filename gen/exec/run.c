@@ -186,11 +186,6 @@ static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
     return 1;
 }
 
-// To be asked before kernels run: 0 = out of memory, reported.
-static int tc__program_has_pool(const tc__program *p) {
-    return !p->launch.count || tc__pool_of(p->ctx) != NULL;
-}
-
 // All kernels in order, on what is looked up; the random stream is at v->draw. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     uint64_t seed = tc__recorder_of(p->ctx)->seed;
@@ -351,14 +346,12 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;
-    if (!tc__program_has_pool(p)) return 0;
     return tc__program_launch_all(p, v);
 }
 
 TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
     if (!run || !run->program) return TC_E_NULL;
     tc__program *p = (tc__program *)run->program;
-    if (!tc__program_has_pool(p)) return TC_E_NOMEM;
     if (!tc__program_launch_all(p, p->foreign->visit)) return TC_E_ARG;
     return p->flag[0] ? TC_E_INDEX : TC_OK;
 }
@@ -404,7 +397,6 @@ static int tc__program_bind(tc__program *p, const tc__visit *v) {
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
-    if (!tc__foreign_of(p) && !tc__program_has_pool(p)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
     return 1;

@@ -51,11 +51,17 @@ static int tc__runs_eagerly(const tc_ctx *c) {
     return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
 
-// NULL = there is no memory for it: kernels run on the caller's thread, which is no error.
+// The worker threads, made if need be; NULL = reported.
+static tc__pool *tc__pool_need(tc_ctx *c) {
+    if (!c->pool) c->pool = tc__pool_open(c, c->threads);
+    return c->pool;
+}
+
+// The same for kernels: NULL = they run on the caller's thread, which is no error.
 static tc__pool *tc__pool_of(tc_ctx *c) {
     if (TC__LIKELY(c->pool != NULL)) return c->pool;
     tc__error_mark before = tc__error_now(c);
-    c->pool = tc__pool_open(c, c->threads);
+    (void)tc__pool_need(c);
     tc__error_restore(c, before);
     return c->pool;
 }

@@ -16,7 +16,8 @@ static int tc__is_calling(tc_ctx *c, const char *who) {
 // Whether the calling thread may use the open visit; 0 = reported. Asked off the fast path only:
 // a thread that goes astray misses a step sooner or later.
 static int tc__visit_is_ours(tc_ctx *c, const char *who) {
-    const tc__visit *v = tc__recorder_of(c)->visit;
+    const tc__recorder *r = tc__recorder_of(c);
+    const tc__visit *v = r->visit ? r->visit : r->suspended;
     if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
     if (!v || v->thread == tc__thread_self()) return 1;
     return tc__fail(

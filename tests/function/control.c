@@ -14,6 +14,7 @@
 #    include <sys/prctl.h>
 #    include <sys/syscall.h>
 #endif
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -649,4 +650,49 @@ TEST(verifying_without_memory) {
     CALL(f, &bound, 1, &y[1], 1);
     CHECK_EQ(AT(y[1], 3), 10);
     tc_close(tc);
+}
+
+// ---- eager code that needs nothing of the region ----
+
+static void apart(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_disable_begin(tc);
+    tc_tensor t = tc_add_s(*(const tc_tensor *)user, 1);
+    CHECK_EQ(AT(t, 2), 3);
+    tc_disable_end(tc);
+    out[0] = tc_add(in[0], t);
+}
+
+// It breaks no graph, so fullgraph allows it, in regions and bodies; the body runs at every call.
+BOTH(eager_code_apart_from_the_region) {
+    tc_tensor x = line(tc, N, 0, 1), y;
+    tc_options o = tc_options_default();
+    o.fullgraph = 1;
+    tc_fn *f = tc_compile(tc, apart, &x, sizeof x, &o);
+    for (int k = 0; k < 3; k++) {
+        CALL(f, &x, 1, &y, 1);
+        CHECK_EQ(AT(y, 2), 5);
+    }
+    CHECK(tc_fn_demoted(f) && strstr(tc_fn_demoted(f), "tc_disable_begin"));
+    CHECK_EQ(tc_stats_get(tc).graph_breaks, 0);
+}
+
+static void *strays(void *arg) {
+    tc_ctx *tc = (tc_ctx *)arg;
+    CHECK_EQ(tc_trace_begin(tc, "mine"), TC_E_THREAD);
+    CHECK_EQ(tc_disable_end(tc), TC_E_THREAD);
+    return NULL;
+}
+
+// A suspended region is still its thread's.
+BOTH(another_thread_while_suspended) {
+    pthread_t other;
+    tc_tensor x = line(tc, N, 0, 1);
+    BEGIN("suspended");
+    tc_disable_begin(tc);
+    REQUIRE(!pthread_create(&other, NULL, strays, tc) && !pthread_join(other, NULL));
+    tc_disable_end(tc);
+    x = tc_add_s(x, 1);
+    END();
+    CHECK_EQ(AT(x, 2), 3);
+    ERROR(TC_E_THREAD, "suspended");
 }
