@@ -493,7 +493,8 @@ static void tune_at_random(tc_ctx *tc, tc__program *p, int *used) {
         }
         for (int k = 0; k < TC__KNOBS; k++) used[k] += c.tuning.knob[k] > 0;
         tc__text_init(&key, tc);
-        CHECK(tc__order_print(tc, &o, l, p->numerics) && tc__choice_key(&key, desk, p, l, &o.text));
+        CHECK(tc__order_print(tc, &o, l, p->numerics) &&
+              tc__choice_key(&key, desk, p, l, &o.text));
         tc__blake2s(digest, NULL, 0, key.at, key.size);
         tc__choice_remember(desk->library, digest, &c);
         tc__text_free(&key), tc__text_free(&o.text);
