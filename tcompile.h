@@ -1886,7 +1886,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x9606babbdcd262cbu
+#define TC__BUILD_ID 0x45320ac765225412u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3268,7 +3268,7 @@ static int tc__is_privileged(void) { return 0; }
 #endif
 
 // Whether somebody looks at stderr.
-static int tc__is_watched(void) {
+TC__UNUSED static int tc__is_watched(void) {
 #if TC__POSIX
     return isatty(2);
 #else
@@ -3389,9 +3389,9 @@ static unsigned tc__cpu_of(tc_ctx *c) {
 
 // Which CPU it is, beyond what it can do: family, model and stepping; 0 = not told.
 #if TC__X86 && TC__GNUC
-static uint32_t tc__cpu_model(void) { return tc__cpuid_of(1).a; }
+TC__UNUSED static uint32_t tc__cpu_model(void) { return tc__cpuid_of(1).a; }
 #else
-static uint32_t tc__cpu_model(void) { return 0; }
+TC__UNUSED static uint32_t tc__cpu_model(void) { return 0; }
 #endif
 
 // ---- pages
@@ -17163,7 +17163,7 @@ static void tc__put_names(tc__text *out) {
 }
 
 // Whether the kernel has text: a function of the host's has none.
-static int tc__has_source(tc_ctx *c, const tc__group *g) {
+TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
     if (g->kind != TC__OPAQUE) return 1;
     return tc__custom_at(c, g->body.node.at[0]->attr[0])->op.c_source != NULL;
 }
@@ -23468,6 +23468,13 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
 };
 
+// What measuring a kernel found.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
 static int tc__knob_values(int knob) {
     int n = 1;
     if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
@@ -23572,7 +23579,8 @@ static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tunin
 }
 
 // Whether a tuning that somebody else found can be one of this group.
-static int tc__tuning_fits(const tc__group *g, tc__emit target, const tc__tuning *t) {
+TC__UNUSED static int tc__tuning_fits(const tc__group *g, tc__emit target,
+                                      const tc__tuning *t) {
     for (int k = 0; k < TC__KNOBS; k++)
         if (t->knob[k] >= tc__knob_values(k)) return 0;
     int lanes = tc__tuning_lanes(g, target, t);
@@ -23582,8 +23590,9 @@ static int tc__tuning_fits(const tc__group *g, tc__emit target, const tc__tuning
 }
 
 // The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
-static int tc__candidates(const tc__group *g, tc__emit target, tc__tune_stage stage,
-                          const tc__tuning *base, tc__tuning *out) {
+TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
+                                     tc__tune_stage stage, const tc__tuning *base,
+                                     tc__tuning *out) {
     int n = 1;
     out[0] = *base;
     for (int k = 0; k < TC__KNOBS; k++) {
@@ -39911,13 +39920,6 @@ TC__UNUSED static tc__cc *tc__cc_open(tc_ctx *c, const tc__cc_options *options,
 // One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
 // So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
 
-// What measuring a kernel found: see exec/choice.c.
-typedef struct tc__chosen {
-    tc__tuning tuning;
-    uint32_t tried;          // candidates, the default among them
-    uint64_t ns, default_ns; // of one run
-} tc__chosen;
-
 #if TC__JIT
 
 // One kernel of this process.
@@ -39926,6 +39928,7 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+// What is known of a kernel by measuring: see exec/choice.c.
 typedef struct tc__choice {
     uint8_t digest[32]; // of its key
     tc__chosen chosen;
@@ -41269,8 +41272,8 @@ TC__INLINE void tc__note_span(tc_ctx *c, tc__span_kind kind, uint64_t start,
 }
 
 // A stage that is over; perhaps another thread, in the background, had it.
-static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t start, uint64_t end,
-                          int background) {
+TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t start,
+                                     uint64_t end, int background) {
     if (TC__LIKELY(c->profiling == NULL)) return;
     tc__profile_span(c->profiling, kind, start, end, NULL,
                      background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);
@@ -41671,7 +41674,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 
 // Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
 // it is as before.
-static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->tuning;
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;
@@ -43092,6 +43095,8 @@ static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t by
 //
 // A kernel that reads what it writes gets that memory as it was before each run.
 
+#if TC__JIT
+
 enum {
     TC__HEAT_ROUNDS = 25,       // at most
     TC__HEAT_LEAST = 3,         // rounds that everybody runs
@@ -43324,6 +43329,8 @@ static int tc__heat(tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
     (void)tc__heat_leader(e, n);
     return 1;
 }
+
+#endif // TC__JIT
 // ---- gen/exec/tune.c ----------------------------------------------------
 // "max-autotune": the first run of a program measures its kernels in all the ways that kernel/tune.c knows,
 // on the very buffers of that run, and keeps the fastest. Input: a program whose launches have code and

@@ -42,7 +42,7 @@ static int tc__is_privileged(void) { return 0; }
 #endif
 
 // Whether somebody looks at stderr.
-static int tc__is_watched(void) {
+TC__UNUSED static int tc__is_watched(void) {
 #if TC__POSIX
     return isatty(2);
 #else
@@ -163,9 +163,9 @@ static unsigned tc__cpu_of(tc_ctx *c) {
 
 // Which CPU it is, beyond what it can do: family, model and stepping; 0 = not told.
 #if TC__X86 && TC__GNUC
-static uint32_t tc__cpu_model(void) { return tc__cpuid_of(1).a; }
+TC__UNUSED static uint32_t tc__cpu_model(void) { return tc__cpuid_of(1).a; }
 #else
-static uint32_t tc__cpu_model(void) { return 0; }
+TC__UNUSED static uint32_t tc__cpu_model(void) { return 0; }
 #endif
 
 // ---- pages

@@ -100,8 +100,8 @@ TC__INLINE void tc__note_span(tc_ctx *c, tc__span_kind kind, uint64_t start,
 }
 
 // A stage that is over; perhaps another thread, in the background, had it.
-static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t start, uint64_t end,
-                          int background) {
+TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t start,
+                                     uint64_t end, int background) {
     if (TC__LIKELY(c->profiling == NULL)) return;
     tc__profile_span(c->profiling, kind, start, end, NULL,
                      background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);

@@ -5,6 +5,8 @@
 //
 // A kernel that reads what it writes gets that memory as it was before each run.
 
+#if TC__JIT
+
 enum {
     TC__HEAT_ROUNDS = 25,       // at most
     TC__HEAT_LEAST = 3,         // rounds that everybody runs
@@ -237,3 +239,5 @@ static int tc__heat(tc__stand *s, tc__entrant *e, uint32_t n, uint64_t until) {
     (void)tc__heat_leader(e, n);
     return 1;
 }
+
+#endif // TC__JIT

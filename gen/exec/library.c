@@ -6,13 +6,6 @@
 // One idea: a library is shared and locked; a desk (compiler and disk cache) belongs to one thread.
 // So a job is done as well by the thread that wants it as by one in the background (exec/workshop.c).
 
-// What measuring a kernel found: see exec/choice.c.
-typedef struct tc__chosen {
-    tc__tuning tuning;
-    uint32_t tried;          // candidates, the default among them
-    uint64_t ns, default_ns; // of one run
-} tc__chosen;
-
 #if TC__JIT
 
 // One kernel of this process.
@@ -21,6 +14,7 @@ typedef struct tc__compiled {
     tc__dl_function run; // NULL = interpret, do not try again
 } tc__compiled;
 
+// What is known of a kernel by measuring: see exec/choice.c.
 typedef struct tc__choice {
     uint8_t digest[32]; // of its key
     tc__chosen chosen;

@@ -393,7 +393,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 
 // Tunes the launch. Its code and its place in memory are to be found again then. 0 = out of memory:
 // it is as before.
-static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
+TC__UNUSED static int tc__launch_tune(tc__program *p, tc__launch *l, const tc__tuning *t) {
     tc__tuning before = l->group->tuning;
     tc__group_tune(l->group, p->ctx->target, t);
     p->laid_out = 0;

@@ -56,7 +56,7 @@ static void tc__put_names(tc__text *out) {
 }
 
 // Whether the kernel has text: a function of the host's has none.
-static int tc__has_source(tc_ctx *c, const tc__group *g) {
+TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
     if (g->kind != TC__OPAQUE) return 1;
     return tc__custom_at(c, g->body.node.at[0]->attr[0])->op.c_source != NULL;
 }

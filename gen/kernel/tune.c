@@ -31,6 +31,13 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
 };
 
+// What measuring a kernel found.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
 static int tc__knob_values(int knob) {
     int n = 1;
     if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
@@ -135,7 +142,8 @@ static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tunin
 }
 
 // Whether a tuning that somebody else found can be one of this group.
-static int tc__tuning_fits(const tc__group *g, tc__emit target, const tc__tuning *t) {
+TC__UNUSED static int tc__tuning_fits(const tc__group *g, tc__emit target,
+                                      const tc__tuning *t) {
     for (int k = 0; k < TC__KNOBS; k++)
         if (t->knob[k] >= tc__knob_values(k)) return 0;
     int lanes = tc__tuning_lanes(g, target, t);
@@ -145,8 +153,9 @@ static int tc__tuning_fits(const tc__group *g, tc__emit target, const tc__tuning
 }
 
 // The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
-static int tc__candidates(const tc__group *g, tc__emit target, tc__tune_stage stage,
-                          const tc__tuning *base, tc__tuning *out) {
+TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
+                                     tc__tune_stage stage, const tc__tuning *base,
+                                     tc__tuning *out) {
     int n = 1;
     out[0] = *base;
     for (int k = 0; k < TC__KNOBS; k++) {
