@@ -189,7 +189,7 @@ command_format() {
 # ---- programs -------------------------------------------------------------
 # Is the program newer than everything it could be made from?
 is_new() {
-    [ -x "$2" ] && [ -z "$(find gen tests/*.h tcompile*.h "$(dirname "$1")" -newer "$2" \
+    [ -s "$2" ] && [ -z "$(find gen tests/*.h tcompile*.h "$(dirname "$1")" -newer "$2" \
         \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.inc' \) -print \
         2>/dev/null | head -n 1)" ]
 }
@@ -307,6 +307,22 @@ select_tests() {
     done
 }
 
+# Tests of the public interface alone do not define TCOMPILE_IMPLEMENTATION: they share an object.
+TEST_FLAGS="-D_GNU_SOURCE $CHECKS $WARN $CFLAGS -Igen -Itests"
+SHARED=$OUT/tests/tcompile.o
+
+needs_shared() { ! grep -q '^#define TCOMPILE_IMPLEMENTATION' "tests/$1.c" 2>/dev/null; }
+
+build_shared() {
+    for test in $1; do
+        needs_shared "$test" || continue
+        mkdir -p "$OUT/tests"
+        # shellcheck disable=SC2086
+        compile tests/tools/implementation.c "$SHARED" -c $TEST_FLAGS
+        return
+    done
+}
+
 # Runs one test; its log ends in a line `N passed, N failed`.
 run_test() {
     test=$1
@@ -318,8 +334,8 @@ run_test() {
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     # shellcheck disable=SC2086
-    elif ! compile "tests/$test.c" "$program" -D_GNU_SOURCE $CHECKS $WARN $CFLAGS -Igen -Itests \
-        >"$log" 2>&1; then
+    elif ! compile "tests/$test.c" "$program" $TEST_FLAGS \
+        $(needs_shared "$test" && say "$SHARED") >"$log" 2>&1; then
         say "tests/$test.c does not compile" >>"$log"
         false
     else
@@ -369,6 +385,7 @@ command_test() {
     # shellcheck disable=SC2086
     jobs=$(select_tests $names)
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
+    build_shared "$jobs"
     all_jobs run_test "$@"
     passed=0 skipped=0
     for test in $jobs; do

@@ -203,8 +203,12 @@ enum {
 typedef enum tc_dtype {
     TC_BOOL,  // truth value, one byte, 0 or 1
     TC_U8,    // unsigned 8-bit integer
+    TC_I8,    // signed 8-bit integer
+    TC_I16,   // signed 16-bit integer
     TC_I32,   // signed 32-bit integer
     TC_I64,   // signed 64-bit integer
+    TC_F16,   // IEEE 754 half precision
+    TC_BF16,  // the upper half of an f32 (bfloat16)
     TC_F32,   // IEEE 754 single precision
     TC_F64,   // IEEE 754 double precision
     TC_DTYPE_COUNT
@@ -1886,7 +1890,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x45320ac765225412u
+#define TC__BUILD_ID 0xc1d06dfe8e379cc1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3333,7 +3337,9 @@ enum {
     TC__CPU_F16C = 4,
     TC__CPU_AVX512F = 8, // with BW, DQ and VL
     TC__CPU_NEON = 16,
-    TC__CPU_ASKED = 32 // in tc__core
+    TC__CPU_ASKED = 32, // in tc__core
+    TC__CPU_WIDE =
+        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_F16C // what eight lanes are written for
 };
 
 #if TC__X86 && TC__GNUC
@@ -4019,18 +4025,24 @@ typedef struct tc__dtype_info {
     uint32_t bytes;
     tc__category category;
     tc__class reg;
-    const char *c_type, *cuda_type, *numpy;
+    uint32_t precision; // bits of an integer's magnitude, or of a float's significand
+    const char *memory; // of emitted text
+    const char *numpy;
 } tc__dtype_info;
 
 // ---- gen/out/dtype_info.inc ---------------------------------------------
 // Generated from gen/tables/dtypes.def by gen/gen_tables.c.
 static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT + 1] = {
-    {"bool", 1, TC__BOOL, TC__CLASS_i32, "uint8_t", "unsigned char", "|b1"},
-    {"u8", 1, TC__INT, TC__CLASS_i32, "uint8_t", "unsigned char", "|u1"},
-    {"i32", 4, TC__INT, TC__CLASS_i32, "int32_t", "int", "<i4"},
-    {"i64", 8, TC__INT, TC__CLASS_i64, "int64_t", "long long", "<i8"},
-    {"f32", 4, TC__FLOAT, TC__CLASS_f32, "float", "float", "<f4"},
-    {"f64", 8, TC__FLOAT, TC__CLASS_f64, "double", "double", "<f8"},
+    {"bool", 1, TC__BOOL, TC__CLASS_i32, 1, "tc_u8", "|b1"},
+    {"u8", 1, TC__INT, TC__CLASS_i32, 8, "tc_u8", "|u1"},
+    {"i8", 1, TC__INT, TC__CLASS_i32, 7, "tc_i8", "|i1"},
+    {"i16", 2, TC__INT, TC__CLASS_i32, 15, "tc_i16", "<i2"},
+    {"i32", 4, TC__INT, TC__CLASS_i32, 31, "tc_i32", "<i4"},
+    {"i64", 8, TC__INT, TC__CLASS_i64, 63, "tc_i64", "<i8"},
+    {"f16", 2, TC__FLOAT, TC__CLASS_f32, 11, "tc_u16", "<f2"},
+    {"bf16", 2, TC__FLOAT, TC__CLASS_f32, 8, "tc_u16", "<V2"},
+    {"f32", 4, TC__FLOAT, TC__CLASS_f32, 24, "float", "<f4"},
+    {"f64", 8, TC__FLOAT, TC__CLASS_f64, 53, "double", "<f8"},
 };
 
 static const char *const tc__class_names[TC__CLASSES] = {"f32", "f64", "i32", "i64"};
@@ -4040,11 +4052,53 @@ static int tc__dtype_valid(int t) { return t >= 0 && t < TC_DTYPE_COUNT; }
 static int tc__is_float(int t) { return tc__dtypes[t].category == TC__FLOAT; }
 static int tc__is_int(int t) { return tc__dtypes[t].category == TC__INT; }
 
-// PyTorch's promotion of two tensors: the higher category wins, then the wider type.
+static int tc__is_half(int t) { return t == TC_F16 || t == TC_BF16; }
+
+// Integers that are computed as i32 and wrapped.
+static int tc__is_narrow(int t) { return tc__is_int(t) && tc__dtypes[t].bytes < 4; }
+
+// The dtype that arithmetic on t is done in.
+static int tc__computed_as(int t) { return tc__is_narrow(t) ? (int)TC_I32 : t; }
+
+// Memory holds what a register does.
+static int tc__is_own_class(int t) {
+    return t == TC_I32 || t == TC_I64 || t == TC_F32 || t == TC_F64;
+}
+
+// PyTorch's promotion of two tensors: the higher category wins, then the wider type. Of u8 and i8,
+// and of f16 and bf16, neither holds the other.
 static int tc__promote(int a, int b) {
     tc__category x = tc__dtypes[a].category, y = tc__dtypes[b].category;
     if (x != y) return x > y ? a : b;
+    if (a != b && tc__is_half(a) && tc__is_half(b)) return TC_F32;
+    if ((a == TC_U8 && b == TC_I8) || (a == TC_I8 && b == TC_U8)) return TC_I16;
     return a > b ? a : b;
+}
+
+// What a cast starts from: a bool, or the class of the register.
+static const char *tc__cast_from(int from) {
+    return from == TC_BOOL ? "bool" : tc__class_names[tc__dtypes[from].reg];
+}
+
+// A bool is 0 or 1 in any dtype of a class.
+static const char *tc__cast_to(int from, int to) {
+    return from == TC_BOOL ? tc__class_names[tc__dtypes[to].reg] : tc__dtypes[to].name;
+}
+
+// The register of `from` is that of `to` already.
+static int tc__cast_is_nothing(int from, int to) {
+    int same = tc__dtypes[from].reg == tc__dtypes[to].reg;
+    if (from == to) return !tc__is_half(to);
+    return same && from != TC_BOOL && tc__is_own_class(to);
+}
+
+// The limits of an integer or bool.
+static int64_t tc__int_most(int t) {
+    return (int64_t)(((uint64_t)1 << tc__dtypes[t].precision) - 1);
+}
+
+static int64_t tc__int_least(int t) {
+    return t == TC_BOOL || t == TC_U8 ? 0 : -tc__int_most(t) - 1;
 }
 
 // A scalar operand only raises the category: i32 + 1.5 is f32, f64 * 2 stays f64.
@@ -4061,6 +4115,46 @@ typedef union tc__value {
     int64_t i;
 } tc__value;
 
+// ---- f16 and bf16, to and from f32: round to nearest even, infinities and subnormals included
+
+static uint32_t tc__bits_of_f32(float f) {
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+static float tc__f32_of_bits(uint32_t u) {
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+static uint16_t tc__bf16_of(float f) {
+    uint32_t u = tc__bits_of_f32(f);
+    if (f != f) return (uint16_t)(u >> 16 | 0x40);
+    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+static float tc__bf16_value(uint16_t h) { return tc__f32_of_bits((uint32_t)h << 16); }
+
+static uint16_t tc__f16_of(float f) {
+    uint32_t u = tc__bits_of_f32(f), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
+    if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00);
+    if (a >= 0x47800000) return (uint16_t)(sign | 0x7c00);
+    if (a >= 0x38800000) // normal: exponents differ by 112
+        return (uint16_t)(sign | ((a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13));
+    // Subnormal: a whole number of 2^-24, which is the last place of 0.5.
+    return (uint16_t)(sign | (tc__bits_of_f32(tc__f32_of_bits(a) + 0.5f) - 0x3f000000));
+}
+
+static float tc__f16_value(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, a = h & 0x7fff;
+    float f = tc__f32_of_bits(a << 13) * 5192296858534827628530496329220096.0f; // 2^112
+    return tc__f32_of_bits(tc__bits_of_f32(f) | (a >= 0x7c00 ? 0x7f800000 : 0) | sign);
+}
+
+// ---- one value
+
 static int64_t tc__double_to_i64(double v) {
     if (v != v) return 0;
     if (v >= 9223372036854775808.0) return INT64_MAX;
@@ -4073,45 +4167,58 @@ static int64_t tc__saturate(double v, int64_t lo, int64_t hi) {
     return v <= (double)lo ? lo : v >= (double)hi ? hi : (int64_t)v;
 }
 
-// v as dtype t holds it: rounded, wrapped or saturated as the op CAST would.
+// v as memory of dtype t holds it: rounded, wrapped or saturated as the op CAST would. Floats become
+// halves by way of f32.
 static tc__value tc__value_cast(tc__value v, int from, int to) {
     tc__value r;
-    double f = tc__is_float(from) ? v.f : (double)v.i;
+    int is_float = tc__is_float(from);
+    double f = is_float ? v.f : (double)v.i;
+    float rounded = is_float ? (float)v.f : (float)v.i;
+    r.i = 0;
     switch ((tc_dtype)to) {
     case TC_DTYPE_COUNT: break;
-    case TC_F64: r.f = f; return r;
-    case TC_F32: r.f = (double)(tc__is_float(from) ? (float)v.f : (float)v.i); return r;
-    case TC_BOOL: r.i = tc__is_float(from) ? v.f != 0 : v.i != 0; return r;
-    case TC_U8: r.i = tc__is_float(from) ? tc__saturate(f, 0, 255) : v.i & 255; return r;
+    case TC_F64: r.f = f; break;
+    case TC_F32: r.f = (double)rounded; break;
+    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of(rounded)); break;
+    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of(rounded)); break;
+    case TC_BOOL: r.i = is_float ? v.f != 0 : v.i != 0; break;
+    case TC_I64: r.i = is_float ? tc__double_to_i64(v.f) : v.i; break;
+    case TC_U8: r.i = is_float ? tc__saturate(f, 0, 255) : v.i & 255; break;
+    case TC_I8: r.i = is_float ? tc__saturate(f, -128, 127) : (int8_t)(uint8_t)v.i; break;
+    case TC_I16:
+        r.i = is_float ? tc__saturate(f, INT16_MIN, INT16_MAX) : (int16_t)(uint16_t)v.i;
+        break;
     case TC_I32:
-        r.i = tc__is_float(from) ? tc__saturate(f, INT32_MIN, INT32_MAX)
-                                 : (int32_t)(uint32_t)v.i;
-        return r;
-    case TC_I64: r.i = tc__is_float(from) ? tc__double_to_i64(v.f) : v.i; return r;
+        r.i = is_float ? tc__saturate(f, INT32_MIN, INT32_MAX) : (int32_t)(uint32_t)v.i;
+        break;
     }
-    r.i = 0;
     return r;
 }
 
+// A number of the program's text in dtype t. Halves are computed with as f32, and so are their scalars.
 static tc__value tc__value_of(double s, int t) {
     tc__value v;
     v.f = s;
-    return tc__value_cast(v, TC_F64, t);
+    return tc__value_cast(v, TC_F64, tc__is_half(t) ? (int)TC_F32 : t);
 }
 
 // The element `i` at `p`.
 static tc__value tc__value_load(const void *p, int64_t i, int t) {
     tc__value v;
+    v.i = 0;
     switch ((tc_dtype)t) {
     case TC_DTYPE_COUNT: break;
     case TC_BOOL:
-    case TC_U8: v.i = ((const uint8_t *)p)[i]; return v;
-    case TC_I32: v.i = ((const int32_t *)p)[i]; return v;
-    case TC_I64: v.i = ((const int64_t *)p)[i]; return v;
-    case TC_F32: v.f = (double)((const float *)p)[i]; return v;
-    case TC_F64: v.f = ((const double *)p)[i]; return v;
+    case TC_U8: v.i = ((const uint8_t *)p)[i]; break;
+    case TC_I8: v.i = ((const int8_t *)p)[i]; break;
+    case TC_I16: v.i = ((const int16_t *)p)[i]; break;
+    case TC_I32: v.i = ((const int32_t *)p)[i]; break;
+    case TC_I64: v.i = ((const int64_t *)p)[i]; break;
+    case TC_F16: v.f = (double)tc__f16_value(((const uint16_t *)p)[i]); break;
+    case TC_BF16: v.f = (double)tc__bf16_value(((const uint16_t *)p)[i]); break;
+    case TC_F32: v.f = (double)((const float *)p)[i]; break;
+    case TC_F64: v.f = ((const double *)p)[i]; break;
     }
-    v.i = 0;
     return v;
 }
 
@@ -4119,11 +4226,15 @@ static void tc__value_store(void *p, int64_t i, int t, tc__value v) {
     switch ((tc_dtype)t) {
     case TC_DTYPE_COUNT: break;
     case TC_BOOL:
-    case TC_U8: ((uint8_t *)p)[i] = (uint8_t)v.i; return;
-    case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; return;
-    case TC_I64: ((int64_t *)p)[i] = v.i; return;
-    case TC_F32: ((float *)p)[i] = (float)v.f; return;
-    case TC_F64: ((double *)p)[i] = v.f; return;
+    case TC_U8: ((uint8_t *)p)[i] = (uint8_t)v.i; break;
+    case TC_I8: ((int8_t *)p)[i] = (int8_t)v.i; break;
+    case TC_I16: ((int16_t *)p)[i] = (int16_t)v.i; break;
+    case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; break;
+    case TC_I64: ((int64_t *)p)[i] = v.i; break;
+    case TC_F16: ((uint16_t *)p)[i] = tc__f16_of((float)v.f); break;
+    case TC_BF16: ((uint16_t *)p)[i] = tc__bf16_of((float)v.f); break;
+    case TC_F32: ((float *)p)[i] = (float)v.f; break;
+    case TC_F64: ((double *)p)[i] = v.f; break;
     }
 }
 // ---- gen/value/ix.c -----------------------------------------------------
@@ -5693,6 +5804,22 @@ typedef struct tc__graph {
     tc__map ids; // hash -> id, TENSOR and GROUP nodes
 } tc__graph;
 
+// What a reduction starts with: combining it with a value gives the value.
+static tc__value tc__identity(tc__op monoid, int dtype) {
+    int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX;
+    int high = monoid == TC_OP_MINIMUM || monoid == TC_OP_ARGMIN;
+    int one = monoid == TC_OP_MUL || monoid == TC_OP_LOGICAL_AND;
+    const uint64_t infinity = UINT64_C(0x7ff) << 52;
+    tc__value v;
+    if (!tc__is_float(dtype))
+        v.i = low ? tc__int_least(dtype) : high ? tc__int_most(dtype) : one;
+    else if (low || high)
+        v.i = (int64_t)(infinity | (uint64_t)low << 63);
+    else
+        v.f = one;
+    return v;
+}
+
 static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
     memset(g, 0, sizeof *g);
     g->ctx = c, g->ix = ix;
@@ -6335,7 +6462,7 @@ static int tc__shape_cat(tc__infer *q) {
 }
 
 static int tc__index_dtype(tc__infer *q) {
-    if (tc__is_int(q->in[1]->dtype) && q->in[1]->dtype != TC_U8) return 1;
+    if (q->in[1]->dtype == TC_I32 || q->in[1]->dtype == TC_I64) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s",
                     tc__op_name(q->op), tc__dtype(q->in[1]->dtype)->name);
 }
@@ -8412,6 +8539,7 @@ typedef struct tc__api {
     const char *file; // site of the caller
     int line;
     size_t scoped; // depth of a scope of our own; 0 = there is none
+    int half;      // the dtype that a result in f32 is rounded to; 0 = none
     tc__meta x;    // of the first operand; its sizes are constants
 } tc__api;
 
@@ -8420,7 +8548,7 @@ typedef struct tc__api {
 static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file,
                         int line) {
     tc__site s;
-    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0;
+    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
     s.file = file, s.line = line;
@@ -8654,6 +8782,21 @@ static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size
 static tc_tensor tc__cast(const tc__api *f, tc_tensor t, int dtype) {
     int64_t attr = dtype;
     return tc__prim(f, TC_OP_CAST, t, &attr, 1);
+}
+
+// Composite ops compute halves as f32, and round once.
+static void tc__widen_half(tc__api *f, tc_tensor *x) {
+    if (!tc__is_half(f->x.dtype)) return;
+    f->half = f->x.dtype, f->x.dtype = TC_F32;
+    *x = tc__cast(f, *x, TC_F32);
+}
+
+// tc__leave after tc__widen_half.
+static tc_tensor tc__leave_rounded(tc__api *f, tc_tensor y) {
+    tc__meta m;
+    if (f->half && y.id && tc__meta_get(f, y, &m) && m.dtype == TC_F32)
+        y = tc__cast(f, y, f->half);
+    return tc__leave(f, y);
 }
 
 static tc_tensor tc__scalar(const tc__api *f, double s, int dtype) {
@@ -9034,6 +9177,21 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
 // Attribute `kind` of RANDOM.
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
 
+static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype);
+
+// A uniform number is cut to the bits of its dtype: rounded, it could be 1.
+static tc_tensor tc__random_half(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+    const char *file = f->file;
+    int line = f->line;
+    double parts = dtype == TC_F16 ? 2048 : 256;
+    tc_tensor u = tc__random(f, kind, d, TC_F32);
+    if (kind == TC__DRAW_UNIFORM) {
+        u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
+        u = tc_mul_s_at(u, 1 / parts, file, line);
+    }
+    return tc__cast(f, u, dtype);
+}
+
 // Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
 // recorder's position, which moves on afterwards.
 static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype) {
@@ -9042,10 +9200,11 @@ static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dt
     if (!tc__dtype_check(f, dtype)) return tc__null();
     if (!tc__is_float(dtype)) {
         tc__fail(f->c, TC_E_DTYPE,
-                 "%s: needs TC_F32 or TC_F64, got %s; tc_randint, or tc_cast afterwards?",
+                 "%s: needs a float dtype, got %s; tc_randint, or tc_cast afterwards?",
                  f->who, tc__dtype(dtype)->name);
         return tc__null();
     }
+    if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);
     attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
     tc_tensor t =
         tc__source(f->c, TC_OP_RANDOM, dtype, d->rank, d->size, attr, 2, f->file, f->line);
@@ -11031,10 +11190,11 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
     if (!tc__begin(&f, who, t, file, line)) return tc__null();
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
+    tc__widen_half(&f, &t);
     tc_tensor y = reducer(&f, t, mask, p);
-    if (keepdim || !f.x.rank) return tc__leave(&f, y);
+    if (keepdim || !f.x.rank) return tc__leave_rounded(&f, y);
     tc_dims d = tc__dims_without(&f, mask);
-    return tc__leave(&f, tc__reshape(&f, y, &d));
+    return tc__leave_rounded(&f, tc__reshape(&f, y, &d));
 }
 
 static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor t, int dim,
@@ -11093,6 +11253,7 @@ static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
     if (!tc__begin(f, who, *x, file, line)) return 0;
     if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), 0;
     *mask = 1u << k;
+    tc__widen_half(f, x);
     *x = tc__as_float(f, *x);
     return 1;
 }
@@ -11104,7 +11265,8 @@ TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) 
     tc_tensor top = tc__reduce(&f, TC_OP_AMAX, x, mask);
     tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, e, mask);
-    return tc__leave(&f, tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line));
+    return tc__leave_rounded(&f,
+                             tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line));
 }
 
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line) {
@@ -11113,10 +11275,20 @@ TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int li
     if (!tc__begin_along(&f, "log_softmax", &x, dim, &mask, file, line)) return tc__null();
     tc_tensor d = tc_sub_at(x, tc__reduce(&f, TC_OP_AMAX, x, mask), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
-    return tc__leave(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
+    return tc__leave_rounded(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
 }
 
 // ---- normalisation ----
+
+// tc__widen_half of x, which is combined with another operand: what they make in common is the result.
+static void tc__widen_with(tc__api *f, tc_tensor *x, tc_tensor other) {
+    tc__meta m;
+    int dtype = f->x.dtype;
+    tc__widen_half(f, x);
+    if (f->half && other.id && tc__meta_get(f, other, &m) && tc__is_float(m.dtype) &&
+        m.dtype != dtype)
+        f->half = 0;
+}
 
 // Checks that an optional parameter is [n].
 static int tc__param_check(const tc__api *f, const char *name, tc_tensor t, int64_t n) {
@@ -11158,8 +11330,8 @@ TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, 
     int64_t n = f.x.rank ? tc__meta_size(&f.x, f.x.rank - 1) : 1;
     if (!tc__param_check(&f, "weight", weight, n) || !tc__param_check(&f, "bias", bias, n))
         return tc__leave_null(&f);
-    return tc__leave(&f,
-                     tc__scale_shift(&f, tc__standardise(&f, x, mask, eps), weight, bias));
+    return tc__leave_rounded(
+        &f, tc__scale_shift(&f, tc__standardise(&f, x, mask, eps), weight, bias));
 }
 
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file,
@@ -11173,7 +11345,7 @@ TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const 
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_square_at(x, file, line), mask);
     tc_tensor mean = tc_div_s_at(sum, tc__mask_count(&f, mask), file, line);
     tc_tensor scale = tc_rsqrt_at(tc_add_s_at(mean, eps, file, line), file, line);
-    return tc__leave(
+    return tc__leave_rounded(
         &f, tc__scale_shift(&f, tc_mul_at(x, scale, file, line), weight, tc__null()));
 }
 
@@ -11211,11 +11383,12 @@ TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_t
     tc_dims d = tc__dims_shape(&f);
     int64_t rest = tc__dims_product(&d, 1, d.rank) / groups;
     tc_dims blocks = TC_DIMS(d.size[0], groups, rest);
+    tc__widen_half(&f, &x);
     tc_tensor y = tc__reshape(&f, tc__as_float(&f, x), &blocks);
     if (!tc__api_of(&block, f.who, y, file, line)) return tc__leave_null(&f);
     y = tc__reshape(&f, tc__standardise(&block, y, 4, eps), &d);
     weight = tc__per_channel(&f, weight);
-    return tc__leave(&f, tc__scale_shift(&f, y, weight, tc__per_channel(&f, bias)));
+    return tc__leave_rounded(&f, tc__scale_shift(&f, y, weight, tc__per_channel(&f, bias)));
 }
 
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
@@ -11229,11 +11402,12 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
         return tc__leave_null(&f);
     if (!tc__param_check(&f, "weight", weight, c) || !tc__param_check(&f, "bias", bias, c))
         return tc__leave_null(&f);
+    tc__widen_half(&f, &x);
     tc_tensor scale = tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line);
     if (weight.id) scale = tc_mul_at(scale, weight, file, line);
     tc_tensor d = tc_sub_at(x, tc__per_channel(&f, mean), file, line);
     scale = tc__per_channel(&f, scale);
-    return tc__leave(&f, tc__scale_shift(&f, d, scale, tc__per_channel(&f, bias)));
+    return tc__leave_rounded(&f, tc__scale_shift(&f, d, scale, tc__per_channel(&f, bias)));
 }
 
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
@@ -11242,17 +11416,19 @@ TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
     uint32_t mask;
     if (!tc__begin_along(&f, "normalize", &x, dim, &mask, file, line)) return tc__null();
     tc_tensor size = tc__norm_keep(&f, x, mask, p);
-    return tc__leave(&f, tc_div_at(x, tc_maximum_s_at(size, eps, file, line), file, line));
+    return tc__leave_rounded(
+        &f, tc_div_at(x, tc_maximum_s_at(size, eps, file, line), file, line));
 }
 
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "cosine_similarity", a, file, line)) return tc__null();
+    tc__widen_with(&f, &a, b);
     tc_tensor dot = tc_sum_at(tc_mul_at(a, b, file, line), dim, file, line);
     tc_tensor x = tc_maximum_s_at(tc_norm_at(a, dim, 2, file, line), eps, file, line);
     tc_tensor y = tc_maximum_s_at(tc_norm_at(b, dim, 2, file, line), eps, file, line);
-    return tc__leave(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
+    return tc__leave_rounded(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
 }
 
 TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line) {
@@ -11266,7 +11442,8 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
     x = tc__as_float(&f, x);
     tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
-    return tc__leave(&f, tc_where_at(tc_ge_s_at(u, p, file, line), kept, zero, file, line));
+    return tc__leave_rounded(
+        &f, tc_where_at(tc_ge_s_at(u, p, file, line), kept, zero, file, line));
 }
 
 // ---- losses ----
@@ -11274,27 +11451,30 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "mse_loss", x, file, line)) return tc__null();
+    tc__widen_with(&f, &x, y);
     tc_tensor d = tc_square_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave(&f, tc_mean_all_at(d, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
 }
 
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "l1_loss", x, file, line)) return tc__null();
+    tc__widen_with(&f, &x, y);
     tc_tensor d = tc_abs_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave(&f, tc_mean_all_at(d, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
 }
 
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file,
                                       int line) {
     tc__api f;
     if (!tc__begin(&f, "bce_with_logits", x, file, line)) return tc__null();
+    tc__widen_with(&f, &x, y);
     x = tc__as_float(&f, x);
     tc_tensor top =
         tc_sub_at(tc_relu_at(x, file, line), tc_mul_at(x, y, file, line), file, line);
     tc_tensor e = tc_exp_at(tc_neg_at(tc_abs_at(x, file, line), file, line), file, line);
     tc_tensor loss = tc_add_at(top, tc_log1p_at(e, file, line), file, line);
-    return tc__leave(&f, tc_mean_all_at(loss, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
 }
 
 // The target must have the sizes of the logits without their class dimension.
@@ -11333,8 +11513,9 @@ TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const ch
     int dim = f.x.rank > 1;
     if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
         return tc__leave_null(&f);
+    tc__widen_half(&f, &logits);
     tc_tensor loss = tc__cross_entropy(&f, logits, target, dim);
-    return tc__leave(&f, tc_mean_all_at(loss, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
 }
 
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
@@ -11347,10 +11528,12 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
         return tc__leave_null(&f);
     tc_tensor counts = tc_ne_s_at(target, (double)ignore, file, line);
     tc_tensor safe = tc_where_at(counts, target, tc__scalar(&f, 0, m.dtype), file, line);
+    tc__widen_half(&f, &logits);
     tc_tensor loss = tc__cross_entropy(&f, logits, safe, dim);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
     tc_tensor sum = tc_sum_all_at(tc_where_at(counts, loss, zero, file, line), file, line);
-    return tc__leave(&f, tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
+    return tc__leave_rounded(&f,
+                             tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
 }
 // ---- gen/graph/product.c ------------------------------------------------
 // Products, convolution and pooling in public ops: everything becomes MATMUL over index
@@ -11435,7 +11618,11 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
 }
 
 static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
-    return tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+    tc__meta m;
+    int half = tc__is_half(f->x.dtype) && tc__meta_get(f, b, &m);
+    if (half) a = tc__cast(f, a, TC_F32);
+    tc_tensor y = tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+    return half && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
 }
 
 static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
@@ -11727,9 +11914,11 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
-    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    int unroll = tc__conv_constant(&v, weight, &w, &taps), half = tc__is_half(f->x.dtype);
+    if (unroll && half) x = tc__cast(f, x, TC_F32);
     tc_tensor y = unroll ? tc__conv_taps(&v, x, &taps)
                          : tc__conv_matmul(&v, x, weight, &w, tc__or_one(o->groups));
+    if (unroll && half && w.dtype == f->x.dtype) y = tc__cast(f, y, w.dtype);
     tc_dims image =
         TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
     // One input channel and equal taps in all output channels: the sum has one channel so
@@ -11824,9 +12013,11 @@ TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
     tc__conv v;
     if (!tc__begin(&f, "avg_pool2d", x, file, line)) return tc__null();
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
+    tc__widen_half(&f, &x);
     x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
     tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
-    return tc__leave(&f, tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
+    return tc__leave_rounded(&f,
+                             tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
 }
 
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
@@ -12007,7 +12198,7 @@ static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *cons
 
 // A reduction over the dimensions of mask that are not of size 1; over one element there is nothing
 // to reduce, but adding it to 0 still turns -0 into 0.
-static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
+static tc__node *tc__reduce_over(tc__graph *g, const tc__step *s, int dtype, tc__node *a) {
     tc__node *in[2];
     tc__value zero;
     int64_t mask = 0;
@@ -12015,14 +12206,22 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
     for (int i = 0; i < a->rank; i++)
         if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
     if (mask)
-        return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims,
-                            &mask, 1);
+        return tc__make1_as(g, (tc__op)s->op, dtype, a, s->meta.rank, s->meta.dims, &mask,
+                            1);
     memset(&zero, 0, sizeof zero);
-    in[0] = tc__make_expand(g, tc__make_const(g, s->meta.dtype, zero), a->rank, a->dims);
+    in[0] = tc__make_expand(g, tc__make_const(g, dtype, zero), a->rank, a->dims);
     in[1] = a;
     if (s->op == TC_OP_ARGMAX || s->op == TC_OP_ARGMIN) return in[0];
     if (s->op == TC_OP_SUM) return tc__make_alu(g, TC_OP_ADD, a->dtype, in, 2);
     return a;
+}
+
+// Sums of halves are sums of f32: what is kept between two kernels of one sum must not overflow.
+static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
+    int from = a ? a->dtype : 0, to = s->meta.dtype;
+    int computed = tc__is_half(from) ? (int)TC_F32 : tc__computed_as(from);
+    a = tc__reduce_over(g, s, to == from ? computed : to, tc__make_cast(g, a, computed));
+    return tc__make_cast(g, a, to);
 }
 
 // ---- in-place writes ----
@@ -12191,12 +12390,12 @@ static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i)
 
 // dtype in which operand i of an elementwise step is computed.
 static int tc__operand_dtype(const tc__step *s, uint32_t i, int common) {
-    if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
+    if (s->op == TC_OP_WHERE) return i ? s->meta.dtype : (int)TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
     // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
     if (tc__ops[s->op].dtype == tc__dtype_compare)
-        return common == TC_BOOL ? TC_U8 : common;
-    return s->meta.dtype;
+        return common == TC_BOOL ? (int)TC_I32 : tc__computed_as(common);
+    return tc__computed_as(s->meta.dtype);
 }
 
 // The scalar of a step in dtype t: a constant, or a run-time value.
@@ -12244,8 +12443,11 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
         in[i] = tc__make_expand(b->g, in[i], s->meta.rank, s->meta.dims);
         if (!in[i]) return NULL;
     }
-    if (o->dtype == tc__dtype_rounding && !tc__is_float(in[0]->dtype)) return in[0];
-    return tc__make_alu(b->g, (tc__op)s->op, s->meta.dtype, in, (uint32_t)o->arity);
+    tc__node *n = in[0];
+    int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
+    if (o->dtype != tc__dtype_rounding || tc__is_float(t))
+        n = tc__make_alu(b->g, (tc__op)s->op, t, in, (uint32_t)o->arity);
+    return tc__make_cast(b->g, n, s->meta.dtype);
 }
 
 static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
@@ -12272,16 +12474,18 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
+    int t = s->op == TC_OP_MATMUL ? tc__computed_as(s->meta.dtype) : s->meta.dtype;
     for (uint32_t i = 0; i < s->n_in; i++) {
         tc__node *n = tc__step_operand(b, s, i);
-        if (cast) n = tc__make_cast(b->g, n, s->meta.dtype);
+        if (cast) n = tc__make_cast(b->g, n, t);
         if (!n) return NULL;
         ids[i] = n->id;
     }
     if (tc__ops[s->op].kind == TC__KIND_MOVE)
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
-    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids,
-                    s->n_in, s->attr, s->n_attr);
+    tc__node *n = tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
+                           s->attr, s->n_attr);
+    return tc__make_cast(b->g, n, s->meta.dtype);
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {
@@ -13833,29 +14037,9 @@ enum {
     TC__SPLIT_ROWS = 4     // from here on the rows are shared out
 };
 
-static double tc__split_infinity(void) {
-    union {
-        uint64_t bits;
-        double value;
-    } u;
-    u.bits = UINT64_C(0x7ff0000000000000);
-    return u.value;
-}
-
 // What a reduction adds without a change, as the fill of a pad of dtype.
 static int64_t tc__split_identity(int op, int dtype) {
-    static const int64_t least[TC_DTYPE_COUNT] = {0, 0, INT32_MIN, INT64_MIN, 0, 0};
-    static const int64_t most[TC_DTYPE_COUNT] = {1, 255, INT32_MAX, INT64_MAX, 0, 0};
-    tc__value v;
-    v.i = op == TC_OP_AMAX                        ? least[dtype]
-          : op == TC_OP_AMIN                      ? most[dtype]
-          : (op == TC_OP_PROD || op == TC_OP_ALL) ? 1
-                                                  : 0;
-    if (dtype == TC_F32 || dtype == TC_F64)
-        v.f = op == TC_OP_AMAX   ? -tc__split_infinity()
-              : op == TC_OP_AMIN ? tc__split_infinity()
-              : op == TC_OP_PROD ? 1.0
-                                 : 0.0;
+    tc__value v = tc__identity(tc__ops[op].monoid, dtype);
     int64_t bits;
     memcpy(&bits, &v, sizeof bits);
     return bits;
@@ -14162,29 +14346,22 @@ static tc__node *tc__rule_where(tc__graph *g, const tc__node *n) {
     return tc__operand(g, n, v.i ? 1 : 2);
 }
 
-// Bits of an integer's magnitude, or of a float's significand.
-static int tc__precision(int dtype) {
-    static const int bits[TC_DTYPE_COUNT] = {1, 8, 31, 63, 24, 53};
-    return bits[dtype];
-}
-
-TC__STATIC_ASSERT(precision_knows_dtypes,
-                  TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
-
 // Every value of dtype a is a value of dtype b.
 static int tc__holds(int a, int b) {
     if (tc__is_float(a) && !tc__is_float(b)) return 0;
-    return tc__precision(a) <= tc__precision(b);
+    if (a == TC_BF16 && b == TC_F16) return 0; // exponents
+    if (tc__int_least(a) < 0 && (b == TC_BOOL || b == TC_U8)) return 0;
+    return tc__dtypes[a].precision <= tc__dtypes[b].precision;
 }
 
 // cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer
-// would saturate on its way to a narrower one where it would wrap.
+// would saturate on its way to a narrower one where it would wrap. A cast of a half to itself rounds.
 static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
     if (n->op != TC_OP_CAST || tc__operand(g, n, 0)->op != TC_OP_CAST) return NULL;
     tc__node *middle = tc__operand(g, n, 0), *x = tc__operand(g, middle, 0);
     int detour =
         !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
-    if (!tc__holds(x->dtype, middle->dtype)) return NULL;
+    if (x->dtype == middle->dtype || !tc__holds(x->dtype, middle->dtype)) return NULL;
     if (detour && n->dtype != TC_BOOL && !tc__holds(x->dtype, n->dtype)) return NULL;
     return tc__make_cast(g, x, n->dtype);
 }
@@ -17224,13 +17401,12 @@ typedef struct tc__print_row {
 
 typedef struct tc__dialect {
     const char *name;
-    const char *reg[TC__CLASSES];       // type of a value in a register
-    const char *scalar[TC__CLASSES];    // of one element of it
-    const char *memory[TC_DTYPE_COUNT]; // of an element in memory, by dtype
-    const char *index;                  // type of loop variables
-    int cuda;                           // 1: expressions from the CUDA column of ops.def
-    int unit;                           // elements in one copy of a value, 0 = the group's
-    const tc__print_row *row;           // ends with print = NULL
+    const char *reg[TC__CLASSES];    // type of a value in a register
+    const char *scalar[TC__CLASSES]; // of one element of it
+    const char *index;               // type of loop variables
+    int cuda;                        // 1: expressions from the CUDA column of ops.def
+    int unit;                        // elements in one copy of a value, 0 = the group's
+    const tc__print_row *row;        // ends with print = NULL
     void (*kernel)(tc__printer *p, const char *symbol);
     void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
     void (*constant)(tc__printer *p, int dtype, tc__value v);
@@ -17536,20 +17712,19 @@ static tc__class tc__op_class(const tc__printer *p, const tc__node *n) {
 }
 
 static void tc__print_alu(tc__printer *p, const tc__node *n, int copy) {
-    int wrap = n->dtype == TC_U8 && n->op != TC_OP_WHERE;
     tc__put_let(p, n, copy);
-    if (wrap) tc__put(p->out, "(");
     tc__put_expr(p, tc__op_expr(p, n->op), tc__op_class(p, n), n->in, copy);
-    tc__put(p->out, wrap ? ") & 255;\n" : ";\n");
+    tc__put(p->out, ";\n");
 }
 
+// `tc_cast_f32_i16(t3)`: from what a register holds, which may be all there is to do.
 static void tc__print_cast(tc__printer *p, const tc__node *n, int copy) {
-    int from = tc__body(p, n->in[0])->dtype;
+    int from = tc__body(p, n->in[0])->dtype, same = tc__cast_is_nothing(from, n->dtype);
     tc__put_let(p, n, copy);
-    if (from != n->dtype)
-        tc__put(p->out, "tc_cast_%s_%s(", tc__dtypes[from].name, tc__dtypes[n->dtype].name);
+    if (!same)
+        tc__put(p->out, "tc_cast_%s_%s(", tc__cast_from(from), tc__cast_to(from, n->dtype));
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, from != n->dtype ? ");\n" : ";\n");
+    tc__put(p->out, same ? ";\n" : ");\n");
 }
 
 // ---- the list ----
@@ -17693,30 +17868,6 @@ static void tc__put_pointer_name(tc__printer *p, const tc__row_pointer *q) {
 
 static int tc__is_arg(const tc__acc *a) {
     return a->monoid == TC_OP_ARGMAX || a->monoid == TC_OP_ARGMIN;
-}
-
-static tc__value tc__identity(tc__op monoid, int dtype) {
-    static const double limits[TC_DTYPE_COUNT][2] = {
-        {0, 1}, {0, 255}, {-2147483648.0, 2147483647.0}, {0, 0}, {0, 0}, {0, 0}};
-    int low =
-        monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX || monoid == TC_OP_LOGICAL_OR;
-    tc__value v;
-    v.i = 0;
-    if (monoid == TC_OP_ADD || monoid == TC_OP_MUL) {
-        if (tc__is_float(dtype))
-            v.f = monoid == TC_OP_MUL;
-        else
-            v.i = monoid == TC_OP_MUL;
-        return v;
-    }
-    const int64_t infinity = INT64_C(0x7ff) << 52;
-    if (tc__is_float(dtype))
-        v.i = low ? INT64_MIN | infinity : infinity; // the bits of -inf, inf
-    else if (dtype == TC_I64)
-        v.i = low ? INT64_MIN : INT64_MAX;
-    else
-        v.i = (int64_t)limits[dtype][!low];
-    return v;
 }
 
 // max0, sum1, ...
@@ -17960,9 +18111,7 @@ static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
 static int tc__is_plain(const tc__contract *q, uint32_t id) {
     const tc__node *n = q->g->body.node.at[id];
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->dtype != q->dtype) return 0;
-    if (n->dtype == TC_U8 || n->dtype == TC_BOOL ||
-        tc__ix_has_val(q->g->body.ix, n->attr[1]))
-        return 0;
+    if (!tc__is_own_class(n->dtype) || tc__ix_has_val(q->g->body.ix, n->attr[1])) return 0;
     tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[1], TC__DEPTH);
     return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
 }
@@ -18560,7 +18709,7 @@ static void tc__print_contract(tc__printer *p, const char *symbol) {
 
 static void tc__c_number(tc__printer *p, int dtype, tc__value v) {
     if (tc__is_float(dtype)) {
-        tc__put_hexfloat(p->out, v.f, dtype == TC_F32);
+        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
         return;
     }
     if (v.i == INT64_MIN)
@@ -18580,12 +18729,8 @@ static void tc__c_constant(tc__printer *p, int dtype, tc__value v) {
 
 // ---- accumulators ----
 
-static const char *tc__c_acc_type(const tc__acc *a) {
-    return a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype);
-}
-
 static void tc__c_acc_fn(tc__printer *p, const tc__acc *a) {
-    tc__put(p->out, "tc_acc_%s_%s", tc__ops[a->monoid].name, tc__c_acc_type(a));
+    tc__put(p->out, "tc_acc_%s_%s", tc__ops[a->monoid].name, tc__suffix(a->dtype));
 }
 
 // 1 when the winner's index needs 64 bits: 64-bit values, whose masks are as wide, or long
@@ -19013,7 +19158,7 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
 // ---- memory ----
 
 static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
-    return p->d->memory[p->g->buffer.at[n->attr[0]].dtype];
+    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory;
 }
 
 static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
@@ -19121,6 +19266,12 @@ static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
 
 static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
     int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    if (tc__is_half(dtype)) {
+        tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
+        tc__c_address(p, n, 1);
+        tc__put(p->out, "))");
+        return;
+    }
     tc__put(p->out, "tc_splat_%s(", tc__suffix(dtype));
     if (dtype == TC_BOOL) tc__put(p->out, "-(");
     tc__c_address(p, n, 1);
@@ -19131,6 +19282,17 @@ static tc__value tc__c_fill(const tc__node *n) {
     tc__value v;
     memcpy(&v, &n->attr[2], sizeof v);
     return v;
+}
+
+// A number as memory of dtype holds it.
+static void tc__c_memory_number(tc__printer *p, int dtype, tc__value v) {
+    if (tc__is_half(dtype)) {
+        uint16_t bits;
+        tc__value_store(&bits, 0, dtype, v);
+        tc__put(p->out, "0x%04x", bits);
+        return;
+    }
+    tc__c_number(p, dtype, v);
 }
 
 // `for (int l = 0; l < 8; l++) `
@@ -19152,7 +19314,7 @@ static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) 
     if (pred) {
         tc__line(p);
         tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
-        tc__c_number(p, n->dtype, fill);
+        tc__c_memory_number(p, n->dtype, fill);
         tc__put(p->out, ";\n");
     }
     tc__line(p);
@@ -19238,11 +19400,12 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
 
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype,
-        narrow = dtype == TC_BOOL || dtype == TC_U8;
-    if (narrow) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
+    int dtype = p->g->buffer.at[n->attr[0]].dtype, own = tc__is_own_class(dtype);
+    if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
+    if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, "[%s]%s", at, !narrow ? "" : dtype == TC_BOOL ? " & 1)" : ")");
+    if (tc__is_half(dtype)) tc__put(p->out, ")");
+    tc__put(p->out, "[%s]%s", at, own ? "" : dtype == TC_BOOL ? " & 1)" : ")");
 }
 
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
@@ -19421,7 +19584,7 @@ static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
     tc__put(p->out, "tc_ld_%s(prod_r + c", tc__suffix(n->dtype)); // rows are padded
     if (p->shift) tc__put(p->out, " + %d", p->shift);
-    tc__put(p->out, n->dtype == TC_U8 ? ") & 255;\n" : ");\n");
+    tc__put(p->out, ");\n");
 }
 
 // ---- loops ----
@@ -19528,7 +19691,7 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
         const tc__kbuf *b = &p->g->buffer.at[q->buffer];
         tc__line(p);
         tc__put(p->out, "%s%s *", b->written || b->place == TC__BUF_ROW ? "" : "const ",
-                p->d->memory[b->dtype]);
+                tc__dtypes[b->dtype].memory);
         tc__put_pointer_name(p, q);
         tc__put(p->out, " = ");
         tc__put_buffer(p, q->buffer);
@@ -19749,7 +19912,7 @@ static void tc__c_buffers(tc__printer *p, const tc__text *body) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         int scratch = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-        const char *type = p->d->memory[b->dtype],
+        const char *type = tc__dtypes[b->dtype].memory,
                    *c = b->written || scratch ? "" : "const ";
         char name[24];
         tc__buffer_name(p, (int64_t)i, name);
@@ -19852,7 +20015,6 @@ static const tc__dialect tc__dialect_c = {
     "c",
     {"tc_vf", "tc_vd", "tc_vi", "tc_vl"},
     {"float", "double", "tc_i32", "tc_i64"},
-    {"tc_u8", "tc_u8", "tc_i32", "tc_i64", "float", "double"},
     "tc_i64",
     0,
     0,
@@ -19944,10 +20106,14 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_EQ_i64",
     "#undef TC_E_F32",
     "#undef TC_E_F64",
+    "#undef TC_E_I16",
     "#undef TC_E_I32",
     "#undef TC_E_I64",
+    "#undef TC_E_U16",
     "#undef TC_E_U32",
     "#undef TC_E_U64",
+    "#undef TC_F16_IN",
+    "#undef TC_F16_OUT",
     "#undef TC_F32",
     "#undef TC_F64",
     "#undef TC_FIRST",
@@ -19966,6 +20132,7 @@ static const char *const tc__text_cpu_vector[] = {
     "#undef TC_GT_f64",
     "#undef TC_GT_i32",
     "#undef TC_GT_i64",
+    "#undef TC_HW_F16",
     "#undef TC_HW_FMA",
     "#undef TC_HW_NEON",
     "#undef TC_HW_ROUND",
@@ -20074,6 +20241,8 @@ static const char *const tc__text_cpu_vector[] = {
     "#define TC_E_U32 __UINT32_TYPE__",
     "#define TC_E_I64 __INT64_TYPE__",
     "#define TC_E_U64 __UINT64_TYPE__",
+    "#define TC_E_I16 __INT16_TYPE__",
+    "#define TC_E_U16 __UINT16_TYPE__",
     "",
     "typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));",
     "typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));",
@@ -20102,6 +20271,11 @@ static const char *const tc__text_cpu_vector[] = {
     "#define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)",
     "#define TC_HW_ROUND TC_ISA_AVX2",
     "#define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)",
+    "#if TC_W == 8 && defined(__clang__) // which has no builtin of that name for eight lanes",
+    "#define TC_HW_F16 0",
+    "#else",
+    "#define TC_HW_F16 (TC_ISA_AVX2 && TC_W >= 8)",
+    "#endif",
     "",
     "// Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type",
     "// is wider than a register, so these are written on register-sized parts, through unions.",
@@ -20723,6 +20897,103 @@ static const char *const tc__text_cpu_vector[] = {
     "",
     "// fn: stn_bool stn_u8",
     "TC_FN void TC_N(stn_bool)(__UINT8_TYPE__ *p, TC_I32 v, int n) { TC_N(stn_u8)(p, v & 1, n); }",
+    "",
+    "// fn: ld_i8 ld_u8",
+    "TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {",
+    "    TC_I32 v = TC_N(ld_u8)((const __UINT8_TYPE__ *)p);",
+    "    return (v ^ 128) - 128;",
+    "}",
+    "",
+    "// fn: st_i8 st_u8",
+    "TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }",
+    "",
+    "// fn: ldn_i8 ld_i8",
+    "TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {",
+    "    __INT8_TYPE__ t[TC_W] = {0};",
+    "    int i;",
+    "    for (i = 0; i < n; i++) t[i] = p[i];",
+    "    return TC_N(ld_i8)(t);",
+    "}",
+    "",
+    "// fn: stn_i8 stn_u8",
+    "TC_FN void TC_N(stn_i8)(__INT8_TYPE__ *p, TC_I32 v, int n) {",
+    "    TC_N(stn_u8)((__UINT8_TYPE__ *)p, v, n);",
+    "}",
+    "",
+    "// fn: ld_u16",
+    "// 16-bit words as 0..65535.",
+    "TC_FN TC_I32 TC_N(ld_u16)(const __UINT16_TYPE__ *p) {",
+    "#if TC_W == 16 && !defined(__clang__)",
+    "    typedef short words __attribute__((vector_size(32)));",
+    "    TC_I32 zero = {0};",
+    "    words t;",
+    "    __builtin_memcpy(&t, p, 2 * TC_W);",
+    "    return __builtin_ia32_pmovzxwd512_mask(t, zero, -1);",
+    "#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)",
+    "    typedef short words __attribute__((vector_size(16)));",
+    "    words t;",
+    "    __builtin_memcpy(&t, p, 2 * TC_W);",
+    "    return (TC_I32)__builtin_ia32_pmovzxwd256(t);",
+    "#else",
+    "    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));",
+    "    words t;",
+    "    __builtin_memcpy(&t, p, 2 * TC_W);",
+    "    return __builtin_convertvector(t, TC_I32);",
+    "#endif",
+    "}",
+    "",
+    "// fn: st_u16",
+    "// The low word of every lane.",
+    "TC_FN void TC_N(st_u16)(__UINT16_TYPE__ *p, TC_I32 v) {",
+    "#if TC_W == 16 && !defined(__clang__)",
+    "    typedef short words __attribute__((vector_size(32)));",
+    "    words t = {0};",
+    "    t = __builtin_ia32_pmovdw512_mask(v, t, -1);",
+    "    __builtin_memcpy(p, &t, 2 * TC_W);",
+    "#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)",
+    "    typedef int ints __attribute__((vector_size(16)));",
+    "    typedef short words __attribute__((vector_size(16)));",
+    "    union {",
+    "        TC_I32 all;",
+    "        ints half[2];",
+    "    } t;",
+    "    words w;",
+    "    t.all = v & 65535;",
+    "    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);",
+    "    __builtin_memcpy(p, &w, 2 * TC_W);",
+    "#else",
+    "    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));",
+    "    words t = __builtin_convertvector(v, words);",
+    "    __builtin_memcpy(p, &t, 2 * TC_W);",
+    "#endif",
+    "}",
+    "",
+    "// fn: ldn_u16 ld_u16",
+    "TC_FN TC_I32 TC_N(ldn_u16)(const __UINT16_TYPE__ *p, int n) {",
+    "    __UINT16_TYPE__ t[TC_W] = {0};",
+    "    int i;",
+    "    for (i = 0; i < n; i++) t[i] = p[i];",
+    "    return TC_N(ld_u16)(t);",
+    "}",
+    "",
+    "// fn: stn_u16 st_u16",
+    "TC_FN void TC_N(stn_u16)(__UINT16_TYPE__ *p, TC_I32 v, int n) {",
+    "    __UINT16_TYPE__ t[TC_W];",
+    "    int i;",
+    "    TC_N(st_u16)(t, v);",
+    "    for (i = 0; i < n; i++) p[i] = t[i];",
+    "}",
+    "",
+    "// f16 where the CPU converts it: eight or sixteen at a time.",
+    "#if TC_W == 16",
+    "typedef short TC_N(f16s) __attribute__((vector_size(32)));",
+    "#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps512_mask(t, __extension__(TC_F32){0}, -1, 4)",
+    "#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph512_mask(v, 0, __extension__(TC_N(f16s)){0}, -1)",
+    "#elif TC_HW_F16",
+    "typedef short TC_N(f16s) __attribute__((vector_size(16)));",
+    "#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps256(t)",
+    "#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph256(v, 0)",
+    "#endif",
     "",
     "// fn: splat_f32",
     "TC_FN TC_F32 TC_N(splat_f32)(float x) { return x - __extension__(TC_F32){0}; }",
@@ -21830,8 +22101,8 @@ static const char *const tc__text_cpu_math[] = {
     "    return TC_SEL_i32(TC_LT_i32(a, b), a, b);",
     "}",
     "",
-    "// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x !=",
-    "// 0.",
+    "// Casts, from what a register holds. Float to integer saturates and NaN gives 0; integers wrap; to",
+    "// bool is x != 0; to a half rounds to nearest even, by way of f32.",
     "",
     "// fn: cast_f32_i32",
     "TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {",
@@ -21849,6 +22120,22 @@ static const char *const tc__text_cpu_math[] = {
     "    return TC_CVT_f32_i32(TC_MIN_f32(x, high));",
     "}",
     "",
+    "// fn: cast_f32_i8",
+    "TC_FN TC_I32 TC_N(cast_f32_i8)(TC_F32 x) {",
+    "    TC_F32 low = TC_K_f32(-128.0f), high = TC_K_f32(127.0f);",
+    "    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));",
+    "    x = TC_MAX_f32(x, low);",
+    "    return TC_CVT_f32_i32(TC_MIN_f32(x, high));",
+    "}",
+    "",
+    "// fn: cast_f32_i16",
+    "TC_FN TC_I32 TC_N(cast_f32_i16)(TC_F32 x) {",
+    "    TC_F32 low = TC_K_f32(-32768.0f), high = TC_K_f32(32767.0f);",
+    "    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));",
+    "    x = TC_MAX_f32(x, low);",
+    "    return TC_CVT_f32_i32(TC_MIN_f32(x, high));",
+    "}",
+    "",
     "// fn: cast_f32_bool",
     "TC_FN TC_I32 TC_N(cast_f32_bool)(TC_F32 x) {",
     "    TC_F32 zero = TC_K_f32(0.0f);",
@@ -21861,20 +22148,17 @@ static const char *const tc__text_cpu_math[] = {
     "// fn: cast_i32_u8",
     "TC_FN TC_I32 TC_N(cast_i32_u8)(TC_I32 x) { return x & 255; }",
     "",
+    "// fn: cast_i32_i8",
+    "TC_FN TC_I32 TC_N(cast_i32_i8)(TC_I32 x) { return ((x & 255) ^ 128) - 128; }",
+    "",
+    "// fn: cast_i32_i16",
+    "TC_FN TC_I32 TC_N(cast_i32_i16)(TC_I32 x) { return ((x & 65535) ^ 32768) - 32768; }",
+    "",
     "// fn: cast_i32_bool",
     "TC_FN TC_I32 TC_N(cast_i32_bool)(TC_I32 x) {",
     "    TC_I32 zero = TC_K_i32(0);",
     "    return TC_B_i32(TC_NE_i32(x, zero));",
     "}",
-    "",
-    "// fn: cast_u8_f32",
-    "TC_FN TC_F32 TC_N(cast_u8_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }",
-    "",
-    "// fn: cast_u8_i32",
-    "TC_FN TC_I32 TC_N(cast_u8_i32)(TC_I32 x) { return x; }",
-    "",
-    "// fn: cast_u8_bool cast_i32_bool",
-    "TC_FN TC_I32 TC_N(cast_u8_bool)(TC_I32 x) { return TC_N(cast_i32_bool)(x); }",
     "",
     "// fn: cast_bool_f32",
     "TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {",
@@ -21884,8 +22168,130 @@ static const char *const tc__text_cpu_math[] = {
     "// fn: cast_bool_i32",
     "TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }",
     "",
-    "// fn: cast_bool_u8",
-    "TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }",
+    "// 16 bits in memory.",
+    "",
+    "// fn: ld_i16",
+    "TC_FN TC_I32 TC_N(ld_i16)(const TC_E_I16 *p) {",
+    "    TC_I32 v = TC_N(ld_u16)((const TC_E_U16 *)p);",
+    "    return TC_N(cast_i32_i16)(v);",
+    "}",
+    "",
+    "// fn: ldn_i16",
+    "TC_FN TC_I32 TC_N(ldn_i16)(const TC_E_I16 *p, int n) {",
+    "    TC_I32 v = TC_N(ldn_u16)((const TC_E_U16 *)p, n);",
+    "    return TC_N(cast_i32_i16)(v);",
+    "}",
+    "",
+    "// fn: st_i16",
+    "TC_FN void TC_N(st_i16)(TC_E_I16 *p, TC_I32 v) { TC_N(st_u16)((TC_E_U16 *)p, v); }",
+    "",
+    "// fn: stn_i16",
+    "TC_FN void TC_N(stn_i16)(TC_E_I16 *p, TC_I32 v, int n) {",
+    "    TC_N(stn_u16)((TC_E_U16 *)p, v, n);",
+    "}",
+    "",
+    "// fn: bits_bf16",
+    "// x rounded to bf16, as its 16 bits.",
+    "TC_FN TC_I32 TC_N(bits_bf16)(TC_F32 x) {",
+    "    TC_U32 u = (TC_U32)TC_BITS_f32(x);",
+    "    TC_I32 near = (TC_I32)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16), nan = (TC_I32)(u >> 16) | 64;",
+    "    return TC_SEL_i32(TC_EQ_f32(x, x), near, nan);",
+    "}",
+    "",
+    "// fn: of_bf16",
+    "TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)b << 16)); }",
+    "",
+    "// fn: bits_f16",
+    "// x rounded to f16, as its 16 bits. Subnormals are whole numbers of 2^-24, the last place of 0.5.",
+    "TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {",
+    "    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;",
+    "    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;",
+    "    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;",
+    "    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);",
+    "    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);",
+    "    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);",
+    "    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7e00));",
+    "    return y | sign;",
+    "}",
+    "",
+    "// fn: of_f16",
+    "TC_FN TC_F32 TC_N(of_f16)(TC_I32 b) {",
+    "    TC_I32 a = b & 0x7fff, top = TC_K_i32(0x7bff), none = TC_K_i32(0), y;",
+    "    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 13)) * 5192296858534827628530496329220096.0f;",
+    "    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);",
+    "    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 0x8000u) << 16));",
+    "}",
+    "",
+    "// fn: ld_bf16",
+    "TC_FN TC_F32 TC_N(ld_bf16)(const TC_E_U16 *p) {",
+    "    TC_I32 b = TC_N(ld_u16)(p);",
+    "    return TC_N(of_bf16)(b);",
+    "}",
+    "",
+    "// fn: ldn_bf16",
+    "TC_FN TC_F32 TC_N(ldn_bf16)(const TC_E_U16 *p, int n) {",
+    "    TC_I32 b = TC_N(ldn_u16)(p, n);",
+    "    return TC_N(of_bf16)(b);",
+    "}",
+    "",
+    "// fn: st_bf16",
+    "TC_FN void TC_N(st_bf16)(TC_E_U16 *p, TC_F32 v) { TC_N(st_u16)(p, TC_N(bits_bf16)(v)); }",
+    "",
+    "// fn: stn_bf16",
+    "TC_FN void TC_N(stn_bf16)(TC_E_U16 *p, TC_F32 v, int n) {",
+    "    TC_N(stn_u16)(p, TC_N(bits_bf16)(v), n);",
+    "}",
+    "",
+    "// fn: ld_f16",
+    "TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16 *p) {",
+    "#if TC_HW_F16",
+    "    TC_N(f16s) t;",
+    "    __builtin_memcpy(&t, p, 2 * TC_W);",
+    "    return TC_F16_IN(t);",
+    "#else",
+    "    TC_I32 b = TC_N(ld_u16)(p);",
+    "    return TC_N(of_f16)(b);",
+    "#endif",
+    "}",
+    "",
+    "// fn: ldn_f16",
+    "TC_FN TC_F32 TC_N(ldn_f16)(const TC_E_U16 *p, int n) {",
+    "    TC_I32 b = TC_N(ldn_u16)(p, n);",
+    "    return TC_N(of_f16)(b);",
+    "}",
+    "",
+    "// fn: st_f16",
+    "TC_FN void TC_N(st_f16)(TC_E_U16 *p, TC_F32 v) {",
+    "#if TC_HW_F16",
+    "    TC_N(f16s) t = TC_F16_OUT(v);",
+    "    __builtin_memcpy(p, &t, 2 * TC_W);",
+    "#else",
+    "    TC_N(st_u16)(p, TC_N(bits_f16)(v));",
+    "#endif",
+    "}",
+    "",
+    "// fn: stn_f16",
+    "TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {",
+    "    TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);",
+    "}",
+    "",
+    "// fn: cast_f32_bf16",
+    "TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }",
+    "",
+    "// fn: cast_f32_f16",
+    "TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x) {",
+    "#if TC_HW_F16",
+    "    return TC_F16_IN(TC_F16_OUT(x));",
+    "#else",
+    "    return TC_N(of_f16)(TC_N(bits_f16)(x));",
+    "#endif",
+    "}",
+    "",
+    "// fn: cast_i32_bf16",
+    "TC_FN TC_F32 TC_N(cast_i32_bf16)(TC_I32 x) { return TC_N(cast_f32_bf16)(TC_CVT_i32_f32(x)); }",
+    "",
+    "// fn: cast_i32_f16",
+    "TC_FN TC_F32 TC_N(cast_i32_f16)(TC_I32 x) { return TC_N(cast_f32_f16)(TC_CVT_i32_f32(x)); }",
     "",
     "// fn: philox_u32",
     "// Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element",
@@ -22957,6 +23363,24 @@ static const char *const tc__text_cpu_math[] = {
     "    return TC_CVT_f64_i32(x);",
     "}",
     "",
+    "// fn: cast_f64_i8",
+    "TC_FN TC_I32 TC_N(cast_f64_i8)(TC_F64 x) {",
+    "    TC_I32 v = TC_N(cast_f64_i32)(x);",
+    "    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(127)), TC_K_i32(-128));",
+    "}",
+    "",
+    "// fn: cast_f64_i16",
+    "TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {",
+    "    TC_I32 v = TC_N(cast_f64_i32)(x);",
+    "    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));",
+    "}",
+    "",
+    "// fn: cast_f64_f16",
+    "TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); }",
+    "",
+    "// fn: cast_f64_bf16",
+    "TC_FN TC_F32 TC_N(cast_f64_bf16)(TC_F64 x) { return TC_N(cast_f32_bf16)(TC_CVT_f64_f32(x)); }",
+    "",
     "// fn: cast_f64_bool",
     "TC_FN TC_I32 TC_N(cast_f64_bool)(TC_F64 x) {",
     "    TC_F64 zero = TC_K_f64(0.0);",
@@ -22982,17 +23406,23 @@ static const char *const tc__text_cpu_math[] = {
     "// fn: cast_i64_u8",
     "TC_FN TC_I32 TC_N(cast_i64_u8)(TC_I64 x) { return TC_CVT_i64_i32(x) & 255; }",
     "",
+    "// fn: cast_i64_i8",
+    "TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i32(x)); }",
+    "",
+    "// fn: cast_i64_i16",
+    "TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); }",
+    "",
+    "// fn: cast_i64_f16",
+    "TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); }",
+    "",
+    "// fn: cast_i64_bf16",
+    "TC_FN TC_F32 TC_N(cast_i64_bf16)(TC_I64 x) { return TC_N(cast_f32_bf16)(TC_CVT_i64_f32(x)); }",
+    "",
     "// fn: cast_i64_bool",
     "TC_FN TC_I32 TC_N(cast_i64_bool)(TC_I64 x) {",
     "    TC_I64 zero = TC_K_i64(0), m = TC_NE_i64(x, zero);",
     "    return TC_B_i64(m);",
     "}",
-    "",
-    "// fn: cast_u8_f64",
-    "TC_FN TC_F64 TC_N(cast_u8_f64)(TC_I32 x) { return TC_CVT_i32_f64(x); }",
-    "",
-    "// fn: cast_u8_i64",
-    "TC_FN TC_I64 TC_N(cast_u8_i64)(TC_I32 x) { return TC_CVT_i32_i64(x); }",
     "",
     "// fn: cast_bool_f64",
     "TC_FN TC_F64 TC_N(cast_bool_f64)(TC_I32 x) {",
@@ -23280,8 +23710,8 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
 static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
     static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
     static const char *const cpu[] = {
-        "", " -mavx2 -mfma",
-        " -mavx2 -mfma\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
+        "", " -mavx2 -mfma -mf16c",
+        " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
     tc__put(out,
             "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
             "-fno-unroll-loops):\n// gcc %s%s -fno-math-errno -fno-trapping-math\n"
@@ -23297,7 +23727,9 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
             target >= TC__EMIT_AVX2, target >= TC__EMIT_AVX512, lanes);
     tc__put(
         out,
-        "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
+        "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT8_TYPE__ tc_i8;\n"
+        "typedef __INT16_TYPE__ tc_i16;\ntypedef __UINT16_TYPE__ tc_u16;\n"
+        "typedef __INT32_TYPE__ tc_i32;\n"
         "typedef __INT64_TYPE__ tc_i64;\ntypedef __UINT64_TYPE__ tc_u64;\n\n"
         "typedef union tc_scalar {\n    double f;\n    tc_i64 i;\n} tc_scalar;\n\n"
         "typedef struct tc_kargs {\n    void *const *buf;      // by buffer of the kernel\n"
@@ -23311,12 +23743,10 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
 // `tc_acc_maximum_f32(a, b)`: one step of a reduction.
 static void tc__put_monoid(tc__printer *p, tc__op monoid, uint8_t dtype) {
     const char *type = p->d->reg[tc__class_of(dtype)];
-    int wrap = dtype == TC_U8;
     tc__put(p->out, "\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return ", type,
-            tc__ops[monoid].name, wrap ? "u8" : tc__suffix(dtype), type, type);
-    if (wrap) tc__put(p->out, "(");
+            tc__ops[monoid].name, tc__suffix(dtype), type, type);
     tc__put_expr(p, tc__op_expr(p, (int)monoid), tc__class_of(dtype), NULL, 0);
-    tc__put(p->out, wrap ? ") & 255;\n}\n" : ";\n}\n");
+    tc__put(p->out, ";\n}\n");
 }
 
 // `tc_win_max_f32(v, b, lower)`: the lanes where v replaces b; NaN wins, then the lower
@@ -23336,8 +23766,7 @@ static void tc__put_win(tc__printer *p, tc__op monoid, uint8_t dtype) {
 }
 
 static int tc__monoid_key(const tc__acc *a) {
-    int u8 = a->dtype == TC_U8 && !tc__is_arg(a);
-    return ((int)a->monoid * (int)TC__CLASSES + (int)tc__class_of(a->dtype)) * 2 + u8;
+    return (int)a->monoid * (int)TC__CLASSES + (int)tc__class_of(a->dtype);
 }
 
 // The step functions of all kernels, each once.
@@ -23823,7 +24252,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
 
 static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
     if (tc__is_float(dtype)) {
-        tc__put_hexfloat(p->out, v.f, dtype == TC_F32);
+        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
         return;
     }
     if (v.i == INT64_MIN)
@@ -23832,6 +24261,18 @@ static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
         tc__put(p->out, "(-0x7fffffff - 1)");
     else
         tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
+}
+
+// What stands around an element of memory, read or written.
+static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
+    static const char *const words[2][2] = {{"tc_of_f16(", "tc_bits_f16("},
+                                            {"tc_of_bf16(", "tc_bits_bf16("}};
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    return tc__is_half(dtype) ? words[dtype == TC_BF16][store] : "";
+}
+
+static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n) {
+    return tc__is_half(p->g->buffer.at[n->attr[0]].dtype) ? ")" : "";
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
@@ -23843,7 +24284,7 @@ static void tc__cuda_element(tc__printer *p, const tc__node *n) {
 
 // `tc_pack<float, 4>`
 static void tc__cuda_pack(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_pack<%s, %d>", p->d->memory[p->g->buffer.at[n->attr[0]].dtype],
+    tc__put(p->out, "tc_pack<%s, %d>", tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory,
             p->copies);
 }
 
@@ -23861,15 +24302,18 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     int guarded = n->n_attr > TC__LOAD_FIXED;
     tc__put_let(p, n, copy);
     if (tc__cuda_is_turned(p->g, n) && p->turned) {
-        tc__put(p->out, p->copies > 1 ? "tile%u[x + %d][i];\n" : "tile%u[x][i];\n", n->id,
-                copy);
+        tc__put(p->out, "%stile%u[x", tc__cuda_wrap(p, n, 0), n->id);
+        if (p->copies > 1) tc__put(p->out, " + %d", copy);
+        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n));
         return;
     }
     if (guarded) {
         tc__cuda_pred(p, n, TC__LOAD_FIXED);
         tc__put(p->out, " ? ");
     }
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
     tc__cuda_element(p, n);
+    tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
     if (guarded) {
         tc__value fill;
         memcpy(&fill, &n->attr[2], sizeof fill);
@@ -23923,8 +24367,9 @@ static void tc__cuda_load_held(tc__printer *p, const tc__node *n) {
     if (tc__cuda_first_load(p->g, n) == (int64_t)n->id) tc__cuda_hold(p, n);
     for (int i = 0; i < p->copies; i++) {
         tc__put_let(p, n, i);
+        tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
         tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, ".at[%d];\n", i);
+        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n));
     }
 }
 
@@ -23943,7 +24388,8 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_wide(p, n);
         for (int i = 0; i < copies; i++) {
             tc__put_let(p, n, i);
-            tc__put(p->out, "v%u.at[%d];\n", n->id, i);
+            tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
+                    tc__cuda_wrapped(p, n));
         }
         return;
     }
@@ -23969,8 +24415,9 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_held(p, n, 1);
         tc__put(p->out, " = {");
         for (int i = 0; i < copies; i++) {
-            tc__put(p->out, i ? ", " : "");
+            tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
             tc__put_value(p, n->in[0], i);
+            tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
         }
         tc__put(p->out, "};\n");
         return;
@@ -23980,9 +24427,9 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         tc__line(p);
         if (p->row_block && n->level == TC__AT_ROW) tc__put(p->out, "if (x == 0) ");
         tc__cuda_element(p, n);
-        tc__put(p->out, " = ");
+        tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
         tc__put_value(p, n->in[0], i);
-        tc__put(p->out, ";\n");
+        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n));
     }
     p->shift = 0;
 }
@@ -24035,7 +24482,7 @@ static const char *tc__cuda_arg_name(const tc__acc *a) {
 static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
     long long i = n->attr[1];
     const tc__acc *a = &p->acc[i];
-    const char *cls = a->dtype == TC_U8 && !tc__is_arg(a) ? "u8" : tc__suffix(a->dtype);
+    const char *cls = tc__suffix(a->dtype);
     (void)copy;
     for (int j = 0; j < p->acc_copies; j++) {
         tc__line(p);
@@ -24074,8 +24521,7 @@ static void tc__cuda_combine_arg(tc__printer *p, const tc__node *n, const tc__ac
 
 static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
     const tc__acc *a = &p->acc[n->attr[0]];
-    const char *cls = a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype),
-               *name = tc__ops[a->monoid].name;
+    const char *cls = tc__suffix(a->dtype), *name = tc__ops[a->monoid].name;
     (void)copy;
     if (tc__is_arg(a)) {
         tc__cuda_combine_arg(p, n, a);
@@ -24099,7 +24545,7 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 // The block's version of a step function: all threads get the result.
 static void tc__cuda_block_text(tc__printer *p, const tc__acc *a) {
     const char *type = p->d->reg[tc__class_of(a->dtype)], *name = tc__ops[a->monoid].name;
-    const char *cls = a->dtype == TC_U8 && !tc__is_arg(a) ? "u8" : tc__suffix(a->dtype);
+    const char *cls = tc__suffix(a->dtype);
     if (tc__is_arg(a)) {
         const char *best = tc__cuda_arg_name(a);
         tc__put(
@@ -24273,7 +24719,7 @@ static void tc__cuda_keeps(tc__printer *p, const tc__cuda_plan *q) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         if (!tc__cuda_is_own_row(p->g, (int64_t)i)) continue;
         tc__line(p);
-        tc__put(p->out, "tc_pack<%s, %d> ", p->d->memory[p->g->buffer.at[i].dtype],
+        tc__put(p->out, "tc_pack<%s, %d> ", tc__dtypes[p->g->buffer.at[i].dtype].memory,
                 q->width);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "[%d];\n", q->steps);
@@ -24283,7 +24729,8 @@ static void tc__cuda_keeps(tc__printer *p, const tc__cuda_plan *q) {
         if (tc__cuda_first_load(p->g, n) != (int64_t)i) continue;
         tc__line(p);
         tc__put(p->out, "tc_pack<%s, %d> keep%u[%d];\n",
-                p->d->memory[p->g->buffer.at[n->attr[0]].dtype], q->width, n->id, q->steps);
+                tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory, q->width, n->id,
+                q->steps);
     }
 }
 
@@ -24394,7 +24841,7 @@ static void tc__cuda_tile_memory(tc__printer *p) {
         if (!tc__cuda_is_turned(p->g, n)) continue;
         tc__line(p);
         tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
-                p->d->memory[n->dtype], n->id);
+                tc__dtypes[n->dtype].memory, n->id);
     }
 }
 
@@ -24437,7 +24884,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place == TC__BUF_ROW || b->place == TC__BUF_TILE) continue;
-        tc__put(p->out, "%s%s *", b->written ? "" : "const ", p->d->memory[b->dtype]);
+        tc__put(p->out, "%s%s *", b->written ? "" : "const ", tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, ", ");
     }
@@ -24467,7 +24914,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place != TC__BUF_ROW || tc__cuda_is_register(p, (int64_t)i)) continue;
-        const char *type = p->d->memory[b->dtype];
+        const char *type = tc__dtypes[b->dtype].memory;
         tc__line(p);
         if (p->axis == TC__ROW) { // of one thread
             tc__put(p->out, "%s ", type);
@@ -24547,7 +24994,6 @@ static const tc__dialect tc__dialect_cuda = {
     "cuda",
     {"float", "double", "int", "tc_i64"},
     {"float", "double", "int", "tc_i64"},
-    {"tc_u8", "tc_u8", "int", "tc_i64", "float", "double"},
     "tc_i64",
     1,
     1,
@@ -24565,6 +25011,10 @@ static const char *const tc__text_cuda[] = {
     "#define TC_FN static __device__ __forceinline__",
     "#define TC_N(name) tc_##name",
     "typedef unsigned char tc_u8;",
+    "typedef signed char tc_i8;",
+    "typedef short tc_i16;",
+    "typedef unsigned short tc_u16;",
+    "typedef int tc_i32;",
     "typedef long long tc_i64;",
     "typedef unsigned long long tc_u64;",
     "",
@@ -24583,6 +25033,54 @@ static const char *const tc__text_cuda[] = {
     "template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {",
     "    T at[V];",
     "};",
+    "",
+    "// fn: of_f16",
+    "TC_FN float TC_N(of_f16)(tc_u16 b) {",
+    "    float f;",
+    "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(b));",
+    "    return f;",
+    "}",
+    "",
+    "// fn: bits_f16",
+    "TC_FN tc_u16 TC_N(bits_f16)(float f) {",
+    "    tc_u16 b;",
+    "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: of_bf16",
+    "TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }",
+    "",
+    "// fn: bits_bf16",
+    "TC_FN tc_u16 TC_N(bits_bf16)(float f) {",
+    "    tc_u16 b;",
+    "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: cast_f32_f16",
+    "TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }",
+    "",
+    "// fn: cast_f64_f16",
+    "TC_FN float TC_N(cast_f64_f16)(double x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_i32_f16",
+    "TC_FN float TC_N(cast_i32_f16)(int x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_i64_f16",
+    "TC_FN float TC_N(cast_i64_f16)(tc_i64 x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_f32_bf16",
+    "TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }",
+    "",
+    "// fn: cast_f64_bf16",
+    "TC_FN float TC_N(cast_f64_bf16)(double x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+    "// fn: cast_i32_bf16",
+    "TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+    "// fn: cast_i64_bf16",
+    "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
     "",
     "// fn: floor_div",
     "TC_FN tc_i64 TC_N(floor_div)(tc_i64 a, tc_i64 b) { return a / b - (a % b < 0); }",
@@ -24670,13 +25168,21 @@ static const char *const tc__cuda_functions[][2] = {
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x"},
     {"fma", "fma#(x, y, z)"}};
 
-// Conversions saturate and take NaN to 0 already, but for 64 bits and bytes.
+// Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
-    if (to == TC_BOOL) return "x != 0";
-    if (to == TC_U8 && tc__is_float(from)) return "x > 0 ? x < 255 ? (int)x : 255 : 0";
-    if (to == TC_U8) return "(int)(x & 255)";
-    if (to == TC_I64 && tc__is_float(from)) return "x != x ? 0 : (tc_i64)x";
-    return "(T)x";
+    int of_float = tc__is_float(from);
+    switch (to) {
+    case TC_BOOL: return "x != 0";
+    case TC_U8: return of_float ? "x > 0 ? x < 255 ? (int)x : 255 : 0" : "(int)(tc_u8)x";
+    case TC_I8:
+        return of_float ? "x > -128 ? x < 127 ? (int)x : 127 : x < 0 ? -128 : 0"
+                        : "(int)(tc_i8)x";
+    case TC_I16:
+        return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
+                        : "(int)(tc_i16)x";
+    case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
+    default: return "(T)x";
+    }
 }
 
 static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
@@ -24770,9 +25276,11 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     }
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
-            snprintf(name, sizeof name, "cast_%s_%s", tc__dtypes[from].name,
-                     tc__dtypes[to].name);
-            if (tc__uses_word(kernels, name))
+            snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
+                     tc__cast_to(from, to));
+            int first = from == TC_BOOL || tc__is_own_class(from);
+            int made = tc__is_half(to) || (from == TC_BOOL && !tc__is_own_class(to));
+            if (first && !made && tc__uses_word(kernels, name))
                 tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
                                   tc__dialect_cuda.reg[tc__class_of(to)],
                                   tc__dialect_cuda.reg[tc__class_of(from)], "");
@@ -24828,8 +25336,8 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
 // between memory and registers that need no vectors. The interpreter (exec/interp.c) runs
 // a LOOP list over blocks of up to TC__BLOCK elements; a value of the list is a register.
 //
-// A register is a block of its class: f32 float, f64 double, i32 u8 bool int32_t, i64
-// int64_t. A bool is 0 or isa->truth. A uniform value is one vector of equal lanes, read
+// A register is a block of its class: f32 float, f64 double, i32 int32_t, i64
+// int64_t; gen/tables/dtypes.def tells the class of a dtype. A bool is 0 or isa->truth. A uniform value is one vector of equal lanes, read
 // with mask 0, so every loop takes it as any operand:  operand i of x is  x->at[i &
 // x->mask]. Loops compute n rounded up to isa->lanes elements: registers have the room.
 
@@ -24837,7 +25345,7 @@ enum {
     TC__BLOCK = 1024,     // elements of the largest block
     TC__FOLD_LANES = 32,  // logical lanes of a reduction
     TC__BLOCK_VECTOR = 8, // elements of the widest vector: what n is rounded up to
-    TC__LOOP_DTYPES = 6,  // columns of the loop tables
+    TC__LOOP_FROM = 5,    // what casts start from: bool and the classes
     TC__TILE_ROWS = 4,    // rows and columns of one step of a contraction
     TC__TILE_COLS = 16
 };
@@ -24862,19 +25370,19 @@ typedef void (*tc__random_fn)(void *d, const tc__reg *x, uint64_t seed, uint64_t
 typedef void (*tc__tile_fn)(void *c, int64_t ldc, const void *a, const void *b, int64_t ldb,
                             int64_t k, int first);
 
-typedef void (*tc__bytes_in_fn)(int32_t *d, const uint8_t *s, int64_t n);
-typedef void (*tc__bytes_out_fn)(uint8_t *d, const int32_t *s, int64_t n);
+// n elements between memory and registers.
+typedef void (*tc__convert_fn)(void *d, const void *s, int64_t n);
 
 // One instruction set: the same functions with the same bits.
 typedef struct tc__isa {
     const char *name;
-    int32_t lanes;                              // n is rounded up to this
-    int32_t truth;                              // the register form of true
-    const tc__block_fn (*alu)[TC__LOOP_DTYPES]; // by op and dtype of the operands
-    const tc__fold_fn (*fold)[TC__LOOP_DTYPES];
-    const tc__block_fn (*cast)[TC__LOOP_DTYPES]; // by from and to
-    tc__bytes_in_fn bytes_in[2];                 // bool, u8
-    tc__bytes_out_fn bytes_out[2];
+    int32_t lanes;                             // n is rounded up to this
+    int32_t truth;                             // the register form of true
+    const tc__block_fn (*alu)[TC_DTYPE_COUNT]; // by op and dtype of the operands
+    const tc__fold_fn (*fold)[TC_DTYPE_COUNT];
+    const tc__block_fn (*cast)[TC_DTYPE_COUNT]; // by tc__loop_from and to
+    // Memory that is narrower than a register; NULL = it is not.
+    tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
 } tc__isa;
@@ -24886,6 +25394,11 @@ typedef union tc__word {
     int32_t i32;
     int64_t i64;
 } tc__word;
+
+// The row of tc__isa.cast.
+static int tc__loop_from(int dtype) {
+    return dtype == TC_BOOL ? 0 : 1 + (int)tc__dtype(dtype)->reg;
+}
 
 static int64_t tc__reg_width(int dtype) {
     tc__class c = tc__dtype(dtype)->reg;
@@ -24917,47 +25430,46 @@ static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__wor
     for (int64_t i = 0; i < n; i++) q[i] = v.i64;
 }
 
-// ---- memory to registers: n elements of s, `step` elements apart, to d[j..j+n)
-
-static void tc__take4(void *d, int64_t j, const void *s, int64_t at, int64_t step,
-                      int64_t n) {
-    int32_t *p = (int32_t *)d + j;
-    const int32_t *q = (const int32_t *)s + at;
-    for (int64_t i = 0; i < n; i++) p[i] = q[i * step];
+// p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
+#define TC__COPY_STEPS(T)                                                                  \
+    for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
+static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
+                           int64_t n) {
+    if (bytes == 1) TC__COPY_STEPS(uint8_t);
+    if (bytes == 2) TC__COPY_STEPS(uint16_t);
+    if (bytes == 4) TC__COPY_STEPS(uint32_t);
+    if (bytes == 8) TC__COPY_STEPS(uint64_t);
 }
+#undef TC__COPY_STEPS
 
-static void tc__take8(void *d, int64_t j, const void *s, int64_t at, int64_t step,
-                      int64_t n) {
-    int64_t *p = (int64_t *)d + j;
-    const int64_t *q = (const int64_t *)s + at;
-    for (int64_t i = 0; i < n; i++) p[i] = q[i * step];
-}
+enum { TC__NARROW = 128 }; // elements that are converted at a time
 
-static void tc__take_bytes(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
-                           int64_t at, int64_t step, int64_t n) {
-    int32_t *p = (int32_t *)d + j, scale = dtype == TC_BOOL ? isa->truth : 1;
-    const uint8_t *q = (const uint8_t *)s + at;
-    if (step == 1) {
-        isa->bytes_in[dtype == TC_U8](p, q, n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) p[i] = q[i * step] * scale;
-}
+// ---- memory to registers: n elements of s from `at`, `step` apart, to d[j..j+n)
 
 static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
                      int64_t at, int64_t step, int64_t n) {
-    int64_t bytes = tc__dtype(dtype)->bytes;
+    int64_t bytes = tc__dtype(dtype)->bytes, part;
+    tc__convert_fn in = isa->in[dtype];
+    const char *p = (const char *)s + at * bytes;
+    char *to = (char *)d + j * tc__reg_width(dtype);
+    uint16_t t[TC__NARROW];
     if (n <= 0) return;
-    if (bytes == 1) {
-        tc__take_bytes(isa, dtype, d, j, s, at, step, n);
-        return;
-    }
     if (step == 1) {
-        memcpy((char *)d + j * bytes, (const char *)s + at * bytes, (size_t)(n * bytes));
+        if (in)
+            in(to, p, n);
+        else
+            memcpy(to, p, (size_t)(n * bytes));
         return;
     }
-    if (bytes == 4) tc__take4(d, j, s, at, step, n);
-    if (bytes == 8) tc__take8(d, j, s, at, step, n);
+    if (!in) {
+        tc__copy_steps(to, 1, p, step, bytes, n);
+        return;
+    }
+    for (; n > 0; n -= part, p += part * step * bytes, to += part * 4) {
+        part = n < TC__NARROW ? n : (int64_t)TC__NARROW;
+        tc__copy_steps(t, 1, p, step, bytes, part);
+        in(to, t, part);
+    }
 }
 
 // The same by indices: d[j + i] = s[at[i]] where keep[i], else d stays.
@@ -24968,51 +25480,32 @@ static void tc__gather(const tc__isa *isa, int dtype, void *d, int64_t j, const 
     }
 }
 
-// ---- registers to memory
+// ---- registers to memory: d[at + i * step] = x[j + i]
 
-static void tc__give4(void *d, int64_t at, int64_t step, const tc__reg *x, int64_t j,
-                      int64_t n) {
-    int32_t *p = (int32_t *)d + at;
-    const int32_t *q = (const int32_t *)x->at;
-    for (int64_t i = 0; i < n; i++) p[i * step] = q[(i + j) & x->mask];
-}
-
-static void tc__give8(void *d, int64_t at, int64_t step, const tc__reg *x, int64_t j,
-                      int64_t n) {
-    int64_t *p = (int64_t *)d + at;
-    const int64_t *q = (const int64_t *)x->at;
-    for (int64_t i = 0; i < n; i++) p[i * step] = q[(i + j) & x->mask];
-}
-
-static void tc__give_bytes(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t step,
-                           const tc__reg *x, int64_t j, int64_t n) {
-    uint8_t *p = (uint8_t *)d + at;
-    const int32_t *q = (const int32_t *)x->at;
-    int32_t low = dtype == TC_BOOL ? 1 : 255;
-    if (step == 1 && x->mask) {
-        isa->bytes_out[dtype == TC_U8](p, q + j, n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) p[i * step] = (uint8_t)(q[(i + j) & x->mask] & low);
-}
-
-// d[at + i * step] = x[j + i]
 static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t step,
                      const tc__reg *x, int64_t j, int64_t n) {
-    int64_t bytes = tc__dtype(dtype)->bytes;
+    int64_t bytes = tc__dtype(dtype)->bytes, part;
+    tc__convert_fn out = isa->out[dtype];
     char *to = (char *)d + at * bytes;
-    const char *from = (const char *)x->at + j * bytes;
+    const char *from = (const char *)x->at + (x->mask ? j * tc__reg_width(dtype) : 0);
+    uint16_t t[TC__NARROW];
     if (n <= 0) return;
-    if (bytes == 1) {
-        tc__give_bytes(isa, dtype, d, at, step, x, j, n);
-        return;
-    }
     if (step == 1 && x->mask) {
-        if (to != from) memmove(to, from, (size_t)(n * bytes));
+        if (out)
+            out(to, from, n);
+        else if (to != from)
+            memmove(to, from, (size_t)(n * bytes));
         return;
     }
-    if (bytes == 4) tc__give4(d, at, step, x, j, n);
-    if (bytes == 8) tc__give8(d, at, step, x, j, n);
+    if (!out) {
+        tc__copy_steps(to, step, from, x->mask ? 1 : 0, bytes, n);
+        return;
+    }
+    for (; n > 0; n -= part, to += part * step * bytes, from += x->mask ? part * 4 : 0) {
+        part = n < TC__NARROW ? n : (int64_t)TC__NARROW;
+        out(t, from, x->mask ? part : 1);
+        tc__copy_steps(to, step, t, x->mask ? 1 : 0, bytes, part);
+    }
 }
 
 // ---- arg-reductions: a state is (value, index) in two arrays
@@ -25080,7 +25573,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
     tc__arg_merge_f32, tc__arg_merge_f64, tc__arg_merge_i32, tc__arg_merge_i64};
 // ---- gen/exec/interp_isa.c ----------------------------------------------
 // The block loops, built once per instruction set: portable C, and with gcc or clang
-// vectors for AVX2 with FMA (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
+// vectors for AVX2 with FMA and F16C (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
 // tc__isa_best(). gcc contracts a*b+c by default, which would change bits: off in here.
 // These are 600 functions, so their options are those of the least compile time at equal
 // speed: without four passes of -O1 that find nothing in straight vector code, a fifth
@@ -25168,10 +25661,14 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_EQ_i64
 #undef TC_E_F32
 #undef TC_E_F64
+#undef TC_E_I16
 #undef TC_E_I32
 #undef TC_E_I64
+#undef TC_E_U16
 #undef TC_E_U32
 #undef TC_E_U64
+#undef TC_F16_IN
+#undef TC_F16_OUT
 #undef TC_F32
 #undef TC_F64
 #undef TC_FIRST
@@ -25190,6 +25687,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #undef TC_GT_f64
 #undef TC_GT_i32
 #undef TC_GT_i64
+#undef TC_HW_F16
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
@@ -25290,6 +25788,8 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #define TC_E_U32 uint32_t
 #define TC_E_I64 int64_t
 #define TC_E_U64 uint64_t
+#define TC_E_I16 int16_t
+#define TC_E_U16 uint16_t
 
 #define TC_LANES 1
 
@@ -25311,6 +25811,7 @@ static const tc__arg_merge_fn tc__arg_merge[TC__CLASSES] = {
 #endif
 #define TC_HW_ROUND 0
 #define TC_HW_SCALE 0
+#define TC_HW_F16 0
 
 // Constants and lanes.
 #define TC_K_f32(c) ((float)(c))
@@ -25550,12 +26051,20 @@ TC_FN double TC_N(ld_f64)(const double *p) { return *p; }
 TC_FN int32_t TC_N(ld_i32)(const int32_t *p) { return *p; }
 TC_FN int64_t TC_N(ld_i64)(const int64_t *p) { return *p; }
 TC_FN int32_t TC_N(ld_u8)(const uint8_t *p) { return *p; }
+TC_FN int32_t TC_N(ld_i8)(const int8_t *p) { return *p; }
+TC_FN int32_t TC_N(ld_u16)(const uint16_t *p) { return *p; }
+TC_FN int32_t TC_N(ldn_u16)(const uint16_t *p, int n) { return n > 0 ? *p : 0; }
 TC_FN int32_t TC_N(ld_bool)(const uint8_t *p) { return *p != 0; }
 TC_FN void TC_N(st_f32)(float *p, float v) { *p = v; }
 TC_FN void TC_N(st_f64)(double *p, double v) { *p = v; }
 TC_FN void TC_N(st_i32)(int32_t *p, int32_t v) { *p = v; }
 TC_FN void TC_N(st_i64)(int64_t *p, int64_t v) { *p = v; }
 TC_FN void TC_N(st_u8)(uint8_t *p, int32_t v) { *p = (uint8_t)v; }
+TC_FN void TC_N(st_i8)(int8_t *p, int32_t v) { *p = (int8_t)(uint8_t)v; }
+TC_FN void TC_N(st_u16)(uint16_t *p, int32_t v) { *p = (uint16_t)v; }
+TC_FN void TC_N(stn_u16)(uint16_t *p, int32_t v, int n) {
+    if (n > 0) *p = (uint16_t)v;
+}
 TC_FN void TC_N(st_bool)(uint8_t *p, int32_t v) { *p = (uint8_t)(v != 0); }
 TC_FN float TC_N(splat_f32)(float x) { return x; }
 TC_FN double TC_N(splat_f64)(double x) { return x; }
@@ -26491,8 +27000,8 @@ TC_FN TC_I32 TC_N(minimum_i32)(TC_I32 a, TC_I32 b) {
     return TC_SEL_i32(TC_LT_i32(a, b), a, b);
 }
 
-// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x !=
-// 0.
+// Casts, from what a register holds. Float to integer saturates and NaN gives 0; integers wrap; to
+// bool is x != 0; to a half rounds to nearest even, by way of f32.
 
 // fn: cast_f32_i32
 TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
@@ -26510,6 +27019,22 @@ TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
+// fn: cast_f32_i8
+TC_FN TC_I32 TC_N(cast_f32_i8)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-128.0f), high = TC_K_f32(127.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
+// fn: cast_f32_i16
+TC_FN TC_I32 TC_N(cast_f32_i16)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-32768.0f), high = TC_K_f32(32767.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
 // fn: cast_f32_bool
 TC_FN TC_I32 TC_N(cast_f32_bool)(TC_F32 x) {
     TC_F32 zero = TC_K_f32(0.0f);
@@ -26522,20 +27047,17 @@ TC_FN TC_F32 TC_N(cast_i32_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
 // fn: cast_i32_u8
 TC_FN TC_I32 TC_N(cast_i32_u8)(TC_I32 x) { return x & 255; }
 
+// fn: cast_i32_i8
+TC_FN TC_I32 TC_N(cast_i32_i8)(TC_I32 x) { return ((x & 255) ^ 128) - 128; }
+
+// fn: cast_i32_i16
+TC_FN TC_I32 TC_N(cast_i32_i16)(TC_I32 x) { return ((x & 65535) ^ 32768) - 32768; }
+
 // fn: cast_i32_bool
 TC_FN TC_I32 TC_N(cast_i32_bool)(TC_I32 x) {
     TC_I32 zero = TC_K_i32(0);
     return TC_B_i32(TC_NE_i32(x, zero));
 }
-
-// fn: cast_u8_f32
-TC_FN TC_F32 TC_N(cast_u8_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
-
-// fn: cast_u8_i32
-TC_FN TC_I32 TC_N(cast_u8_i32)(TC_I32 x) { return x; }
-
-// fn: cast_u8_bool cast_i32_bool
-TC_FN TC_I32 TC_N(cast_u8_bool)(TC_I32 x) { return TC_N(cast_i32_bool)(x); }
 
 // fn: cast_bool_f32
 TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
@@ -26545,8 +27067,130 @@ TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
 // fn: cast_bool_i32
 TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 
-// fn: cast_bool_u8
-TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
+// 16 bits in memory.
+
+// fn: ld_i16
+TC_FN TC_I32 TC_N(ld_i16)(const TC_E_I16 *p) {
+    TC_I32 v = TC_N(ld_u16)((const TC_E_U16 *)p);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: ldn_i16
+TC_FN TC_I32 TC_N(ldn_i16)(const TC_E_I16 *p, int n) {
+    TC_I32 v = TC_N(ldn_u16)((const TC_E_U16 *)p, n);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: st_i16
+TC_FN void TC_N(st_i16)(TC_E_I16 *p, TC_I32 v) { TC_N(st_u16)((TC_E_U16 *)p, v); }
+
+// fn: stn_i16
+TC_FN void TC_N(stn_i16)(TC_E_I16 *p, TC_I32 v, int n) {
+    TC_N(stn_u16)((TC_E_U16 *)p, v, n);
+}
+
+// fn: bits_bf16
+// x rounded to bf16, as its 16 bits.
+TC_FN TC_I32 TC_N(bits_bf16)(TC_F32 x) {
+    TC_U32 u = (TC_U32)TC_BITS_f32(x);
+    TC_I32 near = (TC_I32)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16), nan = (TC_I32)(u >> 16) | 64;
+    return TC_SEL_i32(TC_EQ_f32(x, x), near, nan);
+}
+
+// fn: of_bf16
+TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)b << 16)); }
+
+// fn: bits_f16
+// x rounded to f16, as its 16 bits. Subnormals are whole numbers of 2^-24, the last place of 0.5.
+TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
+    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
+    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
+    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
+    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
+    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
+    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7e00));
+    return y | sign;
+}
+
+// fn: of_f16
+TC_FN TC_F32 TC_N(of_f16)(TC_I32 b) {
+    TC_I32 a = b & 0x7fff, top = TC_K_i32(0x7bff), none = TC_K_i32(0), y;
+    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 13)) * 5192296858534827628530496329220096.0f;
+    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 0x8000u) << 16));
+}
+
+// fn: ld_bf16
+TC_FN TC_F32 TC_N(ld_bf16)(const TC_E_U16 *p) {
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: ldn_bf16
+TC_FN TC_F32 TC_N(ldn_bf16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: st_bf16
+TC_FN void TC_N(st_bf16)(TC_E_U16 *p, TC_F32 v) { TC_N(st_u16)(p, TC_N(bits_bf16)(v)); }
+
+// fn: stn_bf16
+TC_FN void TC_N(stn_bf16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_bf16)(v), n);
+}
+
+// fn: ld_f16
+TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16 *p) {
+#if TC_HW_F16
+    TC_N(f16s) t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return TC_F16_IN(t);
+#else
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_f16)(b);
+#endif
+}
+
+// fn: ldn_f16
+TC_FN TC_F32 TC_N(ldn_f16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_f16)(b);
+}
+
+// fn: st_f16
+TC_FN void TC_N(st_f16)(TC_E_U16 *p, TC_F32 v) {
+#if TC_HW_F16
+    TC_N(f16s) t = TC_F16_OUT(v);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#else
+    TC_N(st_u16)(p, TC_N(bits_f16)(v));
+#endif
+}
+
+// fn: stn_f16
+TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);
+}
+
+// fn: cast_f32_bf16
+TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
+
+// fn: cast_f32_f16
+TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x) {
+#if TC_HW_F16
+    return TC_F16_IN(TC_F16_OUT(x));
+#else
+    return TC_N(of_f16)(TC_N(bits_f16)(x));
+#endif
+}
+
+// fn: cast_i32_bf16
+TC_FN TC_F32 TC_N(cast_i32_bf16)(TC_I32 x) { return TC_N(cast_f32_bf16)(TC_CVT_i32_f32(x)); }
+
+// fn: cast_i32_f16
+TC_FN TC_F32 TC_N(cast_i32_f16)(TC_I32 x) { return TC_N(cast_f32_f16)(TC_CVT_i32_f32(x)); }
 
 // fn: philox_u32
 // Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
@@ -27618,6 +28262,24 @@ TC_FN TC_I32 TC_N(cast_f64_u8)(TC_F64 x) {
     return TC_CVT_f64_i32(x);
 }
 
+// fn: cast_f64_i8
+TC_FN TC_I32 TC_N(cast_f64_i8)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(127)), TC_K_i32(-128));
+}
+
+// fn: cast_f64_i16
+TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));
+}
+
+// fn: cast_f64_f16
+TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); }
+
+// fn: cast_f64_bf16
+TC_FN TC_F32 TC_N(cast_f64_bf16)(TC_F64 x) { return TC_N(cast_f32_bf16)(TC_CVT_f64_f32(x)); }
+
 // fn: cast_f64_bool
 TC_FN TC_I32 TC_N(cast_f64_bool)(TC_F64 x) {
     TC_F64 zero = TC_K_f64(0.0);
@@ -27643,17 +28305,23 @@ TC_FN TC_I32 TC_N(cast_i64_i32)(TC_I64 x) { return TC_CVT_i64_i32(x); }
 // fn: cast_i64_u8
 TC_FN TC_I32 TC_N(cast_i64_u8)(TC_I64 x) { return TC_CVT_i64_i32(x) & 255; }
 
+// fn: cast_i64_i8
+TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_i16
+TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_f16
+TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); }
+
+// fn: cast_i64_bf16
+TC_FN TC_F32 TC_N(cast_i64_bf16)(TC_I64 x) { return TC_N(cast_f32_bf16)(TC_CVT_i64_f32(x)); }
+
 // fn: cast_i64_bool
 TC_FN TC_I32 TC_N(cast_i64_bool)(TC_I64 x) {
     TC_I64 zero = TC_K_i64(0), m = TC_NE_i64(x, zero);
     return TC_B_i64(m);
 }
-
-// fn: cast_u8_f64
-TC_FN TC_F64 TC_N(cast_u8_f64)(TC_I32 x) { return TC_CVT_i32_f64(x); }
-
-// fn: cast_u8_i64
-TC_FN TC_I64 TC_N(cast_u8_i64)(TC_I32 x) { return TC_CVT_i32_i64(x); }
 
 // fn: cast_bool_f64
 TC_FN TC_F64 TC_N(cast_bool_f64)(TC_I32 x) {
@@ -27712,7 +28380,6 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #    define TC__E_i64           int64_t
 #    define TC__FN(x)           TC__LN(x##_fold)
 #    define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c) // f64 rounds twice
-#    define TC__U8(x)           ((x)&255)
 
 // Operand V of class C, and the store of a result.
 #    define TC__POINTERS(V, C, R)                                                          \
@@ -27845,6 +28512,25 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             }                                                                              \
         }
 
+// X_in and X_out: a memory type T, the class C it becomes, and one element each way.
+#    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
+        TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
+            TC__E_##C *d = (TC__E_##C *)to;                                                \
+            const T *s = (const T *)from;                                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
+            for (; i < n; i++) d[i] = IN;                                                  \
+        }                                                                                  \
+        TC__LOOP_FN void TC__LN(X##_out)(void *to, const void *from, int64_t n) {          \
+            T *d = (T *)to;                                                                \
+            const TC__E_##C *s = (const TC__E_##C *)from;                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##X)(d + i, TC_N(ld_##C)(s + i));                                  \
+            for (; i < n; i++) d[i] = OUT;                                                 \
+        }
+
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
         TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
@@ -27904,43 +28590,30 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #if TC__LOOPS_32
 // ---- gen/out/interp_rows32.inc ------------------------------------------
 // include-many: the includer defines TC__LOOP1 and so on. // Generated from gen/tables/ops.def by gen/gen_tables.c.
-TC__LOOP2(ADD_u8, i32, i32, TC__U8(TC_ADD_i32(a, b)))
-TC__FOLD(ADD_u8, i32, TC__U8(TC_ADD_i32(a, b)))
 TC__LOOP2(ADD_i32, i32, i32, TC_ADD_i32(a, b))
 TC__FOLD(ADD_i32, i32, TC_ADD_i32(a, b))
 TC__LOOP2(ADD_f32, f32, f32, TC_ADD_f32(a, b))
 TC__FOLD(ADD_f32, f32, TC_ADD_f32(a, b))
-TC__LOOP2(SUB_u8, i32, i32, TC__U8(TC_SUB_i32(a, b)))
 TC__LOOP2(SUB_i32, i32, i32, TC_SUB_i32(a, b))
 TC__LOOP2(SUB_f32, f32, f32, TC_SUB_f32(a, b))
-TC__LOOP2(MUL_u8, i32, i32, TC__U8(TC_MUL_i32(a, b)))
-TC__FOLD(MUL_u8, i32, TC__U8(TC_MUL_i32(a, b)))
 TC__LOOP2(MUL_i32, i32, i32, TC_MUL_i32(a, b))
 TC__FOLD(MUL_i32, i32, TC_MUL_i32(a, b))
 TC__LOOP2(MUL_f32, f32, f32, TC_MUL_f32(a, b))
 TC__FOLD(MUL_f32, f32, TC_MUL_f32(a, b))
 TC__LOOP2(DIV_f32, f32, f32, a / b)
-TC__LOOP2(FLOOR_DIVIDE_u8, i32, i32, TC__U8(TC_N(floor_divide_i32)(a, b)))
 TC__LOOP2(FLOOR_DIVIDE_i32, i32, i32, TC_N(floor_divide_i32)(a, b))
 TC__LOOP2(FLOOR_DIVIDE_f32, f32, f32, TC_N(floor_divide_f32)(a, b))
-TC__LOOP2(REMAINDER_u8, i32, i32, TC__U8(TC_N(remainder_i32)(a, b)))
 TC__LOOP2(REMAINDER_i32, i32, i32, TC_N(remainder_i32)(a, b))
 TC__LOOP2(REMAINDER_f32, f32, f32, TC_N(remainder_f32)(a, b))
-TC__LOOP2(FMOD_u8, i32, i32, TC__U8(TC_N(fmod_i32)(a, b)))
 TC__LOOP2(FMOD_i32, i32, i32, TC_N(fmod_i32)(a, b))
 TC__LOOP2(FMOD_f32, f32, f32, TC_N(fmod_f32)(a, b))
-TC__LOOP2(POW_u8, i32, i32, TC__U8(TC_N(pow_i32)(a, b)))
 TC__LOOP2(POW_i32, i32, i32, TC_N(pow_i32)(a, b))
 TC__LOOP2(POW_f32, f32, f32, TC_N(pow_f32)(a, b))
 TC__LOOP2(ATAN2_f32, f32, f32, TC_N(atan2_f32)(a, b))
-TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
-TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
 TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
 TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
 TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
 TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
-TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
-TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
 TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
 TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
 TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
@@ -27971,17 +28644,12 @@ TC__FOLD(LOGICAL_OR_bool, i32, a | b)
 TC__LOOP2(LOGICAL_XOR_bool, i32, i32, a ^ b)
 TC__LOOP1(LOGICAL_NOT_bool, i32, i32, TC_NOT(a))
 TC__LOOP_BOOL2(BITWISE_AND_bool, i32, i32, TC__MASK(a & b))
-TC__LOOP2(BITWISE_AND_u8, i32, i32, TC__U8(a & b))
 TC__LOOP2(BITWISE_AND_i32, i32, i32, a & b)
 TC__LOOP_BOOL2(BITWISE_OR_bool, i32, i32, TC__MASK(a | b))
-TC__LOOP2(BITWISE_OR_u8, i32, i32, TC__U8(a | b))
 TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
-TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
-TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
 TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
 TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
@@ -27991,16 +28659,12 @@ TC__LOOP1(ISNAN_f32, i32, f32, TC_B_f32(a != a))
 TC__LOOP_BOOL1(ISFINITE_bool, i32, i32, TC_B_i32(TC_SUB_i32(a, a) == TC_SUB_i32(a, a)))
 TC__LOOP1(ISFINITE_i32, i32, i32, TC_B_i32(TC_SUB_i32(a, a) == TC_SUB_i32(a, a)))
 TC__LOOP1(ISFINITE_f32, i32, f32, TC_B_f32(TC_SUB_f32(a, a) == TC_SUB_f32(a, a)))
-TC__LOOP1(NEG_u8, i32, i32, TC__U8(TC_NEG_i32(a)))
 TC__LOOP1(NEG_i32, i32, i32, TC_NEG_i32(a))
 TC__LOOP1(NEG_f32, f32, f32, TC_NEG_f32(a))
-TC__LOOP1(ABS_u8, i32, i32, TC__U8(TC_N(abs_i32)(a)))
 TC__LOOP1(ABS_i32, i32, i32, TC_N(abs_i32)(a))
 TC__LOOP1(ABS_f32, f32, f32, TC_N(abs_f32)(a))
-TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_N(sign_i32)(a))))
 TC__LOOP1(SIGN_i32, i32, i32, TC_SEL_i32(a != a, a, TC_N(sign_i32)(a)))
 TC__LOOP1(SIGN_f32, f32, f32, TC_SEL_f32(a != a, a, TC_N(sign_f32)(a)))
-TC__LOOP1(SQUARE_u8, i32, i32, TC__U8(TC_MUL_i32(a, a)))
 TC__LOOP1(SQUARE_i32, i32, i32, TC_MUL_i32(a, a))
 TC__LOOP1(SQUARE_f32, f32, f32, TC_MUL_f32(a, a))
 TC__LOOP1(RECIPROCAL_f32, f32, f32, TC_K_f32(1) / a)
@@ -28024,7 +28688,6 @@ TC__LOOP1(COSH_f32, f32, f32, TC_N(cosh_f32)(a))
 TC__LOOP1(TANH_f32, f32, f32, TC_N(tanh_f32)(a))
 TC__LOOP1(ERF_f32, f32, f32, TC_N(erf_f32)(a))
 TC__LOOP1(SIGMOID_f32, f32, f32, TC_N(sigmoid_f32)(a))
-TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a)))
 TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a))
 TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32(a <= TC_K_f32(0), TC_K_f32(0), a))
 TC__LOOP1(GELU_f32, f32, f32, TC_N(gelu_f32)(a))
@@ -28036,48 +28699,50 @@ TC__LOOP1(CEIL_f32, f32, f32, TC_N(ceil_f32)(a))
 TC__LOOP1(ROUND_f32, f32, f32, TC_N(round_f32)(a))
 TC__LOOP1(TRUNC_f32, f32, f32, TC_N(trunc_f32)(a))
 TC__LOOP_BOOL1(BITWISE_NOT_bool, i32, i32, TC__MASK(~a))
-TC__LOOP1(BITWISE_NOT_u8, i32, i32, TC__U8(~a))
 TC__LOOP1(BITWISE_NOT_i32, i32, i32, ~a)
-TC__LOOP1(CAST_bool_u8, i32, i32, TC_N(cast_bool_u8)(a))
 TC__LOOP1(CAST_bool_i32, i32, i32, TC_N(cast_bool_i32)(a))
 TC__LOOP1(CAST_bool_f32, f32, i32, TC_N(cast_bool_f32)(a))
-TC__LOOP1(CAST_u8_bool, i32, i32, TC_N(cast_u8_bool)(a))
-TC__LOOP1(CAST_u8_i32, i32, i32, TC_N(cast_u8_i32)(a))
-TC__LOOP1(CAST_u8_f32, f32, i32, TC_N(cast_u8_f32)(a))
-TC__LOOP1(CAST_i32_bool, i32, i32, TC_N(cast_i32_bool)(a))
-TC__LOOP1(CAST_i32_u8, i32, i32, TC_N(cast_i32_u8)(a))
-TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 TC__LOOP1(CAST_f32_bool, i32, f32, TC_N(cast_f32_bool)(a))
 TC__LOOP1(CAST_f32_u8, i32, f32, TC_N(cast_f32_u8)(a))
+TC__LOOP1(CAST_f32_i8, i32, f32, TC_N(cast_f32_i8)(a))
+TC__LOOP1(CAST_f32_i16, i32, f32, TC_N(cast_f32_i16)(a))
 TC__LOOP1(CAST_f32_i32, i32, f32, TC_N(cast_f32_i32)(a))
+TC__LOOP1(CAST_f32_f16, f32, f32, TC_N(cast_f32_f16)(a))
+TC__LOOP1(CAST_f32_bf16, f32, f32, TC_N(cast_f32_bf16)(a))
+TC__LOOP1(CAST_i32_bool, i32, i32, TC_N(cast_i32_bool)(a))
+TC__LOOP1(CAST_i32_u8, i32, i32, TC_N(cast_i32_u8)(a))
+TC__LOOP1(CAST_i32_i8, i32, i32, TC_N(cast_i32_i8)(a))
+TC__LOOP1(CAST_i32_i16, i32, i32, TC_N(cast_i32_i16)(a))
+TC__LOOP1(CAST_i32_f16, f32, i32, TC_N(cast_i32_f16)(a))
+TC__LOOP1(CAST_i32_bf16, f32, i32, TC_N(cast_i32_bf16)(a))
+TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 
 TC__TILE(f32)
 TC__TILE(i32)
 
-// Bytes of memory to registers and back; the last few one by one, memory may end there.
-TC__LOOP_FN void TC__LN(bool_in)(int32_t *d, const uint8_t *s, int64_t n) {
+// Memory that is narrower than a register, in and out; the last few one by one, memory may end
+// there.
+TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const uint8_t *s = (const uint8_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_bool)(s + i));
     for (; i < n; i++) d[i] = s[i] ? TC__TRUTH : 0;
 }
 
-TC__LOOP_FN void TC__LN(u8_in)(int32_t *d, const uint8_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_u8)(s + i));
-    for (; i < n; i++) d[i] = s[i];
-}
-
-TC__LOOP_FN void TC__LN(bool_out)(uint8_t *d, const int32_t *s, int64_t n) {
+TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
+    uint8_t *d = (uint8_t *)to;
+    const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
     for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
 }
 
-TC__LOOP_FN void TC__LN(u8_out)(uint8_t *d, const int32_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_u8)(d + i, TC_N(ld_i32)(s + i));
-    for (; i < n; i++) d[i] = (uint8_t)(s[i] & 255);
-}
+TC__IN_OUT(u8, uint8_t, i32, s[i], (uint8_t)(s[i] & 255))
+TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
+TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
+TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
+TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
 TC__WORDS(words32)
 
@@ -28197,22 +28862,28 @@ TC__LOOP1(TRUNC_f64, f64, f64, TC_N(trunc_f64)(a))
 TC__LOOP1(BITWISE_NOT_i64, i64, i64, ~a)
 TC__LOOP1(CAST_bool_i64, i64, i32, TC_N(cast_bool_i64)(a))
 TC__LOOP1(CAST_bool_f64, f64, i32, TC_N(cast_bool_f64)(a))
-TC__LOOP1(CAST_u8_i64, i64, i32, TC_N(cast_u8_i64)(a))
-TC__LOOP1(CAST_u8_f64, f64, i32, TC_N(cast_u8_f64)(a))
-TC__LOOP1(CAST_i32_i64, i64, i32, TC_N(cast_i32_i64)(a))
-TC__LOOP1(CAST_i32_f64, f64, i32, TC_N(cast_i32_f64)(a))
-TC__LOOP1(CAST_i64_bool, i32, i64, TC_N(cast_i64_bool)(a))
-TC__LOOP1(CAST_i64_u8, i32, i64, TC_N(cast_i64_u8)(a))
-TC__LOOP1(CAST_i64_i32, i32, i64, TC_N(cast_i64_i32)(a))
-TC__LOOP1(CAST_i64_f32, f32, i64, TC_N(cast_i64_f32)(a))
-TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 TC__LOOP1(CAST_f32_i64, i64, f32, TC_N(cast_f32_i64)(a))
 TC__LOOP1(CAST_f32_f64, f64, f32, TC_N(cast_f32_f64)(a))
 TC__LOOP1(CAST_f64_bool, i32, f64, TC_N(cast_f64_bool)(a))
 TC__LOOP1(CAST_f64_u8, i32, f64, TC_N(cast_f64_u8)(a))
+TC__LOOP1(CAST_f64_i8, i32, f64, TC_N(cast_f64_i8)(a))
+TC__LOOP1(CAST_f64_i16, i32, f64, TC_N(cast_f64_i16)(a))
 TC__LOOP1(CAST_f64_i32, i32, f64, TC_N(cast_f64_i32)(a))
 TC__LOOP1(CAST_f64_i64, i64, f64, TC_N(cast_f64_i64)(a))
+TC__LOOP1(CAST_f64_f16, f32, f64, TC_N(cast_f64_f16)(a))
+TC__LOOP1(CAST_f64_bf16, f32, f64, TC_N(cast_f64_bf16)(a))
 TC__LOOP1(CAST_f64_f32, f32, f64, TC_N(cast_f64_f32)(a))
+TC__LOOP1(CAST_i32_i64, i64, i32, TC_N(cast_i32_i64)(a))
+TC__LOOP1(CAST_i32_f64, f64, i32, TC_N(cast_i32_f64)(a))
+TC__LOOP1(CAST_i64_bool, i32, i64, TC_N(cast_i64_bool)(a))
+TC__LOOP1(CAST_i64_u8, i32, i64, TC_N(cast_i64_u8)(a))
+TC__LOOP1(CAST_i64_i8, i32, i64, TC_N(cast_i64_i8)(a))
+TC__LOOP1(CAST_i64_i16, i32, i64, TC_N(cast_i64_i16)(a))
+TC__LOOP1(CAST_i64_i32, i32, i64, TC_N(cast_i64_i32)(a))
+TC__LOOP1(CAST_i64_f16, f32, i64, TC_N(cast_i64_f16)(a))
+TC__LOOP1(CAST_i64_bf16, f32, i64, TC_N(cast_i64_bf16)(a))
+TC__LOOP1(CAST_i64_f32, f32, i64, TC_N(cast_i64_f32)(a))
+TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 
 TC__TILE(f64)
 TC__TILE(i64)
@@ -28240,19 +28911,18 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 
 // ---- gen/out/interp_table.inc -------------------------------------------
 // include-many: the includer defines TC__LN and TC__FN. // Generated from gen/tables/ops.def by gen/gen_tables.c.
-#ifndef TC__COLS_none
-#define TC__COLS_promote(F, ID) {NULL, F(ID##_u8), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_floating(F, ID) {NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_rounding(F, ID) {NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_compare(F, ID) {F(ID##_bool), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL}
-#define TC__COLS_bits(F, ID) {F(ID##_bool), F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
-#define TC__COLS_shift(F, ID) {NULL, F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
-#define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_none {NULL, NULL, NULL, NULL, NULL, NULL}
+#ifndef TC__COLS_promote
+#define TC__COLS_promote(F, ID) {NULL, NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_floating(F, ID) {NULL, NULL, NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_rounding(F, ID) {NULL, NULL, NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_compare(F, ID) {F(ID##_bool), NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+#define TC__COLS_bits(F, ID) {F(ID##_bool), NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), NULL, NULL, NULL, NULL}
+#define TC__COLS_shift(F, ID) {NULL, NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), NULL, NULL, NULL, NULL}
+#define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
 
 #endif
-static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
+static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     TC__COLS_promote(TC__LN, ADD),
     TC__COLS_promote(TC__LN, SUB),
     TC__COLS_promote(TC__LN, MUL),
@@ -28318,178 +28988,199 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_rounding(TC__LN, ROUND),
     TC__COLS_rounding(TC__LN, TRUNC),
     TC__COLS_bits(TC__LN, BITWISE_NOT),
-    TC__COLS_none,  // CAST
-    TC__COLS_none,  // INPUT
-    TC__COLS_none,  // CONST
-    TC__COLS_none,  // ARG
-    TC__COLS_none,  // IOTA
-    TC__COLS_none,  // RANDOM
-    TC__COLS_none,  // RESHAPE
-    TC__COLS_none,  // PERMUTE
-    TC__COLS_none,  // EXPAND
-    TC__COLS_none,  // SLICE
-    TC__COLS_none,  // PAD
-    TC__COLS_none,  // WINDOW
-    TC__COLS_none,  // CAT
-    TC__COLS_none,  // TAKE
-    TC__COLS_none,  // GATHER
-    TC__COLS_none,  // SUM
-    TC__COLS_none,  // PROD
-    TC__COLS_none,  // AMAX
-    TC__COLS_none,  // AMIN
-    TC__COLS_none,  // ANY
-    TC__COLS_none,  // ALL
-    TC__COLS_none,  // ARGMAX
-    TC__COLS_none,  // ARGMIN
-    TC__COLS_none,  // MATMUL
-    TC__COLS_none,  // CUSTOM
-    TC__COLS_none,  // LOAD
-    TC__COLS_none,  // STORE
-    TC__COLS_none,  // INDEX
-    TC__COLS_none,  // CHECK
-    TC__COLS_none,  // VALID
-    TC__COLS_none,  // ACC
-    TC__COLS_none,  // FOR
-    TC__COLS_none,  // END
-    TC__COLS_none,  // NEW
-    TC__COLS_none,  // COMBINE
-    TC__COLS_none,  // CONTRACT
-    TC__COLS_none,  // CALL
-    TC__COLS_none,  // COPY_
-    TC__COLS_none,  // KEEP
-    TC__COLS_none,  // BREAK
-    TC__COLS_none,  // FINISH
+    {NULL},  // CAST
+    {NULL},  // INPUT
+    {NULL},  // CONST
+    {NULL},  // ARG
+    {NULL},  // IOTA
+    {NULL},  // RANDOM
+    {NULL},  // RESHAPE
+    {NULL},  // PERMUTE
+    {NULL},  // EXPAND
+    {NULL},  // SLICE
+    {NULL},  // PAD
+    {NULL},  // WINDOW
+    {NULL},  // CAT
+    {NULL},  // TAKE
+    {NULL},  // GATHER
+    {NULL},  // SUM
+    {NULL},  // PROD
+    {NULL},  // AMAX
+    {NULL},  // AMIN
+    {NULL},  // ANY
+    {NULL},  // ALL
+    {NULL},  // ARGMAX
+    {NULL},  // ARGMIN
+    {NULL},  // MATMUL
+    {NULL},  // CUSTOM
+    {NULL},  // LOAD
+    {NULL},  // STORE
+    {NULL},  // INDEX
+    {NULL},  // CHECK
+    {NULL},  // VALID
+    {NULL},  // ACC
+    {NULL},  // FOR
+    {NULL},  // END
+    {NULL},  // NEW
+    {NULL},  // COMBINE
+    {NULL},  // CONTRACT
+    {NULL},  // CALL
+    {NULL},  // COPY_
+    {NULL},  // KEEP
+    {NULL},  // BREAK
+    {NULL},  // FINISH
 };
 
-static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
+static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     TC__COLS_promote(TC__FN, ADD),
-    TC__COLS_none,  // SUB
+    {NULL},  // SUB
     TC__COLS_promote(TC__FN, MUL),
-    TC__COLS_none,  // DIV
-    TC__COLS_none,  // FLOOR_DIVIDE
-    TC__COLS_none,  // REMAINDER
-    TC__COLS_none,  // FMOD
-    TC__COLS_none,  // POW
-    TC__COLS_none,  // ATAN2
+    {NULL},  // DIV
+    {NULL},  // FLOOR_DIVIDE
+    {NULL},  // REMAINDER
+    {NULL},  // FMOD
+    {NULL},  // POW
+    {NULL},  // ATAN2
     TC__COLS_promote(TC__FN, MAXIMUM),
     TC__COLS_promote(TC__FN, MINIMUM),
-    TC__COLS_none,  // FMA
-    TC__COLS_none,  // EQ
-    TC__COLS_none,  // NE
-    TC__COLS_none,  // LT
-    TC__COLS_none,  // LE
-    TC__COLS_none,  // GT
-    TC__COLS_none,  // GE
+    {NULL},  // FMA
+    {NULL},  // EQ
+    {NULL},  // NE
+    {NULL},  // LT
+    {NULL},  // LE
+    {NULL},  // GT
+    {NULL},  // GE
     TC__COLS_logic(TC__FN, LOGICAL_AND),
     TC__COLS_logic(TC__FN, LOGICAL_OR),
-    TC__COLS_none,  // LOGICAL_XOR
-    TC__COLS_none,  // LOGICAL_NOT
-    TC__COLS_none,  // BITWISE_AND
-    TC__COLS_none,  // BITWISE_OR
-    TC__COLS_none,  // BITWISE_XOR
-    TC__COLS_none,  // BITWISE_LEFT_SHIFT
-    TC__COLS_none,  // BITWISE_RIGHT_SHIFT
-    TC__COLS_none,  // WHERE
-    TC__COLS_none,  // ISNAN
-    TC__COLS_none,  // ISFINITE
-    TC__COLS_none,  // NEG
-    TC__COLS_none,  // ABS
-    TC__COLS_none,  // SIGN
-    TC__COLS_none,  // SQUARE
-    TC__COLS_none,  // RECIPROCAL
-    TC__COLS_none,  // SQRT
-    TC__COLS_none,  // RSQRT
-    TC__COLS_none,  // EXP
-    TC__COLS_none,  // EXP2
-    TC__COLS_none,  // EXPM1
-    TC__COLS_none,  // LOG
-    TC__COLS_none,  // LOG2
-    TC__COLS_none,  // LOG10
-    TC__COLS_none,  // LOG1P
-    TC__COLS_none,  // SIN
-    TC__COLS_none,  // COS
-    TC__COLS_none,  // TAN
-    TC__COLS_none,  // ASIN
-    TC__COLS_none,  // ACOS
-    TC__COLS_none,  // ATAN
-    TC__COLS_none,  // SINH
-    TC__COLS_none,  // COSH
-    TC__COLS_none,  // TANH
-    TC__COLS_none,  // ERF
-    TC__COLS_none,  // SIGMOID
-    TC__COLS_none,  // RELU
-    TC__COLS_none,  // GELU
-    TC__COLS_none,  // GELU_TANH
-    TC__COLS_none,  // SILU
-    TC__COLS_none,  // SOFTPLUS
-    TC__COLS_none,  // FLOOR
-    TC__COLS_none,  // CEIL
-    TC__COLS_none,  // ROUND
-    TC__COLS_none,  // TRUNC
-    TC__COLS_none,  // BITWISE_NOT
-    TC__COLS_none,  // CAST
-    TC__COLS_none,  // INPUT
-    TC__COLS_none,  // CONST
-    TC__COLS_none,  // ARG
-    TC__COLS_none,  // IOTA
-    TC__COLS_none,  // RANDOM
-    TC__COLS_none,  // RESHAPE
-    TC__COLS_none,  // PERMUTE
-    TC__COLS_none,  // EXPAND
-    TC__COLS_none,  // SLICE
-    TC__COLS_none,  // PAD
-    TC__COLS_none,  // WINDOW
-    TC__COLS_none,  // CAT
-    TC__COLS_none,  // TAKE
-    TC__COLS_none,  // GATHER
-    TC__COLS_none,  // SUM
-    TC__COLS_none,  // PROD
-    TC__COLS_none,  // AMAX
-    TC__COLS_none,  // AMIN
-    TC__COLS_none,  // ANY
-    TC__COLS_none,  // ALL
-    TC__COLS_none,  // ARGMAX
-    TC__COLS_none,  // ARGMIN
-    TC__COLS_none,  // MATMUL
-    TC__COLS_none,  // CUSTOM
-    TC__COLS_none,  // LOAD
-    TC__COLS_none,  // STORE
-    TC__COLS_none,  // INDEX
-    TC__COLS_none,  // CHECK
-    TC__COLS_none,  // VALID
-    TC__COLS_none,  // ACC
-    TC__COLS_none,  // FOR
-    TC__COLS_none,  // END
-    TC__COLS_none,  // NEW
-    TC__COLS_none,  // COMBINE
-    TC__COLS_none,  // CONTRACT
-    TC__COLS_none,  // CALL
-    TC__COLS_none,  // COPY_
-    TC__COLS_none,  // KEEP
-    TC__COLS_none,  // BREAK
-    TC__COLS_none,  // FINISH
+    {NULL},  // LOGICAL_XOR
+    {NULL},  // LOGICAL_NOT
+    {NULL},  // BITWISE_AND
+    {NULL},  // BITWISE_OR
+    {NULL},  // BITWISE_XOR
+    {NULL},  // BITWISE_LEFT_SHIFT
+    {NULL},  // BITWISE_RIGHT_SHIFT
+    {NULL},  // WHERE
+    {NULL},  // ISNAN
+    {NULL},  // ISFINITE
+    {NULL},  // NEG
+    {NULL},  // ABS
+    {NULL},  // SIGN
+    {NULL},  // SQUARE
+    {NULL},  // RECIPROCAL
+    {NULL},  // SQRT
+    {NULL},  // RSQRT
+    {NULL},  // EXP
+    {NULL},  // EXP2
+    {NULL},  // EXPM1
+    {NULL},  // LOG
+    {NULL},  // LOG2
+    {NULL},  // LOG10
+    {NULL},  // LOG1P
+    {NULL},  // SIN
+    {NULL},  // COS
+    {NULL},  // TAN
+    {NULL},  // ASIN
+    {NULL},  // ACOS
+    {NULL},  // ATAN
+    {NULL},  // SINH
+    {NULL},  // COSH
+    {NULL},  // TANH
+    {NULL},  // ERF
+    {NULL},  // SIGMOID
+    {NULL},  // RELU
+    {NULL},  // GELU
+    {NULL},  // GELU_TANH
+    {NULL},  // SILU
+    {NULL},  // SOFTPLUS
+    {NULL},  // FLOOR
+    {NULL},  // CEIL
+    {NULL},  // ROUND
+    {NULL},  // TRUNC
+    {NULL},  // BITWISE_NOT
+    {NULL},  // CAST
+    {NULL},  // INPUT
+    {NULL},  // CONST
+    {NULL},  // ARG
+    {NULL},  // IOTA
+    {NULL},  // RANDOM
+    {NULL},  // RESHAPE
+    {NULL},  // PERMUTE
+    {NULL},  // EXPAND
+    {NULL},  // SLICE
+    {NULL},  // PAD
+    {NULL},  // WINDOW
+    {NULL},  // CAT
+    {NULL},  // TAKE
+    {NULL},  // GATHER
+    {NULL},  // SUM
+    {NULL},  // PROD
+    {NULL},  // AMAX
+    {NULL},  // AMIN
+    {NULL},  // ANY
+    {NULL},  // ALL
+    {NULL},  // ARGMAX
+    {NULL},  // ARGMIN
+    {NULL},  // MATMUL
+    {NULL},  // CUSTOM
+    {NULL},  // LOAD
+    {NULL},  // STORE
+    {NULL},  // INDEX
+    {NULL},  // CHECK
+    {NULL},  // VALID
+    {NULL},  // ACC
+    {NULL},  // FOR
+    {NULL},  // END
+    {NULL},  // NEW
+    {NULL},  // COMBINE
+    {NULL},  // CONTRACT
+    {NULL},  // CALL
+    {NULL},  // COPY_
+    {NULL},  // KEEP
+    {NULL},  // BREAK
+    {NULL},  // FINISH
 };
 
-static const tc__block_fn TC__LN(cast)[TC__LOOP_DTYPES][TC__LOOP_DTYPES] = {
-    {NULL, TC__LN(CAST_bool_u8), TC__LN(CAST_bool_i32),
-     TC__LN(CAST_bool_i64), TC__LN(CAST_bool_f32), TC__LN(CAST_bool_f64)},
-    {TC__LN(CAST_u8_bool), NULL, TC__LN(CAST_u8_i32),
-     TC__LN(CAST_u8_i64), TC__LN(CAST_u8_f32), TC__LN(CAST_u8_f64)},
-    {TC__LN(CAST_i32_bool), TC__LN(CAST_i32_u8), NULL,
-     TC__LN(CAST_i32_i64), TC__LN(CAST_i32_f32), TC__LN(CAST_i32_f64)},
-    {TC__LN(CAST_i64_bool), TC__LN(CAST_i64_u8), TC__LN(CAST_i64_i32),
-     NULL, TC__LN(CAST_i64_f32), TC__LN(CAST_i64_f64)},
-    {TC__LN(CAST_f32_bool), TC__LN(CAST_f32_u8), TC__LN(CAST_f32_i32),
-     TC__LN(CAST_f32_i64), NULL, TC__LN(CAST_f32_f64)},
-    {TC__LN(CAST_f64_bool), TC__LN(CAST_f64_u8), TC__LN(CAST_f64_i32),
-     TC__LN(CAST_f64_i64), TC__LN(CAST_f64_f32), NULL},
+static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT] = {
+    {NULL, TC__LN(CAST_bool_i32), TC__LN(CAST_bool_i32), TC__LN(CAST_bool_i32),
+     TC__LN(CAST_bool_i32), TC__LN(CAST_bool_i64), TC__LN(CAST_bool_f32), TC__LN(CAST_bool_f32),
+     TC__LN(CAST_bool_f32), TC__LN(CAST_bool_f64)},
+    {TC__LN(CAST_f32_bool), TC__LN(CAST_f32_u8), TC__LN(CAST_f32_i8), TC__LN(CAST_f32_i16),
+     TC__LN(CAST_f32_i32), TC__LN(CAST_f32_i64), TC__LN(CAST_f32_f16), TC__LN(CAST_f32_bf16),
+     NULL, TC__LN(CAST_f32_f64)},
+    {TC__LN(CAST_f64_bool), TC__LN(CAST_f64_u8), TC__LN(CAST_f64_i8), TC__LN(CAST_f64_i16),
+     TC__LN(CAST_f64_i32), TC__LN(CAST_f64_i64), TC__LN(CAST_f64_f16), TC__LN(CAST_f64_bf16),
+     TC__LN(CAST_f64_f32), NULL},
+    {TC__LN(CAST_i32_bool), TC__LN(CAST_i32_u8), TC__LN(CAST_i32_i8), TC__LN(CAST_i32_i16),
+     NULL, TC__LN(CAST_i32_i64), TC__LN(CAST_i32_f16), TC__LN(CAST_i32_bf16),
+     TC__LN(CAST_i32_f32), TC__LN(CAST_i32_f64)},
+    {TC__LN(CAST_i64_bool), TC__LN(CAST_i64_u8), TC__LN(CAST_i64_i8), TC__LN(CAST_i64_i16),
+     TC__LN(CAST_i64_i32), NULL, TC__LN(CAST_i64_f16), TC__LN(CAST_i64_bf16),
+     TC__LN(CAST_i64_f32), TC__LN(CAST_i64_f64)},
 };
 
 // The table of an instruction set from the loops named by TC__LN.
 #define TC__ISA(NAME, LANES, TRUTH)                                                        \
     {                                                                                      \
-        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold), TC__LN(cast),                       \
-            {TC__LN(bool_in), TC__LN(u8_in)}, {TC__LN(bool_out), TC__LN(u8_out)},          \
+        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold), TC__LN(cast), {TC__LN(bool_in),     \
+                                                                      TC__LN(u8_in),       \
+                                                                      TC__LN(i8_in),       \
+                                                                      TC__LN(i16_in),      \
+                                                                      NULL,                \
+                                                                      NULL,                \
+                                                                      TC__LN(f16_in),      \
+                                                                      TC__LN(bf16_in),     \
+                                                                      NULL,                \
+                                                                      NULL},               \
+            {TC__LN(bool_out),                                                             \
+             TC__LN(u8_out),                                                               \
+             TC__LN(i8_out),                                                               \
+             TC__LN(i16_out),                                                              \
+             NULL,                                                                         \
+             NULL,                                                                         \
+             TC__LN(f16_out),                                                              \
+             TC__LN(bf16_out),                                                             \
+             NULL,                                                                         \
+             NULL},                                                                        \
             {{TC__LN(uniform_f32), TC__LN(uniform_f64)},                                   \
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
         {                                                                                  \
@@ -28519,14 +29210,14 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #    define TC__LOOPS_SCALAR 0
 #    if TC__X86
 #        define TC_ISA_AVX2 1
-#        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
-#        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
-#        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
+#        define TC_FN       __attribute__((unused, target("avx2,fma,f16c"))) static inline
+#        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma,f16c"))) static
+#        define TC__LOOP_FN __attribute__((target("avx2,fma,f16c"))) static
 // gcc 13 forgets the target of such a function, under a pragma of optimisations, unless it
 // is inlined.
 #        undef TC__LOOP_PART
 #        define TC__LOOP_PART                                                              \
-            __attribute__((target("avx2,fma"), always_inline)) static inline
+            __attribute__((target("avx2,fma,f16c"), always_inline)) static inline
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline)) static
@@ -28613,10 +29304,14 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_EQ_i64
 #undef TC_E_F32
 #undef TC_E_F64
+#undef TC_E_I16
 #undef TC_E_I32
 #undef TC_E_I64
+#undef TC_E_U16
 #undef TC_E_U32
 #undef TC_E_U64
+#undef TC_F16_IN
+#undef TC_F16_OUT
 #undef TC_F32
 #undef TC_F64
 #undef TC_FIRST
@@ -28635,6 +29330,7 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #undef TC_GT_f64
 #undef TC_GT_i32
 #undef TC_GT_i64
+#undef TC_HW_F16
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
@@ -28743,6 +29439,8 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #define TC_E_U32 __UINT32_TYPE__
 #define TC_E_I64 __INT64_TYPE__
 #define TC_E_U64 __UINT64_TYPE__
+#define TC_E_I16 __INT16_TYPE__
+#define TC_E_U16 __UINT16_TYPE__
 
 typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));
 typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));
@@ -28771,6 +29469,11 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
 #define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
+#if TC_W == 8 && defined(__clang__) // which has no builtin of that name for eight lanes
+#define TC_HW_F16 0
+#else
+#define TC_HW_F16 (TC_ISA_AVX2 && TC_W >= 8)
+#endif
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
@@ -29392,6 +30095,103 @@ TC_FN TC_I32 TC_N(ldn_bool)(const __UINT8_TYPE__ *p, int n) {
 
 // fn: stn_bool stn_u8
 TC_FN void TC_N(stn_bool)(__UINT8_TYPE__ *p, TC_I32 v, int n) { TC_N(stn_u8)(p, v & 1, n); }
+
+// fn: ld_i8 ld_u8
+TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {
+    TC_I32 v = TC_N(ld_u8)((const __UINT8_TYPE__ *)p);
+    return (v ^ 128) - 128;
+}
+
+// fn: st_i8 st_u8
+TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }
+
+// fn: ldn_i8 ld_i8
+TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {
+    __INT8_TYPE__ t[TC_W] = {0};
+    int i;
+    for (i = 0; i < n; i++) t[i] = p[i];
+    return TC_N(ld_i8)(t);
+}
+
+// fn: stn_i8 stn_u8
+TC_FN void TC_N(stn_i8)(__INT8_TYPE__ *p, TC_I32 v, int n) {
+    TC_N(stn_u8)((__UINT8_TYPE__ *)p, v, n);
+}
+
+// fn: ld_u16
+// 16-bit words as 0..65535.
+TC_FN TC_I32 TC_N(ld_u16)(const __UINT16_TYPE__ *p) {
+#if TC_W == 16 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    TC_I32 zero = {0};
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return __builtin_ia32_pmovzxwd512_mask(t, zero, -1);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(16)));
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return (TC_I32)__builtin_ia32_pmovzxwd256(t);
+#else
+    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return __builtin_convertvector(t, TC_I32);
+#endif
+}
+
+// fn: st_u16
+// The low word of every lane.
+TC_FN void TC_N(st_u16)(__UINT16_TYPE__ *p, TC_I32 v) {
+#if TC_W == 16 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    words t = {0};
+    t = __builtin_ia32_pmovdw512_mask(v, t, -1);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef int ints __attribute__((vector_size(16)));
+    typedef short words __attribute__((vector_size(16)));
+    union {
+        TC_I32 all;
+        ints half[2];
+    } t;
+    words w;
+    t.all = v & 65535;
+    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);
+    __builtin_memcpy(p, &w, 2 * TC_W);
+#else
+    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+    words t = __builtin_convertvector(v, words);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#endif
+}
+
+// fn: ldn_u16 ld_u16
+TC_FN TC_I32 TC_N(ldn_u16)(const __UINT16_TYPE__ *p, int n) {
+    __UINT16_TYPE__ t[TC_W] = {0};
+    int i;
+    for (i = 0; i < n; i++) t[i] = p[i];
+    return TC_N(ld_u16)(t);
+}
+
+// fn: stn_u16 st_u16
+TC_FN void TC_N(stn_u16)(__UINT16_TYPE__ *p, TC_I32 v, int n) {
+    __UINT16_TYPE__ t[TC_W];
+    int i;
+    TC_N(st_u16)(t, v);
+    for (i = 0; i < n; i++) p[i] = t[i];
+}
+
+// f16 where the CPU converts it: eight or sixteen at a time.
+#if TC_W == 16
+typedef short TC_N(f16s) __attribute__((vector_size(32)));
+#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps512_mask(t, __extension__(TC_F32){0}, -1, 4)
+#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph512_mask(v, 0, __extension__(TC_N(f16s)){0}, -1)
+#elif TC_HW_F16
+typedef short TC_N(f16s) __attribute__((vector_size(16)));
+#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps256(t)
+#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph256(v, 0)
+#endif
 
 // fn: splat_f32
 TC_FN TC_F32 TC_N(splat_f32)(float x) { return x - __extension__(TC_F32){0}; }
@@ -30496,8 +31296,8 @@ TC_FN TC_I32 TC_N(minimum_i32)(TC_I32 a, TC_I32 b) {
     return TC_SEL_i32(TC_LT_i32(a, b), a, b);
 }
 
-// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x !=
-// 0.
+// Casts, from what a register holds. Float to integer saturates and NaN gives 0; integers wrap; to
+// bool is x != 0; to a half rounds to nearest even, by way of f32.
 
 // fn: cast_f32_i32
 TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
@@ -30515,6 +31315,22 @@ TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
+// fn: cast_f32_i8
+TC_FN TC_I32 TC_N(cast_f32_i8)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-128.0f), high = TC_K_f32(127.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
+// fn: cast_f32_i16
+TC_FN TC_I32 TC_N(cast_f32_i16)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-32768.0f), high = TC_K_f32(32767.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
 // fn: cast_f32_bool
 TC_FN TC_I32 TC_N(cast_f32_bool)(TC_F32 x) {
     TC_F32 zero = TC_K_f32(0.0f);
@@ -30527,20 +31343,17 @@ TC_FN TC_F32 TC_N(cast_i32_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
 // fn: cast_i32_u8
 TC_FN TC_I32 TC_N(cast_i32_u8)(TC_I32 x) { return x & 255; }
 
+// fn: cast_i32_i8
+TC_FN TC_I32 TC_N(cast_i32_i8)(TC_I32 x) { return ((x & 255) ^ 128) - 128; }
+
+// fn: cast_i32_i16
+TC_FN TC_I32 TC_N(cast_i32_i16)(TC_I32 x) { return ((x & 65535) ^ 32768) - 32768; }
+
 // fn: cast_i32_bool
 TC_FN TC_I32 TC_N(cast_i32_bool)(TC_I32 x) {
     TC_I32 zero = TC_K_i32(0);
     return TC_B_i32(TC_NE_i32(x, zero));
 }
-
-// fn: cast_u8_f32
-TC_FN TC_F32 TC_N(cast_u8_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
-
-// fn: cast_u8_i32
-TC_FN TC_I32 TC_N(cast_u8_i32)(TC_I32 x) { return x; }
-
-// fn: cast_u8_bool cast_i32_bool
-TC_FN TC_I32 TC_N(cast_u8_bool)(TC_I32 x) { return TC_N(cast_i32_bool)(x); }
 
 // fn: cast_bool_f32
 TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
@@ -30550,8 +31363,130 @@ TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
 // fn: cast_bool_i32
 TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 
-// fn: cast_bool_u8
-TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
+// 16 bits in memory.
+
+// fn: ld_i16
+TC_FN TC_I32 TC_N(ld_i16)(const TC_E_I16 *p) {
+    TC_I32 v = TC_N(ld_u16)((const TC_E_U16 *)p);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: ldn_i16
+TC_FN TC_I32 TC_N(ldn_i16)(const TC_E_I16 *p, int n) {
+    TC_I32 v = TC_N(ldn_u16)((const TC_E_U16 *)p, n);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: st_i16
+TC_FN void TC_N(st_i16)(TC_E_I16 *p, TC_I32 v) { TC_N(st_u16)((TC_E_U16 *)p, v); }
+
+// fn: stn_i16
+TC_FN void TC_N(stn_i16)(TC_E_I16 *p, TC_I32 v, int n) {
+    TC_N(stn_u16)((TC_E_U16 *)p, v, n);
+}
+
+// fn: bits_bf16
+// x rounded to bf16, as its 16 bits.
+TC_FN TC_I32 TC_N(bits_bf16)(TC_F32 x) {
+    TC_U32 u = (TC_U32)TC_BITS_f32(x);
+    TC_I32 near = (TC_I32)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16), nan = (TC_I32)(u >> 16) | 64;
+    return TC_SEL_i32(TC_EQ_f32(x, x), near, nan);
+}
+
+// fn: of_bf16
+TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)b << 16)); }
+
+// fn: bits_f16
+// x rounded to f16, as its 16 bits. Subnormals are whole numbers of 2^-24, the last place of 0.5.
+TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
+    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
+    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
+    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
+    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
+    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
+    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7e00));
+    return y | sign;
+}
+
+// fn: of_f16
+TC_FN TC_F32 TC_N(of_f16)(TC_I32 b) {
+    TC_I32 a = b & 0x7fff, top = TC_K_i32(0x7bff), none = TC_K_i32(0), y;
+    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 13)) * 5192296858534827628530496329220096.0f;
+    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 0x8000u) << 16));
+}
+
+// fn: ld_bf16
+TC_FN TC_F32 TC_N(ld_bf16)(const TC_E_U16 *p) {
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: ldn_bf16
+TC_FN TC_F32 TC_N(ldn_bf16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: st_bf16
+TC_FN void TC_N(st_bf16)(TC_E_U16 *p, TC_F32 v) { TC_N(st_u16)(p, TC_N(bits_bf16)(v)); }
+
+// fn: stn_bf16
+TC_FN void TC_N(stn_bf16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_bf16)(v), n);
+}
+
+// fn: ld_f16
+TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16 *p) {
+#if TC_HW_F16
+    TC_N(f16s) t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return TC_F16_IN(t);
+#else
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_f16)(b);
+#endif
+}
+
+// fn: ldn_f16
+TC_FN TC_F32 TC_N(ldn_f16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_f16)(b);
+}
+
+// fn: st_f16
+TC_FN void TC_N(st_f16)(TC_E_U16 *p, TC_F32 v) {
+#if TC_HW_F16
+    TC_N(f16s) t = TC_F16_OUT(v);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#else
+    TC_N(st_u16)(p, TC_N(bits_f16)(v));
+#endif
+}
+
+// fn: stn_f16
+TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);
+}
+
+// fn: cast_f32_bf16
+TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
+
+// fn: cast_f32_f16
+TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x) {
+#if TC_HW_F16
+    return TC_F16_IN(TC_F16_OUT(x));
+#else
+    return TC_N(of_f16)(TC_N(bits_f16)(x));
+#endif
+}
+
+// fn: cast_i32_bf16
+TC_FN TC_F32 TC_N(cast_i32_bf16)(TC_I32 x) { return TC_N(cast_f32_bf16)(TC_CVT_i32_f32(x)); }
+
+// fn: cast_i32_f16
+TC_FN TC_F32 TC_N(cast_i32_f16)(TC_I32 x) { return TC_N(cast_f32_f16)(TC_CVT_i32_f32(x)); }
 
 // fn: philox_u32
 // Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
@@ -31623,6 +32558,24 @@ TC_FN TC_I32 TC_N(cast_f64_u8)(TC_F64 x) {
     return TC_CVT_f64_i32(x);
 }
 
+// fn: cast_f64_i8
+TC_FN TC_I32 TC_N(cast_f64_i8)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(127)), TC_K_i32(-128));
+}
+
+// fn: cast_f64_i16
+TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));
+}
+
+// fn: cast_f64_f16
+TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); }
+
+// fn: cast_f64_bf16
+TC_FN TC_F32 TC_N(cast_f64_bf16)(TC_F64 x) { return TC_N(cast_f32_bf16)(TC_CVT_f64_f32(x)); }
+
 // fn: cast_f64_bool
 TC_FN TC_I32 TC_N(cast_f64_bool)(TC_F64 x) {
     TC_F64 zero = TC_K_f64(0.0);
@@ -31648,17 +32601,23 @@ TC_FN TC_I32 TC_N(cast_i64_i32)(TC_I64 x) { return TC_CVT_i64_i32(x); }
 // fn: cast_i64_u8
 TC_FN TC_I32 TC_N(cast_i64_u8)(TC_I64 x) { return TC_CVT_i64_i32(x) & 255; }
 
+// fn: cast_i64_i8
+TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_i16
+TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_f16
+TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); }
+
+// fn: cast_i64_bf16
+TC_FN TC_F32 TC_N(cast_i64_bf16)(TC_I64 x) { return TC_N(cast_f32_bf16)(TC_CVT_i64_f32(x)); }
+
 // fn: cast_i64_bool
 TC_FN TC_I32 TC_N(cast_i64_bool)(TC_I64 x) {
     TC_I64 zero = TC_K_i64(0), m = TC_NE_i64(x, zero);
     return TC_B_i64(m);
 }
-
-// fn: cast_u8_f64
-TC_FN TC_F64 TC_N(cast_u8_f64)(TC_I32 x) { return TC_CVT_i32_f64(x); }
-
-// fn: cast_u8_i64
-TC_FN TC_I64 TC_N(cast_u8_i64)(TC_I32 x) { return TC_CVT_i32_i64(x); }
 
 // fn: cast_bool_f64
 TC_FN TC_F64 TC_N(cast_bool_f64)(TC_I32 x) {
@@ -31717,7 +32676,6 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #    define TC__E_i64           int64_t
 #    define TC__FN(x)           TC__LN(x##_fold)
 #    define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c) // f64 rounds twice
-#    define TC__U8(x)           ((x)&255)
 
 // Operand V of class C, and the store of a result.
 #    define TC__POINTERS(V, C, R)                                                          \
@@ -31850,6 +32808,25 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             }                                                                              \
         }
 
+// X_in and X_out: a memory type T, the class C it becomes, and one element each way.
+#    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
+        TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
+            TC__E_##C *d = (TC__E_##C *)to;                                                \
+            const T *s = (const T *)from;                                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
+            for (; i < n; i++) d[i] = IN;                                                  \
+        }                                                                                  \
+        TC__LOOP_FN void TC__LN(X##_out)(void *to, const void *from, int64_t n) {          \
+            T *d = (T *)to;                                                                \
+            const TC__E_##C *s = (const TC__E_##C *)from;                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##X)(d + i, TC_N(ld_##C)(s + i));                                  \
+            for (; i < n; i++) d[i] = OUT;                                                 \
+        }
+
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
         TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
@@ -31909,43 +32886,30 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #if TC__LOOPS_32
 // ---- gen/out/interp_rows32.inc ------------------------------------------
 // include-many: the includer defines TC__LOOP1 and so on. // Generated from gen/tables/ops.def by gen/gen_tables.c.
-TC__LOOP2(ADD_u8, i32, i32, TC__U8(TC_ADD_i32(a, b)))
-TC__FOLD(ADD_u8, i32, TC__U8(TC_ADD_i32(a, b)))
 TC__LOOP2(ADD_i32, i32, i32, TC_ADD_i32(a, b))
 TC__FOLD(ADD_i32, i32, TC_ADD_i32(a, b))
 TC__LOOP2(ADD_f32, f32, f32, TC_ADD_f32(a, b))
 TC__FOLD(ADD_f32, f32, TC_ADD_f32(a, b))
-TC__LOOP2(SUB_u8, i32, i32, TC__U8(TC_SUB_i32(a, b)))
 TC__LOOP2(SUB_i32, i32, i32, TC_SUB_i32(a, b))
 TC__LOOP2(SUB_f32, f32, f32, TC_SUB_f32(a, b))
-TC__LOOP2(MUL_u8, i32, i32, TC__U8(TC_MUL_i32(a, b)))
-TC__FOLD(MUL_u8, i32, TC__U8(TC_MUL_i32(a, b)))
 TC__LOOP2(MUL_i32, i32, i32, TC_MUL_i32(a, b))
 TC__FOLD(MUL_i32, i32, TC_MUL_i32(a, b))
 TC__LOOP2(MUL_f32, f32, f32, TC_MUL_f32(a, b))
 TC__FOLD(MUL_f32, f32, TC_MUL_f32(a, b))
 TC__LOOP2(DIV_f32, f32, f32, a / b)
-TC__LOOP2(FLOOR_DIVIDE_u8, i32, i32, TC__U8(TC_N(floor_divide_i32)(a, b)))
 TC__LOOP2(FLOOR_DIVIDE_i32, i32, i32, TC_N(floor_divide_i32)(a, b))
 TC__LOOP2(FLOOR_DIVIDE_f32, f32, f32, TC_N(floor_divide_f32)(a, b))
-TC__LOOP2(REMAINDER_u8, i32, i32, TC__U8(TC_N(remainder_i32)(a, b)))
 TC__LOOP2(REMAINDER_i32, i32, i32, TC_N(remainder_i32)(a, b))
 TC__LOOP2(REMAINDER_f32, f32, f32, TC_N(remainder_f32)(a, b))
-TC__LOOP2(FMOD_u8, i32, i32, TC__U8(TC_N(fmod_i32)(a, b)))
 TC__LOOP2(FMOD_i32, i32, i32, TC_N(fmod_i32)(a, b))
 TC__LOOP2(FMOD_f32, f32, f32, TC_N(fmod_f32)(a, b))
-TC__LOOP2(POW_u8, i32, i32, TC__U8(TC_N(pow_i32)(a, b)))
 TC__LOOP2(POW_i32, i32, i32, TC_N(pow_i32)(a, b))
 TC__LOOP2(POW_f32, f32, f32, TC_N(pow_f32)(a, b))
 TC__LOOP2(ATAN2_f32, f32, f32, TC_N(atan2_f32)(a, b))
-TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
-TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
 TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
 TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
 TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
 TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
-TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
-TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
 TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
 TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
 TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
@@ -31976,17 +32940,12 @@ TC__FOLD(LOGICAL_OR_bool, i32, a | b)
 TC__LOOP2(LOGICAL_XOR_bool, i32, i32, a ^ b)
 TC__LOOP1(LOGICAL_NOT_bool, i32, i32, TC_NOT(a))
 TC__LOOP_BOOL2(BITWISE_AND_bool, i32, i32, TC__MASK(a & b))
-TC__LOOP2(BITWISE_AND_u8, i32, i32, TC__U8(a & b))
 TC__LOOP2(BITWISE_AND_i32, i32, i32, a & b)
 TC__LOOP_BOOL2(BITWISE_OR_bool, i32, i32, TC__MASK(a | b))
-TC__LOOP2(BITWISE_OR_u8, i32, i32, TC__U8(a | b))
 TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
-TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
-TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
 TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
 TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
@@ -31996,16 +32955,12 @@ TC__LOOP1(ISNAN_f32, i32, f32, TC_B_f32(a != a))
 TC__LOOP_BOOL1(ISFINITE_bool, i32, i32, TC_B_i32(TC_SUB_i32(a, a) == TC_SUB_i32(a, a)))
 TC__LOOP1(ISFINITE_i32, i32, i32, TC_B_i32(TC_SUB_i32(a, a) == TC_SUB_i32(a, a)))
 TC__LOOP1(ISFINITE_f32, i32, f32, TC_B_f32(TC_SUB_f32(a, a) == TC_SUB_f32(a, a)))
-TC__LOOP1(NEG_u8, i32, i32, TC__U8(TC_NEG_i32(a)))
 TC__LOOP1(NEG_i32, i32, i32, TC_NEG_i32(a))
 TC__LOOP1(NEG_f32, f32, f32, TC_NEG_f32(a))
-TC__LOOP1(ABS_u8, i32, i32, TC__U8(TC_N(abs_i32)(a)))
 TC__LOOP1(ABS_i32, i32, i32, TC_N(abs_i32)(a))
 TC__LOOP1(ABS_f32, f32, f32, TC_N(abs_f32)(a))
-TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_N(sign_i32)(a))))
 TC__LOOP1(SIGN_i32, i32, i32, TC_SEL_i32(a != a, a, TC_N(sign_i32)(a)))
 TC__LOOP1(SIGN_f32, f32, f32, TC_SEL_f32(a != a, a, TC_N(sign_f32)(a)))
-TC__LOOP1(SQUARE_u8, i32, i32, TC__U8(TC_MUL_i32(a, a)))
 TC__LOOP1(SQUARE_i32, i32, i32, TC_MUL_i32(a, a))
 TC__LOOP1(SQUARE_f32, f32, f32, TC_MUL_f32(a, a))
 TC__LOOP1(RECIPROCAL_f32, f32, f32, TC_K_f32(1) / a)
@@ -32029,7 +32984,6 @@ TC__LOOP1(COSH_f32, f32, f32, TC_N(cosh_f32)(a))
 TC__LOOP1(TANH_f32, f32, f32, TC_N(tanh_f32)(a))
 TC__LOOP1(ERF_f32, f32, f32, TC_N(erf_f32)(a))
 TC__LOOP1(SIGMOID_f32, f32, f32, TC_N(sigmoid_f32)(a))
-TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a)))
 TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a))
 TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32(a <= TC_K_f32(0), TC_K_f32(0), a))
 TC__LOOP1(GELU_f32, f32, f32, TC_N(gelu_f32)(a))
@@ -32041,48 +32995,50 @@ TC__LOOP1(CEIL_f32, f32, f32, TC_N(ceil_f32)(a))
 TC__LOOP1(ROUND_f32, f32, f32, TC_N(round_f32)(a))
 TC__LOOP1(TRUNC_f32, f32, f32, TC_N(trunc_f32)(a))
 TC__LOOP_BOOL1(BITWISE_NOT_bool, i32, i32, TC__MASK(~a))
-TC__LOOP1(BITWISE_NOT_u8, i32, i32, TC__U8(~a))
 TC__LOOP1(BITWISE_NOT_i32, i32, i32, ~a)
-TC__LOOP1(CAST_bool_u8, i32, i32, TC_N(cast_bool_u8)(a))
 TC__LOOP1(CAST_bool_i32, i32, i32, TC_N(cast_bool_i32)(a))
 TC__LOOP1(CAST_bool_f32, f32, i32, TC_N(cast_bool_f32)(a))
-TC__LOOP1(CAST_u8_bool, i32, i32, TC_N(cast_u8_bool)(a))
-TC__LOOP1(CAST_u8_i32, i32, i32, TC_N(cast_u8_i32)(a))
-TC__LOOP1(CAST_u8_f32, f32, i32, TC_N(cast_u8_f32)(a))
-TC__LOOP1(CAST_i32_bool, i32, i32, TC_N(cast_i32_bool)(a))
-TC__LOOP1(CAST_i32_u8, i32, i32, TC_N(cast_i32_u8)(a))
-TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 TC__LOOP1(CAST_f32_bool, i32, f32, TC_N(cast_f32_bool)(a))
 TC__LOOP1(CAST_f32_u8, i32, f32, TC_N(cast_f32_u8)(a))
+TC__LOOP1(CAST_f32_i8, i32, f32, TC_N(cast_f32_i8)(a))
+TC__LOOP1(CAST_f32_i16, i32, f32, TC_N(cast_f32_i16)(a))
 TC__LOOP1(CAST_f32_i32, i32, f32, TC_N(cast_f32_i32)(a))
+TC__LOOP1(CAST_f32_f16, f32, f32, TC_N(cast_f32_f16)(a))
+TC__LOOP1(CAST_f32_bf16, f32, f32, TC_N(cast_f32_bf16)(a))
+TC__LOOP1(CAST_i32_bool, i32, i32, TC_N(cast_i32_bool)(a))
+TC__LOOP1(CAST_i32_u8, i32, i32, TC_N(cast_i32_u8)(a))
+TC__LOOP1(CAST_i32_i8, i32, i32, TC_N(cast_i32_i8)(a))
+TC__LOOP1(CAST_i32_i16, i32, i32, TC_N(cast_i32_i16)(a))
+TC__LOOP1(CAST_i32_f16, f32, i32, TC_N(cast_i32_f16)(a))
+TC__LOOP1(CAST_i32_bf16, f32, i32, TC_N(cast_i32_bf16)(a))
+TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 
 TC__TILE(f32)
 TC__TILE(i32)
 
-// Bytes of memory to registers and back; the last few one by one, memory may end there.
-TC__LOOP_FN void TC__LN(bool_in)(int32_t *d, const uint8_t *s, int64_t n) {
+// Memory that is narrower than a register, in and out; the last few one by one, memory may end
+// there.
+TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const uint8_t *s = (const uint8_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_bool)(s + i));
     for (; i < n; i++) d[i] = s[i] ? TC__TRUTH : 0;
 }
 
-TC__LOOP_FN void TC__LN(u8_in)(int32_t *d, const uint8_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_u8)(s + i));
-    for (; i < n; i++) d[i] = s[i];
-}
-
-TC__LOOP_FN void TC__LN(bool_out)(uint8_t *d, const int32_t *s, int64_t n) {
+TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
+    uint8_t *d = (uint8_t *)to;
+    const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
     for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
 }
 
-TC__LOOP_FN void TC__LN(u8_out)(uint8_t *d, const int32_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_u8)(d + i, TC_N(ld_i32)(s + i));
-    for (; i < n; i++) d[i] = (uint8_t)(s[i] & 255);
-}
+TC__IN_OUT(u8, uint8_t, i32, s[i], (uint8_t)(s[i] & 255))
+TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
+TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
+TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
+TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
 TC__WORDS(words32)
 
@@ -32202,22 +33158,28 @@ TC__LOOP1(TRUNC_f64, f64, f64, TC_N(trunc_f64)(a))
 TC__LOOP1(BITWISE_NOT_i64, i64, i64, ~a)
 TC__LOOP1(CAST_bool_i64, i64, i32, TC_N(cast_bool_i64)(a))
 TC__LOOP1(CAST_bool_f64, f64, i32, TC_N(cast_bool_f64)(a))
-TC__LOOP1(CAST_u8_i64, i64, i32, TC_N(cast_u8_i64)(a))
-TC__LOOP1(CAST_u8_f64, f64, i32, TC_N(cast_u8_f64)(a))
-TC__LOOP1(CAST_i32_i64, i64, i32, TC_N(cast_i32_i64)(a))
-TC__LOOP1(CAST_i32_f64, f64, i32, TC_N(cast_i32_f64)(a))
-TC__LOOP1(CAST_i64_bool, i32, i64, TC_N(cast_i64_bool)(a))
-TC__LOOP1(CAST_i64_u8, i32, i64, TC_N(cast_i64_u8)(a))
-TC__LOOP1(CAST_i64_i32, i32, i64, TC_N(cast_i64_i32)(a))
-TC__LOOP1(CAST_i64_f32, f32, i64, TC_N(cast_i64_f32)(a))
-TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 TC__LOOP1(CAST_f32_i64, i64, f32, TC_N(cast_f32_i64)(a))
 TC__LOOP1(CAST_f32_f64, f64, f32, TC_N(cast_f32_f64)(a))
 TC__LOOP1(CAST_f64_bool, i32, f64, TC_N(cast_f64_bool)(a))
 TC__LOOP1(CAST_f64_u8, i32, f64, TC_N(cast_f64_u8)(a))
+TC__LOOP1(CAST_f64_i8, i32, f64, TC_N(cast_f64_i8)(a))
+TC__LOOP1(CAST_f64_i16, i32, f64, TC_N(cast_f64_i16)(a))
 TC__LOOP1(CAST_f64_i32, i32, f64, TC_N(cast_f64_i32)(a))
 TC__LOOP1(CAST_f64_i64, i64, f64, TC_N(cast_f64_i64)(a))
+TC__LOOP1(CAST_f64_f16, f32, f64, TC_N(cast_f64_f16)(a))
+TC__LOOP1(CAST_f64_bf16, f32, f64, TC_N(cast_f64_bf16)(a))
 TC__LOOP1(CAST_f64_f32, f32, f64, TC_N(cast_f64_f32)(a))
+TC__LOOP1(CAST_i32_i64, i64, i32, TC_N(cast_i32_i64)(a))
+TC__LOOP1(CAST_i32_f64, f64, i32, TC_N(cast_i32_f64)(a))
+TC__LOOP1(CAST_i64_bool, i32, i64, TC_N(cast_i64_bool)(a))
+TC__LOOP1(CAST_i64_u8, i32, i64, TC_N(cast_i64_u8)(a))
+TC__LOOP1(CAST_i64_i8, i32, i64, TC_N(cast_i64_i8)(a))
+TC__LOOP1(CAST_i64_i16, i32, i64, TC_N(cast_i64_i16)(a))
+TC__LOOP1(CAST_i64_i32, i32, i64, TC_N(cast_i64_i32)(a))
+TC__LOOP1(CAST_i64_f16, f32, i64, TC_N(cast_i64_f16)(a))
+TC__LOOP1(CAST_i64_bf16, f32, i64, TC_N(cast_i64_bf16)(a))
+TC__LOOP1(CAST_i64_f32, f32, i64, TC_N(cast_i64_f32)(a))
+TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 
 TC__TILE(f64)
 TC__TILE(i64)
@@ -32329,10 +33291,14 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_EQ_i64
 #undef TC_E_F32
 #undef TC_E_F64
+#undef TC_E_I16
 #undef TC_E_I32
 #undef TC_E_I64
+#undef TC_E_U16
 #undef TC_E_U32
 #undef TC_E_U64
+#undef TC_F16_IN
+#undef TC_F16_OUT
 #undef TC_F32
 #undef TC_F64
 #undef TC_FIRST
@@ -32351,6 +33317,7 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #undef TC_GT_f64
 #undef TC_GT_i32
 #undef TC_GT_i64
+#undef TC_HW_F16
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
@@ -32459,6 +33426,8 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 #define TC_E_U32 __UINT32_TYPE__
 #define TC_E_I64 __INT64_TYPE__
 #define TC_E_U64 __UINT64_TYPE__
+#define TC_E_I16 __INT16_TYPE__
+#define TC_E_U16 __UINT16_TYPE__
 
 typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));
 typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));
@@ -32487,6 +33456,11 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
 #define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
+#if TC_W == 8 && defined(__clang__) // which has no builtin of that name for eight lanes
+#define TC_HW_F16 0
+#else
+#define TC_HW_F16 (TC_ISA_AVX2 && TC_W >= 8)
+#endif
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
@@ -33108,6 +34082,103 @@ TC_FN TC_I32 TC_N(ldn_bool)(const __UINT8_TYPE__ *p, int n) {
 
 // fn: stn_bool stn_u8
 TC_FN void TC_N(stn_bool)(__UINT8_TYPE__ *p, TC_I32 v, int n) { TC_N(stn_u8)(p, v & 1, n); }
+
+// fn: ld_i8 ld_u8
+TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {
+    TC_I32 v = TC_N(ld_u8)((const __UINT8_TYPE__ *)p);
+    return (v ^ 128) - 128;
+}
+
+// fn: st_i8 st_u8
+TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }
+
+// fn: ldn_i8 ld_i8
+TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {
+    __INT8_TYPE__ t[TC_W] = {0};
+    int i;
+    for (i = 0; i < n; i++) t[i] = p[i];
+    return TC_N(ld_i8)(t);
+}
+
+// fn: stn_i8 stn_u8
+TC_FN void TC_N(stn_i8)(__INT8_TYPE__ *p, TC_I32 v, int n) {
+    TC_N(stn_u8)((__UINT8_TYPE__ *)p, v, n);
+}
+
+// fn: ld_u16
+// 16-bit words as 0..65535.
+TC_FN TC_I32 TC_N(ld_u16)(const __UINT16_TYPE__ *p) {
+#if TC_W == 16 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    TC_I32 zero = {0};
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return __builtin_ia32_pmovzxwd512_mask(t, zero, -1);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(16)));
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return (TC_I32)__builtin_ia32_pmovzxwd256(t);
+#else
+    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return __builtin_convertvector(t, TC_I32);
+#endif
+}
+
+// fn: st_u16
+// The low word of every lane.
+TC_FN void TC_N(st_u16)(__UINT16_TYPE__ *p, TC_I32 v) {
+#if TC_W == 16 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    words t = {0};
+    t = __builtin_ia32_pmovdw512_mask(v, t, -1);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef int ints __attribute__((vector_size(16)));
+    typedef short words __attribute__((vector_size(16)));
+    union {
+        TC_I32 all;
+        ints half[2];
+    } t;
+    words w;
+    t.all = v & 65535;
+    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);
+    __builtin_memcpy(p, &w, 2 * TC_W);
+#else
+    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+    words t = __builtin_convertvector(v, words);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#endif
+}
+
+// fn: ldn_u16 ld_u16
+TC_FN TC_I32 TC_N(ldn_u16)(const __UINT16_TYPE__ *p, int n) {
+    __UINT16_TYPE__ t[TC_W] = {0};
+    int i;
+    for (i = 0; i < n; i++) t[i] = p[i];
+    return TC_N(ld_u16)(t);
+}
+
+// fn: stn_u16 st_u16
+TC_FN void TC_N(stn_u16)(__UINT16_TYPE__ *p, TC_I32 v, int n) {
+    __UINT16_TYPE__ t[TC_W];
+    int i;
+    TC_N(st_u16)(t, v);
+    for (i = 0; i < n; i++) p[i] = t[i];
+}
+
+// f16 where the CPU converts it: eight or sixteen at a time.
+#if TC_W == 16
+typedef short TC_N(f16s) __attribute__((vector_size(32)));
+#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps512_mask(t, __extension__(TC_F32){0}, -1, 4)
+#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph512_mask(v, 0, __extension__(TC_N(f16s)){0}, -1)
+#elif TC_HW_F16
+typedef short TC_N(f16s) __attribute__((vector_size(16)));
+#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps256(t)
+#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph256(v, 0)
+#endif
 
 // fn: splat_f32
 TC_FN TC_F32 TC_N(splat_f32)(float x) { return x - __extension__(TC_F32){0}; }
@@ -34212,8 +35283,8 @@ TC_FN TC_I32 TC_N(minimum_i32)(TC_I32 a, TC_I32 b) {
     return TC_SEL_i32(TC_LT_i32(a, b), a, b);
 }
 
-// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x !=
-// 0.
+// Casts, from what a register holds. Float to integer saturates and NaN gives 0; integers wrap; to
+// bool is x != 0; to a half rounds to nearest even, by way of f32.
 
 // fn: cast_f32_i32
 TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
@@ -34231,6 +35302,22 @@ TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
+// fn: cast_f32_i8
+TC_FN TC_I32 TC_N(cast_f32_i8)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-128.0f), high = TC_K_f32(127.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
+// fn: cast_f32_i16
+TC_FN TC_I32 TC_N(cast_f32_i16)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-32768.0f), high = TC_K_f32(32767.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
 // fn: cast_f32_bool
 TC_FN TC_I32 TC_N(cast_f32_bool)(TC_F32 x) {
     TC_F32 zero = TC_K_f32(0.0f);
@@ -34243,20 +35330,17 @@ TC_FN TC_F32 TC_N(cast_i32_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
 // fn: cast_i32_u8
 TC_FN TC_I32 TC_N(cast_i32_u8)(TC_I32 x) { return x & 255; }
 
+// fn: cast_i32_i8
+TC_FN TC_I32 TC_N(cast_i32_i8)(TC_I32 x) { return ((x & 255) ^ 128) - 128; }
+
+// fn: cast_i32_i16
+TC_FN TC_I32 TC_N(cast_i32_i16)(TC_I32 x) { return ((x & 65535) ^ 32768) - 32768; }
+
 // fn: cast_i32_bool
 TC_FN TC_I32 TC_N(cast_i32_bool)(TC_I32 x) {
     TC_I32 zero = TC_K_i32(0);
     return TC_B_i32(TC_NE_i32(x, zero));
 }
-
-// fn: cast_u8_f32
-TC_FN TC_F32 TC_N(cast_u8_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
-
-// fn: cast_u8_i32
-TC_FN TC_I32 TC_N(cast_u8_i32)(TC_I32 x) { return x; }
-
-// fn: cast_u8_bool cast_i32_bool
-TC_FN TC_I32 TC_N(cast_u8_bool)(TC_I32 x) { return TC_N(cast_i32_bool)(x); }
 
 // fn: cast_bool_f32
 TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
@@ -34266,8 +35350,130 @@ TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
 // fn: cast_bool_i32
 TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 
-// fn: cast_bool_u8
-TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
+// 16 bits in memory.
+
+// fn: ld_i16
+TC_FN TC_I32 TC_N(ld_i16)(const TC_E_I16 *p) {
+    TC_I32 v = TC_N(ld_u16)((const TC_E_U16 *)p);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: ldn_i16
+TC_FN TC_I32 TC_N(ldn_i16)(const TC_E_I16 *p, int n) {
+    TC_I32 v = TC_N(ldn_u16)((const TC_E_U16 *)p, n);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: st_i16
+TC_FN void TC_N(st_i16)(TC_E_I16 *p, TC_I32 v) { TC_N(st_u16)((TC_E_U16 *)p, v); }
+
+// fn: stn_i16
+TC_FN void TC_N(stn_i16)(TC_E_I16 *p, TC_I32 v, int n) {
+    TC_N(stn_u16)((TC_E_U16 *)p, v, n);
+}
+
+// fn: bits_bf16
+// x rounded to bf16, as its 16 bits.
+TC_FN TC_I32 TC_N(bits_bf16)(TC_F32 x) {
+    TC_U32 u = (TC_U32)TC_BITS_f32(x);
+    TC_I32 near = (TC_I32)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16), nan = (TC_I32)(u >> 16) | 64;
+    return TC_SEL_i32(TC_EQ_f32(x, x), near, nan);
+}
+
+// fn: of_bf16
+TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)b << 16)); }
+
+// fn: bits_f16
+// x rounded to f16, as its 16 bits. Subnormals are whole numbers of 2^-24, the last place of 0.5.
+TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
+    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
+    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
+    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
+    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
+    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
+    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7e00));
+    return y | sign;
+}
+
+// fn: of_f16
+TC_FN TC_F32 TC_N(of_f16)(TC_I32 b) {
+    TC_I32 a = b & 0x7fff, top = TC_K_i32(0x7bff), none = TC_K_i32(0), y;
+    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 13)) * 5192296858534827628530496329220096.0f;
+    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 0x8000u) << 16));
+}
+
+// fn: ld_bf16
+TC_FN TC_F32 TC_N(ld_bf16)(const TC_E_U16 *p) {
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: ldn_bf16
+TC_FN TC_F32 TC_N(ldn_bf16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: st_bf16
+TC_FN void TC_N(st_bf16)(TC_E_U16 *p, TC_F32 v) { TC_N(st_u16)(p, TC_N(bits_bf16)(v)); }
+
+// fn: stn_bf16
+TC_FN void TC_N(stn_bf16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_bf16)(v), n);
+}
+
+// fn: ld_f16
+TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16 *p) {
+#if TC_HW_F16
+    TC_N(f16s) t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return TC_F16_IN(t);
+#else
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_f16)(b);
+#endif
+}
+
+// fn: ldn_f16
+TC_FN TC_F32 TC_N(ldn_f16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_f16)(b);
+}
+
+// fn: st_f16
+TC_FN void TC_N(st_f16)(TC_E_U16 *p, TC_F32 v) {
+#if TC_HW_F16
+    TC_N(f16s) t = TC_F16_OUT(v);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#else
+    TC_N(st_u16)(p, TC_N(bits_f16)(v));
+#endif
+}
+
+// fn: stn_f16
+TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);
+}
+
+// fn: cast_f32_bf16
+TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
+
+// fn: cast_f32_f16
+TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x) {
+#if TC_HW_F16
+    return TC_F16_IN(TC_F16_OUT(x));
+#else
+    return TC_N(of_f16)(TC_N(bits_f16)(x));
+#endif
+}
+
+// fn: cast_i32_bf16
+TC_FN TC_F32 TC_N(cast_i32_bf16)(TC_I32 x) { return TC_N(cast_f32_bf16)(TC_CVT_i32_f32(x)); }
+
+// fn: cast_i32_f16
+TC_FN TC_F32 TC_N(cast_i32_f16)(TC_I32 x) { return TC_N(cast_f32_f16)(TC_CVT_i32_f32(x)); }
 
 // fn: philox_u32
 // Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
@@ -35339,6 +36545,24 @@ TC_FN TC_I32 TC_N(cast_f64_u8)(TC_F64 x) {
     return TC_CVT_f64_i32(x);
 }
 
+// fn: cast_f64_i8
+TC_FN TC_I32 TC_N(cast_f64_i8)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(127)), TC_K_i32(-128));
+}
+
+// fn: cast_f64_i16
+TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));
+}
+
+// fn: cast_f64_f16
+TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); }
+
+// fn: cast_f64_bf16
+TC_FN TC_F32 TC_N(cast_f64_bf16)(TC_F64 x) { return TC_N(cast_f32_bf16)(TC_CVT_f64_f32(x)); }
+
 // fn: cast_f64_bool
 TC_FN TC_I32 TC_N(cast_f64_bool)(TC_F64 x) {
     TC_F64 zero = TC_K_f64(0.0);
@@ -35364,17 +36588,23 @@ TC_FN TC_I32 TC_N(cast_i64_i32)(TC_I64 x) { return TC_CVT_i64_i32(x); }
 // fn: cast_i64_u8
 TC_FN TC_I32 TC_N(cast_i64_u8)(TC_I64 x) { return TC_CVT_i64_i32(x) & 255; }
 
+// fn: cast_i64_i8
+TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_i16
+TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_f16
+TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); }
+
+// fn: cast_i64_bf16
+TC_FN TC_F32 TC_N(cast_i64_bf16)(TC_I64 x) { return TC_N(cast_f32_bf16)(TC_CVT_i64_f32(x)); }
+
 // fn: cast_i64_bool
 TC_FN TC_I32 TC_N(cast_i64_bool)(TC_I64 x) {
     TC_I64 zero = TC_K_i64(0), m = TC_NE_i64(x, zero);
     return TC_B_i64(m);
 }
-
-// fn: cast_u8_f64
-TC_FN TC_F64 TC_N(cast_u8_f64)(TC_I32 x) { return TC_CVT_i32_f64(x); }
-
-// fn: cast_u8_i64
-TC_FN TC_I64 TC_N(cast_u8_i64)(TC_I32 x) { return TC_CVT_i32_i64(x); }
 
 // fn: cast_bool_f64
 TC_FN TC_F64 TC_N(cast_bool_f64)(TC_I32 x) {
@@ -35433,7 +36663,6 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #    define TC__E_i64           int64_t
 #    define TC__FN(x)           TC__LN(x##_fold)
 #    define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c) // f64 rounds twice
-#    define TC__U8(x)           ((x)&255)
 
 // Operand V of class C, and the store of a result.
 #    define TC__POINTERS(V, C, R)                                                          \
@@ -35566,6 +36795,25 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
             }                                                                              \
         }
 
+// X_in and X_out: a memory type T, the class C it becomes, and one element each way.
+#    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
+        TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
+            TC__E_##C *d = (TC__E_##C *)to;                                                \
+            const T *s = (const T *)from;                                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
+            for (; i < n; i++) d[i] = IN;                                                  \
+        }                                                                                  \
+        TC__LOOP_FN void TC__LN(X##_out)(void *to, const void *from, int64_t n) {          \
+            T *d = (T *)to;                                                                \
+            const TC__E_##C *s = (const TC__E_##C *)from;                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##X)(d + i, TC_N(ld_##C)(s + i));                                  \
+            for (; i < n; i++) d[i] = OUT;                                                 \
+        }
+
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
         TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
@@ -35625,43 +36873,30 @@ TC_FN TC_F64 TC_N(normal_f64)(TC_U32 w0, TC_U32 w1, TC_U32 w2, TC_U32 w3) {
 #if TC__LOOPS_32
 // ---- gen/out/interp_rows32.inc ------------------------------------------
 // include-many: the includer defines TC__LOOP1 and so on. // Generated from gen/tables/ops.def by gen/gen_tables.c.
-TC__LOOP2(ADD_u8, i32, i32, TC__U8(TC_ADD_i32(a, b)))
-TC__FOLD(ADD_u8, i32, TC__U8(TC_ADD_i32(a, b)))
 TC__LOOP2(ADD_i32, i32, i32, TC_ADD_i32(a, b))
 TC__FOLD(ADD_i32, i32, TC_ADD_i32(a, b))
 TC__LOOP2(ADD_f32, f32, f32, TC_ADD_f32(a, b))
 TC__FOLD(ADD_f32, f32, TC_ADD_f32(a, b))
-TC__LOOP2(SUB_u8, i32, i32, TC__U8(TC_SUB_i32(a, b)))
 TC__LOOP2(SUB_i32, i32, i32, TC_SUB_i32(a, b))
 TC__LOOP2(SUB_f32, f32, f32, TC_SUB_f32(a, b))
-TC__LOOP2(MUL_u8, i32, i32, TC__U8(TC_MUL_i32(a, b)))
-TC__FOLD(MUL_u8, i32, TC__U8(TC_MUL_i32(a, b)))
 TC__LOOP2(MUL_i32, i32, i32, TC_MUL_i32(a, b))
 TC__FOLD(MUL_i32, i32, TC_MUL_i32(a, b))
 TC__LOOP2(MUL_f32, f32, f32, TC_MUL_f32(a, b))
 TC__FOLD(MUL_f32, f32, TC_MUL_f32(a, b))
 TC__LOOP2(DIV_f32, f32, f32, a / b)
-TC__LOOP2(FLOOR_DIVIDE_u8, i32, i32, TC__U8(TC_N(floor_divide_i32)(a, b)))
 TC__LOOP2(FLOOR_DIVIDE_i32, i32, i32, TC_N(floor_divide_i32)(a, b))
 TC__LOOP2(FLOOR_DIVIDE_f32, f32, f32, TC_N(floor_divide_f32)(a, b))
-TC__LOOP2(REMAINDER_u8, i32, i32, TC__U8(TC_N(remainder_i32)(a, b)))
 TC__LOOP2(REMAINDER_i32, i32, i32, TC_N(remainder_i32)(a, b))
 TC__LOOP2(REMAINDER_f32, f32, f32, TC_N(remainder_f32)(a, b))
-TC__LOOP2(FMOD_u8, i32, i32, TC__U8(TC_N(fmod_i32)(a, b)))
 TC__LOOP2(FMOD_i32, i32, i32, TC_N(fmod_i32)(a, b))
 TC__LOOP2(FMOD_f32, f32, f32, TC_N(fmod_f32)(a, b))
-TC__LOOP2(POW_u8, i32, i32, TC__U8(TC_N(pow_i32)(a, b)))
 TC__LOOP2(POW_i32, i32, i32, TC_N(pow_i32)(a, b))
 TC__LOOP2(POW_f32, f32, f32, TC_N(pow_f32)(a, b))
 TC__LOOP2(ATAN2_f32, f32, f32, TC_N(atan2_f32)(a, b))
-TC__LOOP2(MAXIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
-TC__FOLD(MAXIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MAX_i32(a, b))))
 TC__LOOP2(MAXIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
 TC__FOLD(MAXIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MAX_i32(a, b)))
 TC__LOOP2(MAXIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
 TC__FOLD(MAXIMUM_f32, f32, TC_SEL_f32(a != a, a, TC_MAX_f32(a, b)))
-TC__LOOP2(MINIMUM_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
-TC__FOLD(MINIMUM_u8, i32, TC__U8(TC_SEL_i32(a != a, a, TC_MIN_i32(a, b))))
 TC__LOOP2(MINIMUM_i32, i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
 TC__FOLD(MINIMUM_i32, i32, TC_SEL_i32(a != a, a, TC_MIN_i32(a, b)))
 TC__LOOP2(MINIMUM_f32, f32, f32, TC_SEL_f32(a != a, a, TC_MIN_f32(a, b)))
@@ -35692,17 +36927,12 @@ TC__FOLD(LOGICAL_OR_bool, i32, a | b)
 TC__LOOP2(LOGICAL_XOR_bool, i32, i32, a ^ b)
 TC__LOOP1(LOGICAL_NOT_bool, i32, i32, TC_NOT(a))
 TC__LOOP_BOOL2(BITWISE_AND_bool, i32, i32, TC__MASK(a & b))
-TC__LOOP2(BITWISE_AND_u8, i32, i32, TC__U8(a & b))
 TC__LOOP2(BITWISE_AND_i32, i32, i32, a & b)
 TC__LOOP_BOOL2(BITWISE_OR_bool, i32, i32, TC__MASK(a | b))
-TC__LOOP2(BITWISE_OR_u8, i32, i32, TC__U8(a | b))
 TC__LOOP2(BITWISE_OR_i32, i32, i32, a | b)
 TC__LOOP_BOOL2(BITWISE_XOR_bool, i32, i32, TC__MASK(a ^ b))
-TC__LOOP2(BITWISE_XOR_u8, i32, i32, TC__U8(a ^ b))
 TC__LOOP2(BITWISE_XOR_i32, i32, i32, a ^ b)
-TC__LOOP2(BITWISE_LEFT_SHIFT_u8, i32, i32, TC__U8(TC_N(shl_i32)(a, b)))
 TC__LOOP2(BITWISE_LEFT_SHIFT_i32, i32, i32, TC_N(shl_i32)(a, b))
-TC__LOOP2(BITWISE_RIGHT_SHIFT_u8, i32, i32, TC__U8(TC_N(shr_i32)(a, b)))
 TC__LOOP2(BITWISE_RIGHT_SHIFT_i32, i32, i32, TC_N(shr_i32)(a, b))
 TC__LOOP_WHERE(WHERE_i32, i32, TC_SEL_i32(TC_M_i32(a), b, c))
 TC__LOOP_WHERE(WHERE_f32, f32, TC_SEL_f32(TC_M_f32(a), b, c))
@@ -35712,16 +36942,12 @@ TC__LOOP1(ISNAN_f32, i32, f32, TC_B_f32(a != a))
 TC__LOOP_BOOL1(ISFINITE_bool, i32, i32, TC_B_i32(TC_SUB_i32(a, a) == TC_SUB_i32(a, a)))
 TC__LOOP1(ISFINITE_i32, i32, i32, TC_B_i32(TC_SUB_i32(a, a) == TC_SUB_i32(a, a)))
 TC__LOOP1(ISFINITE_f32, i32, f32, TC_B_f32(TC_SUB_f32(a, a) == TC_SUB_f32(a, a)))
-TC__LOOP1(NEG_u8, i32, i32, TC__U8(TC_NEG_i32(a)))
 TC__LOOP1(NEG_i32, i32, i32, TC_NEG_i32(a))
 TC__LOOP1(NEG_f32, f32, f32, TC_NEG_f32(a))
-TC__LOOP1(ABS_u8, i32, i32, TC__U8(TC_N(abs_i32)(a)))
 TC__LOOP1(ABS_i32, i32, i32, TC_N(abs_i32)(a))
 TC__LOOP1(ABS_f32, f32, f32, TC_N(abs_f32)(a))
-TC__LOOP1(SIGN_u8, i32, i32, TC__U8(TC_SEL_i32(a != a, a, TC_N(sign_i32)(a))))
 TC__LOOP1(SIGN_i32, i32, i32, TC_SEL_i32(a != a, a, TC_N(sign_i32)(a)))
 TC__LOOP1(SIGN_f32, f32, f32, TC_SEL_f32(a != a, a, TC_N(sign_f32)(a)))
-TC__LOOP1(SQUARE_u8, i32, i32, TC__U8(TC_MUL_i32(a, a)))
 TC__LOOP1(SQUARE_i32, i32, i32, TC_MUL_i32(a, a))
 TC__LOOP1(SQUARE_f32, f32, f32, TC_MUL_f32(a, a))
 TC__LOOP1(RECIPROCAL_f32, f32, f32, TC_K_f32(1) / a)
@@ -35745,7 +36971,6 @@ TC__LOOP1(COSH_f32, f32, f32, TC_N(cosh_f32)(a))
 TC__LOOP1(TANH_f32, f32, f32, TC_N(tanh_f32)(a))
 TC__LOOP1(ERF_f32, f32, f32, TC_N(erf_f32)(a))
 TC__LOOP1(SIGMOID_f32, f32, f32, TC_N(sigmoid_f32)(a))
-TC__LOOP1(RELU_u8, i32, i32, TC__U8(TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a)))
 TC__LOOP1(RELU_i32, i32, i32, TC_SEL_i32(a <= TC_K_i32(0), TC_K_i32(0), a))
 TC__LOOP1(RELU_f32, f32, f32, TC_SEL_f32(a <= TC_K_f32(0), TC_K_f32(0), a))
 TC__LOOP1(GELU_f32, f32, f32, TC_N(gelu_f32)(a))
@@ -35757,48 +36982,50 @@ TC__LOOP1(CEIL_f32, f32, f32, TC_N(ceil_f32)(a))
 TC__LOOP1(ROUND_f32, f32, f32, TC_N(round_f32)(a))
 TC__LOOP1(TRUNC_f32, f32, f32, TC_N(trunc_f32)(a))
 TC__LOOP_BOOL1(BITWISE_NOT_bool, i32, i32, TC__MASK(~a))
-TC__LOOP1(BITWISE_NOT_u8, i32, i32, TC__U8(~a))
 TC__LOOP1(BITWISE_NOT_i32, i32, i32, ~a)
-TC__LOOP1(CAST_bool_u8, i32, i32, TC_N(cast_bool_u8)(a))
 TC__LOOP1(CAST_bool_i32, i32, i32, TC_N(cast_bool_i32)(a))
 TC__LOOP1(CAST_bool_f32, f32, i32, TC_N(cast_bool_f32)(a))
-TC__LOOP1(CAST_u8_bool, i32, i32, TC_N(cast_u8_bool)(a))
-TC__LOOP1(CAST_u8_i32, i32, i32, TC_N(cast_u8_i32)(a))
-TC__LOOP1(CAST_u8_f32, f32, i32, TC_N(cast_u8_f32)(a))
-TC__LOOP1(CAST_i32_bool, i32, i32, TC_N(cast_i32_bool)(a))
-TC__LOOP1(CAST_i32_u8, i32, i32, TC_N(cast_i32_u8)(a))
-TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 TC__LOOP1(CAST_f32_bool, i32, f32, TC_N(cast_f32_bool)(a))
 TC__LOOP1(CAST_f32_u8, i32, f32, TC_N(cast_f32_u8)(a))
+TC__LOOP1(CAST_f32_i8, i32, f32, TC_N(cast_f32_i8)(a))
+TC__LOOP1(CAST_f32_i16, i32, f32, TC_N(cast_f32_i16)(a))
 TC__LOOP1(CAST_f32_i32, i32, f32, TC_N(cast_f32_i32)(a))
+TC__LOOP1(CAST_f32_f16, f32, f32, TC_N(cast_f32_f16)(a))
+TC__LOOP1(CAST_f32_bf16, f32, f32, TC_N(cast_f32_bf16)(a))
+TC__LOOP1(CAST_i32_bool, i32, i32, TC_N(cast_i32_bool)(a))
+TC__LOOP1(CAST_i32_u8, i32, i32, TC_N(cast_i32_u8)(a))
+TC__LOOP1(CAST_i32_i8, i32, i32, TC_N(cast_i32_i8)(a))
+TC__LOOP1(CAST_i32_i16, i32, i32, TC_N(cast_i32_i16)(a))
+TC__LOOP1(CAST_i32_f16, f32, i32, TC_N(cast_i32_f16)(a))
+TC__LOOP1(CAST_i32_bf16, f32, i32, TC_N(cast_i32_bf16)(a))
+TC__LOOP1(CAST_i32_f32, f32, i32, TC_N(cast_i32_f32)(a))
 
 TC__TILE(f32)
 TC__TILE(i32)
 
-// Bytes of memory to registers and back; the last few one by one, memory may end there.
-TC__LOOP_FN void TC__LN(bool_in)(int32_t *d, const uint8_t *s, int64_t n) {
+// Memory that is narrower than a register, in and out; the last few one by one, memory may end
+// there.
+TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const uint8_t *s = (const uint8_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_bool)(s + i));
     for (; i < n; i++) d[i] = s[i] ? TC__TRUTH : 0;
 }
 
-TC__LOOP_FN void TC__LN(u8_in)(int32_t *d, const uint8_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_u8)(s + i));
-    for (; i < n; i++) d[i] = s[i];
-}
-
-TC__LOOP_FN void TC__LN(bool_out)(uint8_t *d, const int32_t *s, int64_t n) {
+TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
+    uint8_t *d = (uint8_t *)to;
+    const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
     for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
 }
 
-TC__LOOP_FN void TC__LN(u8_out)(uint8_t *d, const int32_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_u8)(d + i, TC_N(ld_i32)(s + i));
-    for (; i < n; i++) d[i] = (uint8_t)(s[i] & 255);
-}
+TC__IN_OUT(u8, uint8_t, i32, s[i], (uint8_t)(s[i] & 255))
+TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
+TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
+TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
+TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
 TC__WORDS(words32)
 
@@ -35918,22 +37145,28 @@ TC__LOOP1(TRUNC_f64, f64, f64, TC_N(trunc_f64)(a))
 TC__LOOP1(BITWISE_NOT_i64, i64, i64, ~a)
 TC__LOOP1(CAST_bool_i64, i64, i32, TC_N(cast_bool_i64)(a))
 TC__LOOP1(CAST_bool_f64, f64, i32, TC_N(cast_bool_f64)(a))
-TC__LOOP1(CAST_u8_i64, i64, i32, TC_N(cast_u8_i64)(a))
-TC__LOOP1(CAST_u8_f64, f64, i32, TC_N(cast_u8_f64)(a))
-TC__LOOP1(CAST_i32_i64, i64, i32, TC_N(cast_i32_i64)(a))
-TC__LOOP1(CAST_i32_f64, f64, i32, TC_N(cast_i32_f64)(a))
-TC__LOOP1(CAST_i64_bool, i32, i64, TC_N(cast_i64_bool)(a))
-TC__LOOP1(CAST_i64_u8, i32, i64, TC_N(cast_i64_u8)(a))
-TC__LOOP1(CAST_i64_i32, i32, i64, TC_N(cast_i64_i32)(a))
-TC__LOOP1(CAST_i64_f32, f32, i64, TC_N(cast_i64_f32)(a))
-TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 TC__LOOP1(CAST_f32_i64, i64, f32, TC_N(cast_f32_i64)(a))
 TC__LOOP1(CAST_f32_f64, f64, f32, TC_N(cast_f32_f64)(a))
 TC__LOOP1(CAST_f64_bool, i32, f64, TC_N(cast_f64_bool)(a))
 TC__LOOP1(CAST_f64_u8, i32, f64, TC_N(cast_f64_u8)(a))
+TC__LOOP1(CAST_f64_i8, i32, f64, TC_N(cast_f64_i8)(a))
+TC__LOOP1(CAST_f64_i16, i32, f64, TC_N(cast_f64_i16)(a))
 TC__LOOP1(CAST_f64_i32, i32, f64, TC_N(cast_f64_i32)(a))
 TC__LOOP1(CAST_f64_i64, i64, f64, TC_N(cast_f64_i64)(a))
+TC__LOOP1(CAST_f64_f16, f32, f64, TC_N(cast_f64_f16)(a))
+TC__LOOP1(CAST_f64_bf16, f32, f64, TC_N(cast_f64_bf16)(a))
 TC__LOOP1(CAST_f64_f32, f32, f64, TC_N(cast_f64_f32)(a))
+TC__LOOP1(CAST_i32_i64, i64, i32, TC_N(cast_i32_i64)(a))
+TC__LOOP1(CAST_i32_f64, f64, i32, TC_N(cast_i32_f64)(a))
+TC__LOOP1(CAST_i64_bool, i32, i64, TC_N(cast_i64_bool)(a))
+TC__LOOP1(CAST_i64_u8, i32, i64, TC_N(cast_i64_u8)(a))
+TC__LOOP1(CAST_i64_i8, i32, i64, TC_N(cast_i64_i8)(a))
+TC__LOOP1(CAST_i64_i16, i32, i64, TC_N(cast_i64_i16)(a))
+TC__LOOP1(CAST_i64_i32, i32, i64, TC_N(cast_i64_i32)(a))
+TC__LOOP1(CAST_i64_f16, f32, i64, TC_N(cast_i64_f16)(a))
+TC__LOOP1(CAST_i64_bf16, f32, i64, TC_N(cast_i64_bf16)(a))
+TC__LOOP1(CAST_i64_f32, f32, i64, TC_N(cast_i64_f32)(a))
+TC__LOOP1(CAST_i64_f64, f64, i64, TC_N(cast_i64_f64)(a))
 
 TC__TILE(f64)
 TC__TILE(i64)
@@ -35961,19 +37194,18 @@ TC__LOOP_FN void TC__LN(normal_f64)(void *d, const tc__reg *x, uint64_t seed, ui
 
 // ---- gen/out/interp_table.inc -------------------------------------------
 // include-many: the includer defines TC__LN and TC__FN. // Generated from gen/tables/ops.def by gen/gen_tables.c.
-#ifndef TC__COLS_none
-#define TC__COLS_promote(F, ID) {NULL, F(ID##_u8), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_floating(F, ID) {NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_rounding(F, ID) {NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_compare(F, ID) {F(ID##_bool), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL}
-#define TC__COLS_bits(F, ID) {F(ID##_bool), F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
-#define TC__COLS_shift(F, ID) {NULL, F(ID##_u8), F(ID##_i32), F(ID##_i64), NULL, NULL}
-#define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f64)}
-#define TC__COLS_none {NULL, NULL, NULL, NULL, NULL, NULL}
+#ifndef TC__COLS_promote
+#define TC__COLS_promote(F, ID) {NULL, NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_floating(F, ID) {NULL, NULL, NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_rounding(F, ID) {NULL, NULL, NULL, NULL, NULL, NULL, F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_compare(F, ID) {F(ID##_bool), NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
+#define TC__COLS_logic(F, ID) {F(ID##_bool), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+#define TC__COLS_bits(F, ID) {F(ID##_bool), NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), NULL, NULL, NULL, NULL}
+#define TC__COLS_shift(F, ID) {NULL, NULL, NULL, NULL, F(ID##_i32), F(ID##_i64), NULL, NULL, NULL, NULL}
+#define TC__COLS_where(F, ID) {F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i32), F(ID##_i64), F(ID##_f32), F(ID##_f32), F(ID##_f32), F(ID##_f64)}
 
 #endif
-static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
+static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     TC__COLS_promote(TC__LN, ADD),
     TC__COLS_promote(TC__LN, SUB),
     TC__COLS_promote(TC__LN, MUL),
@@ -36039,171 +37271,174 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
     TC__COLS_rounding(TC__LN, ROUND),
     TC__COLS_rounding(TC__LN, TRUNC),
     TC__COLS_bits(TC__LN, BITWISE_NOT),
-    TC__COLS_none,  // CAST
-    TC__COLS_none,  // INPUT
-    TC__COLS_none,  // CONST
-    TC__COLS_none,  // ARG
-    TC__COLS_none,  // IOTA
-    TC__COLS_none,  // RANDOM
-    TC__COLS_none,  // RESHAPE
-    TC__COLS_none,  // PERMUTE
-    TC__COLS_none,  // EXPAND
-    TC__COLS_none,  // SLICE
-    TC__COLS_none,  // PAD
-    TC__COLS_none,  // WINDOW
-    TC__COLS_none,  // CAT
-    TC__COLS_none,  // TAKE
-    TC__COLS_none,  // GATHER
-    TC__COLS_none,  // SUM
-    TC__COLS_none,  // PROD
-    TC__COLS_none,  // AMAX
-    TC__COLS_none,  // AMIN
-    TC__COLS_none,  // ANY
-    TC__COLS_none,  // ALL
-    TC__COLS_none,  // ARGMAX
-    TC__COLS_none,  // ARGMIN
-    TC__COLS_none,  // MATMUL
-    TC__COLS_none,  // CUSTOM
-    TC__COLS_none,  // LOAD
-    TC__COLS_none,  // STORE
-    TC__COLS_none,  // INDEX
-    TC__COLS_none,  // CHECK
-    TC__COLS_none,  // VALID
-    TC__COLS_none,  // ACC
-    TC__COLS_none,  // FOR
-    TC__COLS_none,  // END
-    TC__COLS_none,  // NEW
-    TC__COLS_none,  // COMBINE
-    TC__COLS_none,  // CONTRACT
-    TC__COLS_none,  // CALL
-    TC__COLS_none,  // COPY_
-    TC__COLS_none,  // KEEP
-    TC__COLS_none,  // BREAK
-    TC__COLS_none,  // FINISH
+    {NULL},  // CAST
+    {NULL},  // INPUT
+    {NULL},  // CONST
+    {NULL},  // ARG
+    {NULL},  // IOTA
+    {NULL},  // RANDOM
+    {NULL},  // RESHAPE
+    {NULL},  // PERMUTE
+    {NULL},  // EXPAND
+    {NULL},  // SLICE
+    {NULL},  // PAD
+    {NULL},  // WINDOW
+    {NULL},  // CAT
+    {NULL},  // TAKE
+    {NULL},  // GATHER
+    {NULL},  // SUM
+    {NULL},  // PROD
+    {NULL},  // AMAX
+    {NULL},  // AMIN
+    {NULL},  // ANY
+    {NULL},  // ALL
+    {NULL},  // ARGMAX
+    {NULL},  // ARGMIN
+    {NULL},  // MATMUL
+    {NULL},  // CUSTOM
+    {NULL},  // LOAD
+    {NULL},  // STORE
+    {NULL},  // INDEX
+    {NULL},  // CHECK
+    {NULL},  // VALID
+    {NULL},  // ACC
+    {NULL},  // FOR
+    {NULL},  // END
+    {NULL},  // NEW
+    {NULL},  // COMBINE
+    {NULL},  // CONTRACT
+    {NULL},  // CALL
+    {NULL},  // COPY_
+    {NULL},  // KEEP
+    {NULL},  // BREAK
+    {NULL},  // FINISH
 };
 
-static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC__LOOP_DTYPES] = {
+static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     TC__COLS_promote(TC__FN, ADD),
-    TC__COLS_none,  // SUB
+    {NULL},  // SUB
     TC__COLS_promote(TC__FN, MUL),
-    TC__COLS_none,  // DIV
-    TC__COLS_none,  // FLOOR_DIVIDE
-    TC__COLS_none,  // REMAINDER
-    TC__COLS_none,  // FMOD
-    TC__COLS_none,  // POW
-    TC__COLS_none,  // ATAN2
+    {NULL},  // DIV
+    {NULL},  // FLOOR_DIVIDE
+    {NULL},  // REMAINDER
+    {NULL},  // FMOD
+    {NULL},  // POW
+    {NULL},  // ATAN2
     TC__COLS_promote(TC__FN, MAXIMUM),
     TC__COLS_promote(TC__FN, MINIMUM),
-    TC__COLS_none,  // FMA
-    TC__COLS_none,  // EQ
-    TC__COLS_none,  // NE
-    TC__COLS_none,  // LT
-    TC__COLS_none,  // LE
-    TC__COLS_none,  // GT
-    TC__COLS_none,  // GE
+    {NULL},  // FMA
+    {NULL},  // EQ
+    {NULL},  // NE
+    {NULL},  // LT
+    {NULL},  // LE
+    {NULL},  // GT
+    {NULL},  // GE
     TC__COLS_logic(TC__FN, LOGICAL_AND),
     TC__COLS_logic(TC__FN, LOGICAL_OR),
-    TC__COLS_none,  // LOGICAL_XOR
-    TC__COLS_none,  // LOGICAL_NOT
-    TC__COLS_none,  // BITWISE_AND
-    TC__COLS_none,  // BITWISE_OR
-    TC__COLS_none,  // BITWISE_XOR
-    TC__COLS_none,  // BITWISE_LEFT_SHIFT
-    TC__COLS_none,  // BITWISE_RIGHT_SHIFT
-    TC__COLS_none,  // WHERE
-    TC__COLS_none,  // ISNAN
-    TC__COLS_none,  // ISFINITE
-    TC__COLS_none,  // NEG
-    TC__COLS_none,  // ABS
-    TC__COLS_none,  // SIGN
-    TC__COLS_none,  // SQUARE
-    TC__COLS_none,  // RECIPROCAL
-    TC__COLS_none,  // SQRT
-    TC__COLS_none,  // RSQRT
-    TC__COLS_none,  // EXP
-    TC__COLS_none,  // EXP2
-    TC__COLS_none,  // EXPM1
-    TC__COLS_none,  // LOG
-    TC__COLS_none,  // LOG2
-    TC__COLS_none,  // LOG10
-    TC__COLS_none,  // LOG1P
-    TC__COLS_none,  // SIN
-    TC__COLS_none,  // COS
-    TC__COLS_none,  // TAN
-    TC__COLS_none,  // ASIN
-    TC__COLS_none,  // ACOS
-    TC__COLS_none,  // ATAN
-    TC__COLS_none,  // SINH
-    TC__COLS_none,  // COSH
-    TC__COLS_none,  // TANH
-    TC__COLS_none,  // ERF
-    TC__COLS_none,  // SIGMOID
-    TC__COLS_none,  // RELU
-    TC__COLS_none,  // GELU
-    TC__COLS_none,  // GELU_TANH
-    TC__COLS_none,  // SILU
-    TC__COLS_none,  // SOFTPLUS
-    TC__COLS_none,  // FLOOR
-    TC__COLS_none,  // CEIL
-    TC__COLS_none,  // ROUND
-    TC__COLS_none,  // TRUNC
-    TC__COLS_none,  // BITWISE_NOT
-    TC__COLS_none,  // CAST
-    TC__COLS_none,  // INPUT
-    TC__COLS_none,  // CONST
-    TC__COLS_none,  // ARG
-    TC__COLS_none,  // IOTA
-    TC__COLS_none,  // RANDOM
-    TC__COLS_none,  // RESHAPE
-    TC__COLS_none,  // PERMUTE
-    TC__COLS_none,  // EXPAND
-    TC__COLS_none,  // SLICE
-    TC__COLS_none,  // PAD
-    TC__COLS_none,  // WINDOW
-    TC__COLS_none,  // CAT
-    TC__COLS_none,  // TAKE
-    TC__COLS_none,  // GATHER
-    TC__COLS_none,  // SUM
-    TC__COLS_none,  // PROD
-    TC__COLS_none,  // AMAX
-    TC__COLS_none,  // AMIN
-    TC__COLS_none,  // ANY
-    TC__COLS_none,  // ALL
-    TC__COLS_none,  // ARGMAX
-    TC__COLS_none,  // ARGMIN
-    TC__COLS_none,  // MATMUL
-    TC__COLS_none,  // CUSTOM
-    TC__COLS_none,  // LOAD
-    TC__COLS_none,  // STORE
-    TC__COLS_none,  // INDEX
-    TC__COLS_none,  // CHECK
-    TC__COLS_none,  // VALID
-    TC__COLS_none,  // ACC
-    TC__COLS_none,  // FOR
-    TC__COLS_none,  // END
-    TC__COLS_none,  // NEW
-    TC__COLS_none,  // COMBINE
-    TC__COLS_none,  // CONTRACT
-    TC__COLS_none,  // CALL
-    TC__COLS_none,  // COPY_
-    TC__COLS_none,  // KEEP
-    TC__COLS_none,  // BREAK
-    TC__COLS_none,  // FINISH
+    {NULL},  // LOGICAL_XOR
+    {NULL},  // LOGICAL_NOT
+    {NULL},  // BITWISE_AND
+    {NULL},  // BITWISE_OR
+    {NULL},  // BITWISE_XOR
+    {NULL},  // BITWISE_LEFT_SHIFT
+    {NULL},  // BITWISE_RIGHT_SHIFT
+    {NULL},  // WHERE
+    {NULL},  // ISNAN
+    {NULL},  // ISFINITE
+    {NULL},  // NEG
+    {NULL},  // ABS
+    {NULL},  // SIGN
+    {NULL},  // SQUARE
+    {NULL},  // RECIPROCAL
+    {NULL},  // SQRT
+    {NULL},  // RSQRT
+    {NULL},  // EXP
+    {NULL},  // EXP2
+    {NULL},  // EXPM1
+    {NULL},  // LOG
+    {NULL},  // LOG2
+    {NULL},  // LOG10
+    {NULL},  // LOG1P
+    {NULL},  // SIN
+    {NULL},  // COS
+    {NULL},  // TAN
+    {NULL},  // ASIN
+    {NULL},  // ACOS
+    {NULL},  // ATAN
+    {NULL},  // SINH
+    {NULL},  // COSH
+    {NULL},  // TANH
+    {NULL},  // ERF
+    {NULL},  // SIGMOID
+    {NULL},  // RELU
+    {NULL},  // GELU
+    {NULL},  // GELU_TANH
+    {NULL},  // SILU
+    {NULL},  // SOFTPLUS
+    {NULL},  // FLOOR
+    {NULL},  // CEIL
+    {NULL},  // ROUND
+    {NULL},  // TRUNC
+    {NULL},  // BITWISE_NOT
+    {NULL},  // CAST
+    {NULL},  // INPUT
+    {NULL},  // CONST
+    {NULL},  // ARG
+    {NULL},  // IOTA
+    {NULL},  // RANDOM
+    {NULL},  // RESHAPE
+    {NULL},  // PERMUTE
+    {NULL},  // EXPAND
+    {NULL},  // SLICE
+    {NULL},  // PAD
+    {NULL},  // WINDOW
+    {NULL},  // CAT
+    {NULL},  // TAKE
+    {NULL},  // GATHER
+    {NULL},  // SUM
+    {NULL},  // PROD
+    {NULL},  // AMAX
+    {NULL},  // AMIN
+    {NULL},  // ANY
+    {NULL},  // ALL
+    {NULL},  // ARGMAX
+    {NULL},  // ARGMIN
+    {NULL},  // MATMUL
+    {NULL},  // CUSTOM
+    {NULL},  // LOAD
+    {NULL},  // STORE
+    {NULL},  // INDEX
+    {NULL},  // CHECK
+    {NULL},  // VALID
+    {NULL},  // ACC
+    {NULL},  // FOR
+    {NULL},  // END
+    {NULL},  // NEW
+    {NULL},  // COMBINE
+    {NULL},  // CONTRACT
+    {NULL},  // CALL
+    {NULL},  // COPY_
+    {NULL},  // KEEP
+    {NULL},  // BREAK
+    {NULL},  // FINISH
 };
 
-static const tc__block_fn TC__LN(cast)[TC__LOOP_DTYPES][TC__LOOP_DTYPES] = {
-    {NULL, TC__LN(CAST_bool_u8), TC__LN(CAST_bool_i32),
-     TC__LN(CAST_bool_i64), TC__LN(CAST_bool_f32), TC__LN(CAST_bool_f64)},
-    {TC__LN(CAST_u8_bool), NULL, TC__LN(CAST_u8_i32),
-     TC__LN(CAST_u8_i64), TC__LN(CAST_u8_f32), TC__LN(CAST_u8_f64)},
-    {TC__LN(CAST_i32_bool), TC__LN(CAST_i32_u8), NULL,
-     TC__LN(CAST_i32_i64), TC__LN(CAST_i32_f32), TC__LN(CAST_i32_f64)},
-    {TC__LN(CAST_i64_bool), TC__LN(CAST_i64_u8), TC__LN(CAST_i64_i32),
-     NULL, TC__LN(CAST_i64_f32), TC__LN(CAST_i64_f64)},
-    {TC__LN(CAST_f32_bool), TC__LN(CAST_f32_u8), TC__LN(CAST_f32_i32),
-     TC__LN(CAST_f32_i64), NULL, TC__LN(CAST_f32_f64)},
-    {TC__LN(CAST_f64_bool), TC__LN(CAST_f64_u8), TC__LN(CAST_f64_i32),
-     TC__LN(CAST_f64_i64), TC__LN(CAST_f64_f32), NULL},
+static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT] = {
+    {NULL, TC__LN(CAST_bool_i32), TC__LN(CAST_bool_i32), TC__LN(CAST_bool_i32),
+     TC__LN(CAST_bool_i32), TC__LN(CAST_bool_i64), TC__LN(CAST_bool_f32), TC__LN(CAST_bool_f32),
+     TC__LN(CAST_bool_f32), TC__LN(CAST_bool_f64)},
+    {TC__LN(CAST_f32_bool), TC__LN(CAST_f32_u8), TC__LN(CAST_f32_i8), TC__LN(CAST_f32_i16),
+     TC__LN(CAST_f32_i32), TC__LN(CAST_f32_i64), TC__LN(CAST_f32_f16), TC__LN(CAST_f32_bf16),
+     NULL, TC__LN(CAST_f32_f64)},
+    {TC__LN(CAST_f64_bool), TC__LN(CAST_f64_u8), TC__LN(CAST_f64_i8), TC__LN(CAST_f64_i16),
+     TC__LN(CAST_f64_i32), TC__LN(CAST_f64_i64), TC__LN(CAST_f64_f16), TC__LN(CAST_f64_bf16),
+     TC__LN(CAST_f64_f32), NULL},
+    {TC__LN(CAST_i32_bool), TC__LN(CAST_i32_u8), TC__LN(CAST_i32_i8), TC__LN(CAST_i32_i16),
+     NULL, TC__LN(CAST_i32_i64), TC__LN(CAST_i32_f16), TC__LN(CAST_i32_bf16),
+     TC__LN(CAST_i32_f32), TC__LN(CAST_i32_f64)},
+    {TC__LN(CAST_i64_bool), TC__LN(CAST_i64_u8), TC__LN(CAST_i64_i8), TC__LN(CAST_i64_i16),
+     TC__LN(CAST_i64_i32), NULL, TC__LN(CAST_i64_f16), TC__LN(CAST_i64_bf16),
+     TC__LN(CAST_i64_f32), TC__LN(CAST_i64_f64)},
 };
 
 static const tc__isa tc__isa_vector =
@@ -36230,8 +37465,7 @@ static const tc__isa tc__isa_vector =
 // The fastest set for a CPU with these TC__CPU_ bits.
 static const tc__isa *tc__isa_best(unsigned cpu) {
 #if TC__X86 && TC__GNUC
-    const unsigned need = TC__CPU_AVX2 | TC__CPU_FMA;
-    if ((cpu & need) == need) return &tc__isa_vector;
+    if ((cpu & TC__CPU_WIDE) == TC__CPU_WIDE) return &tc__isa_vector;
 #elif TC__ARM64 && TC__GNUC
     return &tc__isa_vector;
 #endif
@@ -37087,8 +38321,7 @@ static size_t tc__tile_open(const tc__frame *f, tc__tile *t, uint8_t *at) {
 // d[j * step] = x[j]
 static void tc__tile_pack(const tc__tile *t, uint8_t *d, int64_t step, const tc__reg *x,
                           int64_t n) {
-    if (t->width == 4) tc__give4(d, 0, step, x, 0, n);
-    if (t->width == 8) tc__give8(d, 0, step, x, 0, n);
+    tc__copy_steps(d, step, x->at, x->mask ? 1 : 0, t->width, n);
 }
 
 static const tc__reg *tc__tile_values(tc__frame *f, const tc__section *s, uint32_t node,
@@ -37208,9 +38441,6 @@ static void tc__tile_fill(tc__frame *f, const tc__tile *t) {
             tc__tile_panel(f, t, k, depth, at, cols);
         }
     }
-    if (f->p->product != TC_U8) return;
-    for (int64_t i = 0; i < tc__tile_up(t->rows, TC__TILE_ROWS) * t->ldc; i++)
-        ((int32_t *)(void *)t->out)[i] &= 255;
 }
 
 // The epilogue on the rows of the tile.
@@ -37973,22 +39203,6 @@ static void tc__plan_homes(tc__planner *b) {
 
 // ---- accumulators
 
-static tc__value tc__plan_identity(int op, int dtype) {
-    static const int64_t least[TC_DTYPE_COUNT] = {0, 0, INT32_MIN, INT64_MIN, 0, 0};
-    static const int64_t most[TC_DTYPE_COUNT] = {1, 255, INT32_MAX, INT64_MAX, 0, 0};
-    int low = op == TC_OP_MAXIMUM || op == TC_OP_ARGMAX;
-    int high = op == TC_OP_MINIMUM || op == TC_OP_ARGMIN;
-    int one = op == TC_OP_MUL || op == TC_OP_LOGICAL_AND;
-    double inf = 1e308 * 10;
-    tc__value v;
-    if (tc__is_float(dtype)) {
-        v.f = low ? -inf : high ? inf : one ? 1 : 0;
-        return v;
-    }
-    v.i = low ? least[dtype] : high ? most[dtype] : one;
-    return v;
-}
-
 static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     tc__interp *p = b->p;
     tc__accum *a = &p->acc.at[n->attr[1]];
@@ -37996,7 +39210,7 @@ static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     a->used = 1;
     a->dtype = tc__plan_node(b, n->in[0])->dtype;
     a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
-    a->identity = tc__word_of(p->isa, a->dtype, tc__plan_identity(op, a->dtype));
+    a->identity = tc__word_of(p->isa, a->dtype, tc__identity((tc__op)op, a->dtype));
     a->step = p->isa->alu[op][a->dtype], a->fold = p->isa->fold[op][a->dtype];
     if (!a->arg && (!a->step || !a->fold))
         tc__plan_fail(b, n, "no loop for this reduction");
@@ -38129,9 +39343,8 @@ static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
 
 static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
     int from = tc__plan_node(b, n->in[0])->dtype;
-    i->block = b->p->isa->cast[from][n->dtype];
-    i->step = tc__step_block;
-    if (from == n->dtype) i->step = tc__step_copy;
+    i->block = b->p->isa->cast[tc__loop_from(from)][n->dtype];
+    i->step = tc__cast_is_nothing(from, n->dtype) ? tc__step_copy : tc__step_block;
 }
 
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -38252,7 +39465,7 @@ static void tc__plan_right_in_memory(tc__planner *b) {
         return;
     tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
     tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);
-    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || n->dtype == TC_U8) return;
+    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || !tc__is_own_class(n->dtype)) return;
     if (!c.ok || c.run != INT64_MAX || !tc__ix_equals(c.stride, 1)) return;
     if (!k.ok || k.run != INT64_MAX) return;
     for (uint32_t i = b->p->right.first; i < b->p->right.end; i++)
@@ -42104,8 +43317,7 @@ struct tc__kernels {
     tc__desk desk;        // for what cannot wait
 };
 
-static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
-                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[] = {0, TC__CPU_WIDE, TC__CPU_WIDE | TC__CPU_AVX512F};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {

@@ -6,36 +6,37 @@
 //   interp_table    the functions by op and dtype: rows in the order of the two tables
 // An op has a loop for a dtype when its DTYPE rule allows that dtype; see loop_rules.
 
-// Columns in the order of dtypes.def. u8 is class i32 and wraps; bool is a mask in class
-// i32.
-typedef struct loop_column {
-    const char *dtype, *class_;
-    int wide; // 64-bit lanes
-} loop_column;
-
-static const loop_column loop_columns[] = {
-    {"bool", "i32", 0}, {"u8", "i32", 0},  {"i32", "i32", 0},
-    {"i64", "i64", 1},  {"f32", "f32", 0}, {"f64", "f64", 1},
-};
-
-// For each column the name of the loop, "" = none. '=' means the column's own.
+// The loops an op has by its DTYPE rule. Arithmetic on narrow integers is done in i32 (tc__computed_as),
+// so they need none; halves take those of f32, `class_` lets the others take those of their class too.
 typedef struct loop_rule {
     const char *dtype;
-    const char *name[COUNT(loop_columns)];
+    const char *own; // dtypes
+    int class_;
 } loop_rule;
 
 static const loop_rule loop_rules[] = {
-    {"promote", {"", "=", "=", "=", "=", "="}},
-    {"floating", {"", "", "", "", "=", "="}},
-    {"rounding", {"", "", "", "", "=", "="}},
-    {"compare", {"=", "i32", "=", "=", "=", "="}},
-    {"logic", {"=", "", "", "", "", ""}},
-    {"bits", {"=", "=", "=", "=", "", ""}},
-    {"shift", {"", "=", "=", "=", "", ""}},
-    {"where", {"i32", "i32", "=", "=", "=", "="}},
+    {"promote", "i32 i64 f32 f64", 0},
+    {"floating", "f32 f64", 0},
+    {"rounding", "f32 f64", 0},
+    {"compare", "bool i32 i64 f32 f64", 0},
+    {"logic", "bool", 0},
+    {"bits", "bool i32 i64", 0},
+    {"shift", "i32 i64", 0},
+    {"where", "i32 i64 f32 f64", 1},
 };
 
-static int loop_is_own(const char *name) { return strcmp(name, "=") == 0; }
+static int loop_is_wide(const dtype *d) { return ends(d->class_, "64"); }
+
+// The dtype whose loop dtype d takes, "" = none.
+static const char *loop_name(const loop_rule *r, const dtype *d) {
+    if (has_word(r->own, d->name)) return d->name;
+    int half = strcmp(d->class_, "f32") == 0;
+    return (half || r->class_) && has_word(r->own, d->class_) ? d->class_ : "";
+}
+
+static int loop_is_own(const loop_rule *r, const dtype *d) {
+    return strcmp(loop_name(r, d), d->name) == 0;
+}
 
 static const loop_rule *loop_rule_of(const op *o) {
     EACH(r, loop_rule, loop_rules) {
@@ -75,38 +76,54 @@ static char *loop_expression(const char *s, const char *class_) {
     return t.at;
 }
 
-// What a bool or u8 result needs so that it is a bool or a u8 again.
-static char *loop_result(const op *o, const loop_column *c) {
+// A bool is a mask, also after bit operations.
+static char *loop_result(const op *o, const dtype *c) {
     char *e = loop_expression(o->expr, c->class_);
     int bits = strcmp(o->dtype, "bits") == 0;
-    if (strcmp(c->dtype, "u8") == 0) return join("TC__U8(%s)", e);
-    if (strcmp(c->dtype, "bool") == 0 && bits) return join("TC__MASK(%s)", e);
-    return e;
+    return strcmp(c->name, "bool") == 0 && bits ? join("TC__MASK(%s)", e) : e;
 }
 
-static void put_loop(text *t, const op *o, const loop_column *c) {
+static void put_loop(text *t, const op *o, const dtype *c) {
     int arity = kind_of(o)->arity;
     int compare = strcmp(o->dtype, "compare") == 0, where = strcmp(o->dtype, "where") == 0;
     char *e = loop_result(o, c);
     if (where) {
-        put(t, "TC__LOOP_WHERE(%s_%s, %s, %s)\n", o->id, c->dtype, c->class_, e);
+        put(t, "TC__LOOP_WHERE(%s_%s, %s, %s)\n", o->id, c->name, c->class_, e);
         return;
     }
     // A mask of -1 would turn comparisons and shifts round: there bools are 0 and 1.
-    int plain = strcmp(c->dtype, "bool") == 0 && strcmp(o->dtype, "logic") != 0;
-    put(t, "TC__LOOP%s%d(%s_%s, %s, %s, %s)\n", plain ? "_BOOL" : "", arity, o->id,
-        c->dtype, compare ? "i32" : c->class_, c->class_, e);
+    int plain = strcmp(c->name, "bool") == 0 && strcmp(o->dtype, "logic") != 0;
+    put(t, "TC__LOOP%s%d(%s_%s, %s, %s, %s)\n", plain ? "_BOOL" : "", arity, o->id, c->name,
+        compare ? "i32" : c->class_, c->class_, e);
     if (loop_has_flag(o, "MONOID")) {
-        put(t, "TC__FOLD(%s_%s, %s, %s)\n", o->id, c->dtype, c->class_, e);
+        put(t, "TC__FOLD(%s_%s, %s, %s)\n", o->id, c->name, c->class_, e);
     }
 }
 
+// Casts start from a bool or from a class: a register does not know more.
+static const char *const loop_from[] = {"bool", "f32", "f64", "i32", "i64"};
+
+static const dtype *dtype_named(const char *name) {
+    EACH(d, dtype, dtypes) {
+        if (strcmp(d->name, name) == 0) return d;
+    }
+    return NULL;
+}
+
+// The dtype whose cast is that from `from` to `to`, "" = there is nothing to do.
+static const char *loop_cast(const char *from, const dtype *to) {
+    if (strcmp(from, "bool") == 0) return strcmp(to->name, "bool") == 0 ? "" : to->class_;
+    return strcmp(from, to->name) == 0 ? "" : to->name;
+}
+
 static void loop_casts(text *t, int wide) {
-    EACH(from, loop_column, loop_columns) {
-        EACH(to, loop_column, loop_columns) {
-            if (from == to || (from->wide || to->wide) != wide) continue;
-            put(t, "TC__LOOP1(CAST_%s_%s, %s, %s, TC_N(cast_%s_%s)(a))\n", from->dtype,
-                to->dtype, to->class_, from->class_, from->dtype, to->dtype);
+    for (size_t i = 0; i < COUNT(loop_from); i++) {
+        const dtype *from = dtype_named(loop_from[i]);
+        EACH(to, dtype, dtypes) {
+            if (strcmp(loop_cast(from->name, to), to->name) != 0) continue;
+            if ((loop_is_wide(from) || loop_is_wide(to)) != wide) continue;
+            put(t, "TC__LOOP1(CAST_%s_%s, %s, %s, TC_N(cast_%s_%s)(a))\n", from->name,
+                to->name, to->class_, from->class_, from->name, to->name);
         }
     }
 }
@@ -117,9 +134,8 @@ static void loop_rows(text *t, int wide) {
     EACH(o, op, ops) {
         const loop_rule *r = loop_rule_of(o);
         if (!kind_of(o)->elementwise || !*o->expr || !r) continue;
-        for (size_t i = 0; i < COUNT(loop_columns); i++) {
-            const loop_column *c = &loop_columns[i];
-            if (loop_is_own(r->name[i]) && c->wide == wide) put_loop(t, o, c);
+        EACH(c, dtype, dtypes) {
+            if (loop_is_own(r, c) && loop_is_wide(c) == wide) put_loop(t, o, c);
         }
     }
     loop_casts(t, wide);
@@ -128,31 +144,30 @@ static void loop_rows(text *t, int wide) {
 static void loop_rows32(text *t) { loop_rows(t, 0); }
 static void loop_rows64(text *t) { loop_rows(t, 1); }
 
-// COLS_promote(F, ADD) stands for NULL, F(ADD_u8), F(ADD_i32)...: loop_columns by the rule.
+// COLS_promote(F, ADD) stands for NULL, ..., F(ADD_i32), ...: the dtypes by the rule.
 static void loop_row_macros(text *t) {
     EACH(r, loop_rule, loop_rules) {
         put(t, "#define TC__COLS_%s(F, ID) {", r->dtype);
-        for (size_t i = 0; i < COUNT(loop_columns); i++) {
-            const char *name = r->name[i];
-            put(t, "%s", i ? ", " : "");
+        EACH(d, dtype, dtypes) {
+            const char *name = loop_name(r, d);
+            put(t, "%s", d == dtypes ? "" : ", ");
+            if (*name) put(t, "F(ID##_%s)", name);
             if (!*name) put(t, "NULL");
-            if (*name)
-                put(t, "F(ID##_%s)", loop_is_own(name) ? loop_columns[i].dtype : name);
         }
         put(t, "}\n");
     }
-    put(t, "#define TC__COLS_none {NULL, NULL, NULL, NULL, NULL, NULL}\n\n");
+    put(t, "\n");
 }
 
 static void loop_op_rows(text *t, const char *table, const char *type, int folds) {
-    put(t, "static const %s TC__LN(%s)[TC_OP_COUNT][TC__LOOP_DTYPES] = {\n", type, table);
+    put(t, "static const %s TC__LN(%s)[TC_OP_COUNT][TC_DTYPE_COUNT] = {\n", type, table);
     EACH(o, op, ops) {
         const loop_rule *r = loop_rule_of(o);
         int any = r && kind_of(o)->elementwise && *o->expr;
         if (folds) any = any && loop_has_flag(o, "MONOID");
         if (any)
             put(t, "    TC__COLS_%s(TC__%s, %s),\n", o->dtype, folds ? "FN" : "LN", o->id);
-        if (!any) put(t, "    TC__COLS_none,  // %s\n", o->id);
+        if (!any) put(t, "    {NULL},  // %s\n", o->id);
     }
     put(t, "};\n\n");
 }
@@ -160,22 +175,19 @@ static void loop_op_rows(text *t, const char *table, const char *type, int folds
 static void loop_table(text *t) {
     put(t, "// include-many: the includer defines TC__LN and TC__FN. ");
     head(t, "ops");
-    put(t, "#ifndef TC__COLS_none\n");
+    put(t, "#ifndef TC__COLS_promote\n");
     loop_row_macros(t);
     put(t, "#endif\n");
     loop_op_rows(t, "alu", "tc__block_fn", 0);
     loop_op_rows(t, "fold", "tc__fold_fn", 1);
-    put(t,
-        "static const tc__block_fn TC__LN(cast)[TC__LOOP_DTYPES][TC__LOOP_DTYPES] = {\n");
-    EACH(from, loop_column, loop_columns) {
+    put(t, "static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT] = {\n");
+    for (size_t i = 0; i < COUNT(loop_from); i++) {
         put(t, "    {");
-        EACH(to, loop_column, loop_columns) {
-            put(t, "%s",
-                to == loop_columns       ? ""
-                : to == loop_columns + 3 ? ",\n     "
-                                         : ", ");
-            if (from == to) put(t, "NULL");
-            if (from != to) put(t, "TC__LN(CAST_%s_%s)", from->dtype, to->dtype);
+        EACH(to, dtype, dtypes) {
+            const char *name = loop_cast(loop_from[i], to);
+            put(t, "%s", to == dtypes ? "" : (to - dtypes) % 4 ? ", " : ",\n     ");
+            if (*name) put(t, "TC__LN(CAST_%s_%s)", loop_from[i], name);
+            if (!*name) put(t, "NULL");
         }
         put(t, "},\n");
     }

@@ -163,11 +163,11 @@ static void op_calls(text *t) {
 
 // ---- dtypes.def -------------------------------------------------------------
 typedef struct dtype {
-    const char *id, *name, *bytes, *category, *class_, *c, *cuda, *descr, *doc;
+    const char *id, *name, *bytes, *category, *class_, *precision, *memory, *descr, *doc;
 } dtype;
 
-#define DTYPE(id, name, bytes, category, class_, c, cuda, descr, doc)                      \
-    {#id, name, #bytes, #category, #class_, #c, #cuda, descr, doc},
+#define DTYPE(id, name, bytes, category, class_, precision, memory, descr, doc)            \
+    {#id, name, #bytes, #category, #class_, #precision, memory, descr, doc},
 static const dtype dtypes[] = {
 #include "tables/dtypes.def"
 };
@@ -188,8 +188,8 @@ static void dtype_info(text *t) {
     // for TC_DTYPE_COUNT into a subscript, and warns.
     put(t, "static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT + 1] = {\n");
     EACH(d, dtype, dtypes) {
-        put(t, "    {\"%s\", %s, TC__%s, TC__CLASS_%s, \"%s\", \"%s\", \"%s\"},\n", d->name,
-            d->bytes, d->category, d->class_, d->c, d->cuda, d->descr);
+        put(t, "    {\"%s\", %s, TC__%s, TC__CLASS_%s, %s, \"%s\", \"%s\"},\n", d->name,
+            d->bytes, d->category, d->class_, d->precision, d->memory, d->descr);
     }
     put(t, "};\n");
 }

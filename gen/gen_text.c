@@ -81,6 +81,15 @@ static int starts(const char *s, const char *with) {
     return strncmp(s, with, strlen(with)) == 0;
 }
 
+// One of the words of s, which stand between blanks.
+static int has_word(const char *s, const char *word) {
+    size_t n = strlen(word);
+    const char *begin = s;
+    for (s = strstr(s, word); s; s = strstr(s + n, word))
+        if ((s == begin || s[-1] == ' ') && (s[n] == 0 || s[n] == ' ')) return 1;
+    return 0;
+}
+
 static int ends(const char *s, const char *with) {
     size_t n = strlen(s), m = strlen(with);
     return n >= m && strcmp(s + n - m, with) == 0;

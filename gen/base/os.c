@@ -107,7 +107,9 @@ enum {
     TC__CPU_F16C = 4,
     TC__CPU_AVX512F = 8, // with BW, DQ and VL
     TC__CPU_NEON = 16,
-    TC__CPU_ASKED = 32 // in tc__core
+    TC__CPU_ASKED = 32, // in tc__core
+    TC__CPU_WIDE =
+        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_F16C // what eight lanes are written for
 };
 
 #if TC__X86 && TC__GNUC

@@ -913,8 +913,8 @@ TC_FN TC_I32 TC_N(minimum_i32)(TC_I32 a, TC_I32 b) {
     return TC_SEL_i32(TC_LT_i32(a, b), a, b);
 }
 
-// Casts. Float to integer saturates and NaN gives 0; integer to u8 wraps; to bool is x !=
-// 0.
+// Casts, from what a register holds. Float to integer saturates and NaN gives 0; integers wrap; to
+// bool is x != 0; to a half rounds to nearest even, by way of f32.
 
 // fn: cast_f32_i32
 TC_FN TC_I32 TC_N(cast_f32_i32)(TC_F32 x) {
@@ -932,6 +932,22 @@ TC_FN TC_I32 TC_N(cast_f32_u8)(TC_F32 x) {
     return TC_CVT_f32_i32(TC_MIN_f32(x, high));
 }
 
+// fn: cast_f32_i8
+TC_FN TC_I32 TC_N(cast_f32_i8)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-128.0f), high = TC_K_f32(127.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
+// fn: cast_f32_i16
+TC_FN TC_I32 TC_N(cast_f32_i16)(TC_F32 x) {
+    TC_F32 low = TC_K_f32(-32768.0f), high = TC_K_f32(32767.0f);
+    x = TC_SEL_f32(TC_EQ_f32(x, x), x, TC_K_f32(0.0f));
+    x = TC_MAX_f32(x, low);
+    return TC_CVT_f32_i32(TC_MIN_f32(x, high));
+}
+
 // fn: cast_f32_bool
 TC_FN TC_I32 TC_N(cast_f32_bool)(TC_F32 x) {
     TC_F32 zero = TC_K_f32(0.0f);
@@ -944,20 +960,17 @@ TC_FN TC_F32 TC_N(cast_i32_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
 // fn: cast_i32_u8
 TC_FN TC_I32 TC_N(cast_i32_u8)(TC_I32 x) { return x & 255; }
 
+// fn: cast_i32_i8
+TC_FN TC_I32 TC_N(cast_i32_i8)(TC_I32 x) { return ((x & 255) ^ 128) - 128; }
+
+// fn: cast_i32_i16
+TC_FN TC_I32 TC_N(cast_i32_i16)(TC_I32 x) { return ((x & 65535) ^ 32768) - 32768; }
+
 // fn: cast_i32_bool
 TC_FN TC_I32 TC_N(cast_i32_bool)(TC_I32 x) {
     TC_I32 zero = TC_K_i32(0);
     return TC_B_i32(TC_NE_i32(x, zero));
 }
-
-// fn: cast_u8_f32
-TC_FN TC_F32 TC_N(cast_u8_f32)(TC_I32 x) { return TC_CVT_i32_f32(x); }
-
-// fn: cast_u8_i32
-TC_FN TC_I32 TC_N(cast_u8_i32)(TC_I32 x) { return x; }
-
-// fn: cast_u8_bool cast_i32_bool
-TC_FN TC_I32 TC_N(cast_u8_bool)(TC_I32 x) { return TC_N(cast_i32_bool)(x); }
 
 // fn: cast_bool_f32
 TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
@@ -967,8 +980,130 @@ TC_FN TC_F32 TC_N(cast_bool_f32)(TC_I32 x) {
 // fn: cast_bool_i32
 TC_FN TC_I32 TC_N(cast_bool_i32)(TC_I32 x) { return x & 1; }
 
-// fn: cast_bool_u8
-TC_FN TC_I32 TC_N(cast_bool_u8)(TC_I32 x) { return x & 1; }
+// 16 bits in memory.
+
+// fn: ld_i16
+TC_FN TC_I32 TC_N(ld_i16)(const TC_E_I16 *p) {
+    TC_I32 v = TC_N(ld_u16)((const TC_E_U16 *)p);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: ldn_i16
+TC_FN TC_I32 TC_N(ldn_i16)(const TC_E_I16 *p, int n) {
+    TC_I32 v = TC_N(ldn_u16)((const TC_E_U16 *)p, n);
+    return TC_N(cast_i32_i16)(v);
+}
+
+// fn: st_i16
+TC_FN void TC_N(st_i16)(TC_E_I16 *p, TC_I32 v) { TC_N(st_u16)((TC_E_U16 *)p, v); }
+
+// fn: stn_i16
+TC_FN void TC_N(stn_i16)(TC_E_I16 *p, TC_I32 v, int n) {
+    TC_N(stn_u16)((TC_E_U16 *)p, v, n);
+}
+
+// fn: bits_bf16
+// x rounded to bf16, as its 16 bits.
+TC_FN TC_I32 TC_N(bits_bf16)(TC_F32 x) {
+    TC_U32 u = (TC_U32)TC_BITS_f32(x);
+    TC_I32 near = (TC_I32)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16), nan = (TC_I32)(u >> 16) | 64;
+    return TC_SEL_i32(TC_EQ_f32(x, x), near, nan);
+}
+
+// fn: of_bf16
+TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)b << 16)); }
+
+// fn: bits_f16
+// x rounded to f16, as its 16 bits. Subnormals are whole numbers of 2^-24, the last place of 0.5.
+TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
+    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
+    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
+    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
+    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
+    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
+    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7e00));
+    return y | sign;
+}
+
+// fn: of_f16
+TC_FN TC_F32 TC_N(of_f16)(TC_I32 b) {
+    TC_I32 a = b & 0x7fff, top = TC_K_i32(0x7bff), none = TC_K_i32(0), y;
+    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 13)) * 5192296858534827628530496329220096.0f;
+    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 0x8000u) << 16));
+}
+
+// fn: ld_bf16
+TC_FN TC_F32 TC_N(ld_bf16)(const TC_E_U16 *p) {
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: ldn_bf16
+TC_FN TC_F32 TC_N(ldn_bf16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_bf16)(b);
+}
+
+// fn: st_bf16
+TC_FN void TC_N(st_bf16)(TC_E_U16 *p, TC_F32 v) { TC_N(st_u16)(p, TC_N(bits_bf16)(v)); }
+
+// fn: stn_bf16
+TC_FN void TC_N(stn_bf16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_bf16)(v), n);
+}
+
+// fn: ld_f16
+TC_FN TC_F32 TC_N(ld_f16)(const TC_E_U16 *p) {
+#if TC_HW_F16
+    TC_N(f16s) t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return TC_F16_IN(t);
+#else
+    TC_I32 b = TC_N(ld_u16)(p);
+    return TC_N(of_f16)(b);
+#endif
+}
+
+// fn: ldn_f16
+TC_FN TC_F32 TC_N(ldn_f16)(const TC_E_U16 *p, int n) {
+    TC_I32 b = TC_N(ldn_u16)(p, n);
+    return TC_N(of_f16)(b);
+}
+
+// fn: st_f16
+TC_FN void TC_N(st_f16)(TC_E_U16 *p, TC_F32 v) {
+#if TC_HW_F16
+    TC_N(f16s) t = TC_F16_OUT(v);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#else
+    TC_N(st_u16)(p, TC_N(bits_f16)(v));
+#endif
+}
+
+// fn: stn_f16
+TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {
+    TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);
+}
+
+// fn: cast_f32_bf16
+TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
+
+// fn: cast_f32_f16
+TC_FN TC_F32 TC_N(cast_f32_f16)(TC_F32 x) {
+#if TC_HW_F16
+    return TC_F16_IN(TC_F16_OUT(x));
+#else
+    return TC_N(of_f16)(TC_N(bits_f16)(x));
+#endif
+}
+
+// fn: cast_i32_bf16
+TC_FN TC_F32 TC_N(cast_i32_bf16)(TC_I32 x) { return TC_N(cast_f32_bf16)(TC_CVT_i32_f32(x)); }
+
+// fn: cast_i32_f16
+TC_FN TC_F32 TC_N(cast_i32_f16)(TC_I32 x) { return TC_N(cast_f32_f16)(TC_CVT_i32_f32(x)); }
 
 // fn: philox_u32
 // Philox4x32-10 with the key seed. w[0] and w[1] hold the low and high word of the element
@@ -2040,6 +2175,24 @@ TC_FN TC_I32 TC_N(cast_f64_u8)(TC_F64 x) {
     return TC_CVT_f64_i32(x);
 }
 
+// fn: cast_f64_i8
+TC_FN TC_I32 TC_N(cast_f64_i8)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(127)), TC_K_i32(-128));
+}
+
+// fn: cast_f64_i16
+TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {
+    TC_I32 v = TC_N(cast_f64_i32)(x);
+    return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));
+}
+
+// fn: cast_f64_f16
+TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); }
+
+// fn: cast_f64_bf16
+TC_FN TC_F32 TC_N(cast_f64_bf16)(TC_F64 x) { return TC_N(cast_f32_bf16)(TC_CVT_f64_f32(x)); }
+
 // fn: cast_f64_bool
 TC_FN TC_I32 TC_N(cast_f64_bool)(TC_F64 x) {
     TC_F64 zero = TC_K_f64(0.0);
@@ -2065,17 +2218,23 @@ TC_FN TC_I32 TC_N(cast_i64_i32)(TC_I64 x) { return TC_CVT_i64_i32(x); }
 // fn: cast_i64_u8
 TC_FN TC_I32 TC_N(cast_i64_u8)(TC_I64 x) { return TC_CVT_i64_i32(x) & 255; }
 
+// fn: cast_i64_i8
+TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_i16
+TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_f16
+TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); }
+
+// fn: cast_i64_bf16
+TC_FN TC_F32 TC_N(cast_i64_bf16)(TC_I64 x) { return TC_N(cast_f32_bf16)(TC_CVT_i64_f32(x)); }
+
 // fn: cast_i64_bool
 TC_FN TC_I32 TC_N(cast_i64_bool)(TC_I64 x) {
     TC_I64 zero = TC_K_i64(0), m = TC_NE_i64(x, zero);
     return TC_B_i64(m);
 }
-
-// fn: cast_u8_f64
-TC_FN TC_F64 TC_N(cast_u8_f64)(TC_I32 x) { return TC_CVT_i32_f64(x); }
-
-// fn: cast_u8_i64
-TC_FN TC_I64 TC_N(cast_u8_i64)(TC_I32 x) { return TC_CVT_i32_i64(x); }
 
 // fn: cast_bool_f64
 TC_FN TC_F64 TC_N(cast_bool_f64)(TC_I32 x) {

@@ -61,10 +61,14 @@
 #undef TC_EQ_i64
 #undef TC_E_F32
 #undef TC_E_F64
+#undef TC_E_I16
 #undef TC_E_I32
 #undef TC_E_I64
+#undef TC_E_U16
 #undef TC_E_U32
 #undef TC_E_U64
+#undef TC_F16_IN
+#undef TC_F16_OUT
 #undef TC_F32
 #undef TC_F64
 #undef TC_FIRST
@@ -83,6 +87,7 @@
 #undef TC_GT_f64
 #undef TC_GT_i32
 #undef TC_GT_i64
+#undef TC_HW_F16
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
@@ -183,6 +188,8 @@
 #define TC_E_U32 uint32_t
 #define TC_E_I64 int64_t
 #define TC_E_U64 uint64_t
+#define TC_E_I16 int16_t
+#define TC_E_U16 uint16_t
 
 #define TC_LANES 1
 
@@ -204,6 +211,7 @@
 #endif
 #define TC_HW_ROUND 0
 #define TC_HW_SCALE 0
+#define TC_HW_F16 0
 
 // Constants and lanes.
 #define TC_K_f32(c) ((float)(c))
@@ -443,12 +451,20 @@ TC_FN double TC_N(ld_f64)(const double *p) { return *p; }
 TC_FN int32_t TC_N(ld_i32)(const int32_t *p) { return *p; }
 TC_FN int64_t TC_N(ld_i64)(const int64_t *p) { return *p; }
 TC_FN int32_t TC_N(ld_u8)(const uint8_t *p) { return *p; }
+TC_FN int32_t TC_N(ld_i8)(const int8_t *p) { return *p; }
+TC_FN int32_t TC_N(ld_u16)(const uint16_t *p) { return *p; }
+TC_FN int32_t TC_N(ldn_u16)(const uint16_t *p, int n) { return n > 0 ? *p : 0; }
 TC_FN int32_t TC_N(ld_bool)(const uint8_t *p) { return *p != 0; }
 TC_FN void TC_N(st_f32)(float *p, float v) { *p = v; }
 TC_FN void TC_N(st_f64)(double *p, double v) { *p = v; }
 TC_FN void TC_N(st_i32)(int32_t *p, int32_t v) { *p = v; }
 TC_FN void TC_N(st_i64)(int64_t *p, int64_t v) { *p = v; }
 TC_FN void TC_N(st_u8)(uint8_t *p, int32_t v) { *p = (uint8_t)v; }
+TC_FN void TC_N(st_i8)(int8_t *p, int32_t v) { *p = (int8_t)(uint8_t)v; }
+TC_FN void TC_N(st_u16)(uint16_t *p, int32_t v) { *p = (uint16_t)v; }
+TC_FN void TC_N(stn_u16)(uint16_t *p, int32_t v, int n) {
+    if (n > 0) *p = (uint16_t)v;
+}
 TC_FN void TC_N(st_bool)(uint8_t *p, int32_t v) { *p = (uint8_t)(v != 0); }
 TC_FN float TC_N(splat_f32)(float x) { return x; }
 TC_FN double TC_N(splat_f64)(double x) { return x; }

@@ -68,10 +68,14 @@
 #undef TC_EQ_i64
 #undef TC_E_F32
 #undef TC_E_F64
+#undef TC_E_I16
 #undef TC_E_I32
 #undef TC_E_I64
+#undef TC_E_U16
 #undef TC_E_U32
 #undef TC_E_U64
+#undef TC_F16_IN
+#undef TC_F16_OUT
 #undef TC_F32
 #undef TC_F64
 #undef TC_FIRST
@@ -90,6 +94,7 @@
 #undef TC_GT_f64
 #undef TC_GT_i32
 #undef TC_GT_i64
+#undef TC_HW_F16
 #undef TC_HW_FMA
 #undef TC_HW_NEON
 #undef TC_HW_ROUND
@@ -198,6 +203,8 @@
 #define TC_E_U32 __UINT32_TYPE__
 #define TC_E_I64 __INT64_TYPE__
 #define TC_E_U64 __UINT64_TYPE__
+#define TC_E_I16 __INT16_TYPE__
+#define TC_E_U16 __UINT16_TYPE__
 
 typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));
 typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));
@@ -226,6 +233,11 @@ typedef __UINT64_TYPE__ TC_N(vul) __attribute__((vector_size(8 * TC_W)));
 #define TC_HW_FMA (TC_ISA_AVX2 || TC_HW_NEON)
 #define TC_HW_ROUND TC_ISA_AVX2
 #define TC_HW_SCALE (TC_ISA_AVX512 && TC_W >= 8)
+#if TC_W == 8 && defined(__clang__) // which has no builtin of that name for eight lanes
+#define TC_HW_F16 0
+#else
+#define TC_HW_F16 (TC_ISA_AVX2 && TC_W >= 8)
+#endif
 
 // Parts: gcc takes loads, stores, shuffles and comparisons apart lane by lane when a type
 // is wider than a register, so these are written on register-sized parts, through unions.
@@ -847,6 +859,103 @@ TC_FN TC_I32 TC_N(ldn_bool)(const __UINT8_TYPE__ *p, int n) {
 
 // fn: stn_bool stn_u8
 TC_FN void TC_N(stn_bool)(__UINT8_TYPE__ *p, TC_I32 v, int n) { TC_N(stn_u8)(p, v & 1, n); }
+
+// fn: ld_i8 ld_u8
+TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {
+    TC_I32 v = TC_N(ld_u8)((const __UINT8_TYPE__ *)p);
+    return (v ^ 128) - 128;
+}
+
+// fn: st_i8 st_u8
+TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }
+
+// fn: ldn_i8 ld_i8
+TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {
+    __INT8_TYPE__ t[TC_W] = {0};
+    int i;
+    for (i = 0; i < n; i++) t[i] = p[i];
+    return TC_N(ld_i8)(t);
+}
+
+// fn: stn_i8 stn_u8
+TC_FN void TC_N(stn_i8)(__INT8_TYPE__ *p, TC_I32 v, int n) {
+    TC_N(stn_u8)((__UINT8_TYPE__ *)p, v, n);
+}
+
+// fn: ld_u16
+// 16-bit words as 0..65535.
+TC_FN TC_I32 TC_N(ld_u16)(const __UINT16_TYPE__ *p) {
+#if TC_W == 16 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    TC_I32 zero = {0};
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return __builtin_ia32_pmovzxwd512_mask(t, zero, -1);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(16)));
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return (TC_I32)__builtin_ia32_pmovzxwd256(t);
+#else
+    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+    words t;
+    __builtin_memcpy(&t, p, 2 * TC_W);
+    return __builtin_convertvector(t, TC_I32);
+#endif
+}
+
+// fn: st_u16
+// The low word of every lane.
+TC_FN void TC_N(st_u16)(__UINT16_TYPE__ *p, TC_I32 v) {
+#if TC_W == 16 && !defined(__clang__)
+    typedef short words __attribute__((vector_size(32)));
+    words t = {0};
+    t = __builtin_ia32_pmovdw512_mask(v, t, -1);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+    typedef int ints __attribute__((vector_size(16)));
+    typedef short words __attribute__((vector_size(16)));
+    union {
+        TC_I32 all;
+        ints half[2];
+    } t;
+    words w;
+    t.all = v & 65535;
+    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);
+    __builtin_memcpy(p, &w, 2 * TC_W);
+#else
+    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
+    words t = __builtin_convertvector(v, words);
+    __builtin_memcpy(p, &t, 2 * TC_W);
+#endif
+}
+
+// fn: ldn_u16 ld_u16
+TC_FN TC_I32 TC_N(ldn_u16)(const __UINT16_TYPE__ *p, int n) {
+    __UINT16_TYPE__ t[TC_W] = {0};
+    int i;
+    for (i = 0; i < n; i++) t[i] = p[i];
+    return TC_N(ld_u16)(t);
+}
+
+// fn: stn_u16 st_u16
+TC_FN void TC_N(stn_u16)(__UINT16_TYPE__ *p, TC_I32 v, int n) {
+    __UINT16_TYPE__ t[TC_W];
+    int i;
+    TC_N(st_u16)(t, v);
+    for (i = 0; i < n; i++) p[i] = t[i];
+}
+
+// f16 where the CPU converts it: eight or sixteen at a time.
+#if TC_W == 16
+typedef short TC_N(f16s) __attribute__((vector_size(32)));
+#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps512_mask(t, __extension__(TC_F32){0}, -1, 4)
+#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph512_mask(v, 0, __extension__(TC_N(f16s)){0}, -1)
+#elif TC_HW_F16
+typedef short TC_N(f16s) __attribute__((vector_size(16)));
+#define TC_F16_IN(t) __builtin_ia32_vcvtph2ps256(t)
+#define TC_F16_OUT(v) __builtin_ia32_vcvtps2ph256(v, 0)
+#endif
 
 // fn: splat_f32
 TC_FN TC_F32 TC_N(splat_f32)(float x) { return x - __extension__(TC_F32){0}; }

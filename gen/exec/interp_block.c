@@ -2,8 +2,8 @@
 // between memory and registers that need no vectors. The interpreter (exec/interp.c) runs
 // a LOOP list over blocks of up to TC__BLOCK elements; a value of the list is a register.
 //
-// A register is a block of its class: f32 float, f64 double, i32 u8 bool int32_t, i64
-// int64_t. A bool is 0 or isa->truth. A uniform value is one vector of equal lanes, read
+// A register is a block of its class: f32 float, f64 double, i32 int32_t, i64
+// int64_t; gen/tables/dtypes.def tells the class of a dtype. A bool is 0 or isa->truth. A uniform value is one vector of equal lanes, read
 // with mask 0, so every loop takes it as any operand:  operand i of x is  x->at[i &
 // x->mask]. Loops compute n rounded up to isa->lanes elements: registers have the room.
 
@@ -11,7 +11,7 @@ enum {
     TC__BLOCK = 1024,     // elements of the largest block
     TC__FOLD_LANES = 32,  // logical lanes of a reduction
     TC__BLOCK_VECTOR = 8, // elements of the widest vector: what n is rounded up to
-    TC__LOOP_DTYPES = 6,  // columns of the loop tables
+    TC__LOOP_FROM = 5,    // what casts start from: bool and the classes
     TC__TILE_ROWS = 4,    // rows and columns of one step of a contraction
     TC__TILE_COLS = 16
 };
@@ -36,19 +36,19 @@ typedef void (*tc__random_fn)(void *d, const tc__reg *x, uint64_t seed, uint64_t
 typedef void (*tc__tile_fn)(void *c, int64_t ldc, const void *a, const void *b, int64_t ldb,
                             int64_t k, int first);
 
-typedef void (*tc__bytes_in_fn)(int32_t *d, const uint8_t *s, int64_t n);
-typedef void (*tc__bytes_out_fn)(uint8_t *d, const int32_t *s, int64_t n);
+// n elements between memory and registers.
+typedef void (*tc__convert_fn)(void *d, const void *s, int64_t n);
 
 // One instruction set: the same functions with the same bits.
 typedef struct tc__isa {
     const char *name;
-    int32_t lanes;                              // n is rounded up to this
-    int32_t truth;                              // the register form of true
-    const tc__block_fn (*alu)[TC__LOOP_DTYPES]; // by op and dtype of the operands
-    const tc__fold_fn (*fold)[TC__LOOP_DTYPES];
-    const tc__block_fn (*cast)[TC__LOOP_DTYPES]; // by from and to
-    tc__bytes_in_fn bytes_in[2];                 // bool, u8
-    tc__bytes_out_fn bytes_out[2];
+    int32_t lanes;                             // n is rounded up to this
+    int32_t truth;                             // the register form of true
+    const tc__block_fn (*alu)[TC_DTYPE_COUNT]; // by op and dtype of the operands
+    const tc__fold_fn (*fold)[TC_DTYPE_COUNT];
+    const tc__block_fn (*cast)[TC_DTYPE_COUNT]; // by tc__loop_from and to
+    // Memory that is narrower than a register; NULL = it is not.
+    tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];
     tc__random_fn random[2][2]; // kind; f32, f64
     tc__tile_fn tile[TC__CLASSES];
 } tc__isa;
@@ -60,6 +60,11 @@ typedef union tc__word {
     int32_t i32;
     int64_t i64;
 } tc__word;
+
+// The row of tc__isa.cast.
+static int tc__loop_from(int dtype) {
+    return dtype == TC_BOOL ? 0 : 1 + (int)tc__dtype(dtype)->reg;
+}
 
 static int64_t tc__reg_width(int dtype) {
     tc__class c = tc__dtype(dtype)->reg;
@@ -91,47 +96,46 @@ static void tc__words_fill(void *d, int64_t width, int64_t j, int64_t n, tc__wor
     for (int64_t i = 0; i < n; i++) q[i] = v.i64;
 }
 
-// ---- memory to registers: n elements of s, `step` elements apart, to d[j..j+n)
-
-static void tc__take4(void *d, int64_t j, const void *s, int64_t at, int64_t step,
-                      int64_t n) {
-    int32_t *p = (int32_t *)d + j;
-    const int32_t *q = (const int32_t *)s + at;
-    for (int64_t i = 0; i < n; i++) p[i] = q[i * step];
+// p[i * to_step] = q[i * from_step], elements of 1, 2, 4 or 8 bytes.
+#define TC__COPY_STEPS(T)                                                                  \
+    for (int64_t i = 0; i < n; i++) ((T *)p)[i * to] = ((const T *)q)[i * from]
+static void tc__copy_steps(void *p, int64_t to, const void *q, int64_t from, int64_t bytes,
+                           int64_t n) {
+    if (bytes == 1) TC__COPY_STEPS(uint8_t);
+    if (bytes == 2) TC__COPY_STEPS(uint16_t);
+    if (bytes == 4) TC__COPY_STEPS(uint32_t);
+    if (bytes == 8) TC__COPY_STEPS(uint64_t);
 }
+#undef TC__COPY_STEPS
 
-static void tc__take8(void *d, int64_t j, const void *s, int64_t at, int64_t step,
-                      int64_t n) {
-    int64_t *p = (int64_t *)d + j;
-    const int64_t *q = (const int64_t *)s + at;
-    for (int64_t i = 0; i < n; i++) p[i] = q[i * step];
-}
+enum { TC__NARROW = 128 }; // elements that are converted at a time
 
-static void tc__take_bytes(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
-                           int64_t at, int64_t step, int64_t n) {
-    int32_t *p = (int32_t *)d + j, scale = dtype == TC_BOOL ? isa->truth : 1;
-    const uint8_t *q = (const uint8_t *)s + at;
-    if (step == 1) {
-        isa->bytes_in[dtype == TC_U8](p, q, n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) p[i] = q[i * step] * scale;
-}
+// ---- memory to registers: n elements of s from `at`, `step` apart, to d[j..j+n)
 
 static void tc__take(const tc__isa *isa, int dtype, void *d, int64_t j, const void *s,
                      int64_t at, int64_t step, int64_t n) {
-    int64_t bytes = tc__dtype(dtype)->bytes;
+    int64_t bytes = tc__dtype(dtype)->bytes, part;
+    tc__convert_fn in = isa->in[dtype];
+    const char *p = (const char *)s + at * bytes;
+    char *to = (char *)d + j * tc__reg_width(dtype);
+    uint16_t t[TC__NARROW];
     if (n <= 0) return;
-    if (bytes == 1) {
-        tc__take_bytes(isa, dtype, d, j, s, at, step, n);
-        return;
-    }
     if (step == 1) {
-        memcpy((char *)d + j * bytes, (const char *)s + at * bytes, (size_t)(n * bytes));
+        if (in)
+            in(to, p, n);
+        else
+            memcpy(to, p, (size_t)(n * bytes));
         return;
     }
-    if (bytes == 4) tc__take4(d, j, s, at, step, n);
-    if (bytes == 8) tc__take8(d, j, s, at, step, n);
+    if (!in) {
+        tc__copy_steps(to, 1, p, step, bytes, n);
+        return;
+    }
+    for (; n > 0; n -= part, p += part * step * bytes, to += part * 4) {
+        part = n < TC__NARROW ? n : (int64_t)TC__NARROW;
+        tc__copy_steps(t, 1, p, step, bytes, part);
+        in(to, t, part);
+    }
 }
 
 // The same by indices: d[j + i] = s[at[i]] where keep[i], else d stays.
@@ -142,51 +146,32 @@ static void tc__gather(const tc__isa *isa, int dtype, void *d, int64_t j, const 
     }
 }
 
-// ---- registers to memory
+// ---- registers to memory: d[at + i * step] = x[j + i]
 
-static void tc__give4(void *d, int64_t at, int64_t step, const tc__reg *x, int64_t j,
-                      int64_t n) {
-    int32_t *p = (int32_t *)d + at;
-    const int32_t *q = (const int32_t *)x->at;
-    for (int64_t i = 0; i < n; i++) p[i * step] = q[(i + j) & x->mask];
-}
-
-static void tc__give8(void *d, int64_t at, int64_t step, const tc__reg *x, int64_t j,
-                      int64_t n) {
-    int64_t *p = (int64_t *)d + at;
-    const int64_t *q = (const int64_t *)x->at;
-    for (int64_t i = 0; i < n; i++) p[i * step] = q[(i + j) & x->mask];
-}
-
-static void tc__give_bytes(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t step,
-                           const tc__reg *x, int64_t j, int64_t n) {
-    uint8_t *p = (uint8_t *)d + at;
-    const int32_t *q = (const int32_t *)x->at;
-    int32_t low = dtype == TC_BOOL ? 1 : 255;
-    if (step == 1 && x->mask) {
-        isa->bytes_out[dtype == TC_U8](p, q + j, n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) p[i * step] = (uint8_t)(q[(i + j) & x->mask] & low);
-}
-
-// d[at + i * step] = x[j + i]
 static void tc__give(const tc__isa *isa, int dtype, void *d, int64_t at, int64_t step,
                      const tc__reg *x, int64_t j, int64_t n) {
-    int64_t bytes = tc__dtype(dtype)->bytes;
+    int64_t bytes = tc__dtype(dtype)->bytes, part;
+    tc__convert_fn out = isa->out[dtype];
     char *to = (char *)d + at * bytes;
-    const char *from = (const char *)x->at + j * bytes;
+    const char *from = (const char *)x->at + (x->mask ? j * tc__reg_width(dtype) : 0);
+    uint16_t t[TC__NARROW];
     if (n <= 0) return;
-    if (bytes == 1) {
-        tc__give_bytes(isa, dtype, d, at, step, x, j, n);
-        return;
-    }
     if (step == 1 && x->mask) {
-        if (to != from) memmove(to, from, (size_t)(n * bytes));
+        if (out)
+            out(to, from, n);
+        else if (to != from)
+            memmove(to, from, (size_t)(n * bytes));
         return;
     }
-    if (bytes == 4) tc__give4(d, at, step, x, j, n);
-    if (bytes == 8) tc__give8(d, at, step, x, j, n);
+    if (!out) {
+        tc__copy_steps(to, step, from, x->mask ? 1 : 0, bytes, n);
+        return;
+    }
+    for (; n > 0; n -= part, to += part * step * bytes, from += x->mask ? part * 4 : 0) {
+        part = n < TC__NARROW ? n : (int64_t)TC__NARROW;
+        out(t, from, x->mask ? part : 1);
+        tc__copy_steps(to, step, t, x->mask ? 1 : 0, bytes, part);
+    }
 }
 
 // ---- arg-reductions: a state is (value, index) in two arrays

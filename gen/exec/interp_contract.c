@@ -44,8 +44,7 @@ static size_t tc__tile_open(const tc__frame *f, tc__tile *t, uint8_t *at) {
 // d[j * step] = x[j]
 static void tc__tile_pack(const tc__tile *t, uint8_t *d, int64_t step, const tc__reg *x,
                           int64_t n) {
-    if (t->width == 4) tc__give4(d, 0, step, x, 0, n);
-    if (t->width == 8) tc__give8(d, 0, step, x, 0, n);
+    tc__copy_steps(d, step, x->at, x->mask ? 1 : 0, t->width, n);
 }
 
 static const tc__reg *tc__tile_values(tc__frame *f, const tc__section *s, uint32_t node,
@@ -165,9 +164,6 @@ static void tc__tile_fill(tc__frame *f, const tc__tile *t) {
             tc__tile_panel(f, t, k, depth, at, cols);
         }
     }
-    if (f->p->product != TC_U8) return;
-    for (int64_t i = 0; i < tc__tile_up(t->rows, TC__TILE_ROWS) * t->ldc; i++)
-        ((int32_t *)(void *)t->out)[i] &= 255;
 }
 
 // The epilogue on the rows of the tile.

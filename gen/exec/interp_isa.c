@@ -1,5 +1,5 @@
 // The block loops, built once per instruction set: portable C, and with gcc or clang
-// vectors for AVX2 with FMA (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
+// vectors for AVX2 with FMA and F16C (x86-64) or NEON. Output: tc__isa_scalar, tc__isa_vector, and
 // tc__isa_best(). gcc contracts a*b+c by default, which would change bits: off in here.
 // These are 600 functions, so their options are those of the least compile time at equal
 // speed: without four passes of -O1 that find nothing in straight vector code, a fifth
@@ -34,8 +34,26 @@
 // The table of an instruction set from the loops named by TC__LN.
 #define TC__ISA(NAME, LANES, TRUTH)                                                        \
     {                                                                                      \
-        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold), TC__LN(cast),                       \
-            {TC__LN(bool_in), TC__LN(u8_in)}, {TC__LN(bool_out), TC__LN(u8_out)},          \
+        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold), TC__LN(cast), {TC__LN(bool_in),     \
+                                                                      TC__LN(u8_in),       \
+                                                                      TC__LN(i8_in),       \
+                                                                      TC__LN(i16_in),      \
+                                                                      NULL,                \
+                                                                      NULL,                \
+                                                                      TC__LN(f16_in),      \
+                                                                      TC__LN(bf16_in),     \
+                                                                      NULL,                \
+                                                                      NULL},               \
+            {TC__LN(bool_out),                                                             \
+             TC__LN(u8_out),                                                               \
+             TC__LN(i8_out),                                                               \
+             TC__LN(i16_out),                                                              \
+             NULL,                                                                         \
+             NULL,                                                                         \
+             TC__LN(f16_out),                                                              \
+             TC__LN(bf16_out),                                                             \
+             NULL,                                                                         \
+             NULL},                                                                        \
             {{TC__LN(uniform_f32), TC__LN(uniform_f64)},                                   \
              {TC__LN(normal_f32), TC__LN(normal_f64)}},                                    \
         {                                                                                  \
@@ -65,14 +83,14 @@ static const tc__isa tc__isa_scalar = TC__ISA("scalar", 1, 1);
 #    define TC__LOOPS_SCALAR 0
 #    if TC__X86
 #        define TC_ISA_AVX2 1
-#        define TC_FN       __attribute__((unused, target("avx2,fma"))) static inline
-#        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma"))) static
-#        define TC__LOOP_FN __attribute__((target("avx2,fma"))) static
+#        define TC_FN       __attribute__((unused, target("avx2,fma,f16c"))) static inline
+#        define TC_FN_COLD  __attribute__((unused, noinline, target("avx2,fma,f16c"))) static
+#        define TC__LOOP_FN __attribute__((target("avx2,fma,f16c"))) static
 // gcc 13 forgets the target of such a function, under a pragma of optimisations, unless it
 // is inlined.
 #        undef TC__LOOP_PART
 #        define TC__LOOP_PART                                                              \
-            __attribute__((target("avx2,fma"), always_inline)) static inline
+            __attribute__((target("avx2,fma,f16c"), always_inline)) static inline
 #    else
 #        define TC_FN       __attribute__((unused)) static inline
 #        define TC_FN_COLD  __attribute__((unused, noinline)) static
@@ -141,8 +159,7 @@ static const tc__isa tc__isa_vector =
 // The fastest set for a CPU with these TC__CPU_ bits.
 static const tc__isa *tc__isa_best(unsigned cpu) {
 #if TC__X86 && TC__GNUC
-    const unsigned need = TC__CPU_AVX2 | TC__CPU_FMA;
-    if ((cpu & need) == need) return &tc__isa_vector;
+    if ((cpu & TC__CPU_WIDE) == TC__CPU_WIDE) return &tc__isa_vector;
 #elif TC__ARM64 && TC__GNUC
     return &tc__isa_vector;
 #endif

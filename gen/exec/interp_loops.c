@@ -17,7 +17,6 @@
 #    define TC__E_i64           int64_t
 #    define TC__FN(x)           TC__LN(x##_fold)
 #    define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c) // f64 rounds twice
-#    define TC__U8(x)           ((x)&255)
 
 // Operand V of class C, and the store of a result.
 #    define TC__POINTERS(V, C, R)                                                          \
@@ -150,6 +149,25 @@
             }                                                                              \
         }
 
+// X_in and X_out: a memory type T, the class C it becomes, and one element each way.
+#    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
+        TC__LOOP_FN void TC__LN(X##_in)(void *to, const void *from, int64_t n) {           \
+            TC__E_##C *d = (TC__E_##C *)to;                                                \
+            const T *s = (const T *)from;                                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##C)(d + i, TC_N(ld_##X)(s + i));                                  \
+            for (; i < n; i++) d[i] = IN;                                                  \
+        }                                                                                  \
+        TC__LOOP_FN void TC__LN(X##_out)(void *to, const void *from, int64_t n) {          \
+            T *d = (T *)to;                                                                \
+            const TC__E_##C *s = (const TC__E_##C *)from;                                  \
+            int64_t i = 0;                                                                 \
+            for (; i + TC_LANES <= n; i += TC_LANES)                                       \
+                TC_N(st_##X)(d + i, TC_N(ld_##C)(s + i));                                  \
+            for (; i < n; i++) d[i] = OUT;                                                 \
+        }
+
 // The random words of the elements at i.
 #    define TC__WORDS(NAME)                                                                \
         TC__LOOP_PART void TC__LN(NAME)(TC_U32 w[4], const tc__reg *x, int64_t i,          \
@@ -212,30 +230,29 @@
 TC__TILE(f32)
 TC__TILE(i32)
 
-// Bytes of memory to registers and back; the last few one by one, memory may end there.
-TC__LOOP_FN void TC__LN(bool_in)(int32_t *d, const uint8_t *s, int64_t n) {
+// Memory that is narrower than a register, in and out; the last few one by one, memory may end
+// there.
+TC__LOOP_FN void TC__LN(bool_in)(void *to, const void *from, int64_t n) {
+    int32_t *d = (int32_t *)to;
+    const uint8_t *s = (const uint8_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_bool)(s + i));
     for (; i < n; i++) d[i] = s[i] ? TC__TRUTH : 0;
 }
 
-TC__LOOP_FN void TC__LN(u8_in)(int32_t *d, const uint8_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_i32)(d + i, TC_N(ld_u8)(s + i));
-    for (; i < n; i++) d[i] = s[i];
-}
-
-TC__LOOP_FN void TC__LN(bool_out)(uint8_t *d, const int32_t *s, int64_t n) {
+TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
+    uint8_t *d = (uint8_t *)to;
+    const int32_t *s = (const int32_t *)from;
     int64_t i = 0;
     for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_bool)(d + i, TC_N(ld_i32)(s + i));
     for (; i < n; i++) d[i] = (uint8_t)(s[i] & 1);
 }
 
-TC__LOOP_FN void TC__LN(u8_out)(uint8_t *d, const int32_t *s, int64_t n) {
-    int64_t i = 0;
-    for (; i + TC_LANES <= n; i += TC_LANES) TC_N(st_u8)(d + i, TC_N(ld_i32)(s + i));
-    for (; i < n; i++) d[i] = (uint8_t)(s[i] & 255);
-}
+TC__IN_OUT(u8, uint8_t, i32, s[i], (uint8_t)(s[i] & 255))
+TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
+TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
+TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
+TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 
 TC__WORDS(words32)
 

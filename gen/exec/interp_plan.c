@@ -427,22 +427,6 @@ static void tc__plan_homes(tc__planner *b) {
 
 // ---- accumulators
 
-static tc__value tc__plan_identity(int op, int dtype) {
-    static const int64_t least[TC_DTYPE_COUNT] = {0, 0, INT32_MIN, INT64_MIN, 0, 0};
-    static const int64_t most[TC_DTYPE_COUNT] = {1, 255, INT32_MAX, INT64_MAX, 0, 0};
-    int low = op == TC_OP_MAXIMUM || op == TC_OP_ARGMAX;
-    int high = op == TC_OP_MINIMUM || op == TC_OP_ARGMIN;
-    int one = op == TC_OP_MUL || op == TC_OP_LOGICAL_AND;
-    double inf = 1e308 * 10;
-    tc__value v;
-    if (tc__is_float(dtype)) {
-        v.f = low ? -inf : high ? inf : one ? 1 : 0;
-        return v;
-    }
-    v.i = low ? least[dtype] : high ? most[dtype] : one;
-    return v;
-}
-
 static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     tc__interp *p = b->p;
     tc__accum *a = &p->acc.at[n->attr[1]];
@@ -450,7 +434,7 @@ static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     a->used = 1;
     a->dtype = tc__plan_node(b, n->in[0])->dtype;
     a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
-    a->identity = tc__word_of(p->isa, a->dtype, tc__plan_identity(op, a->dtype));
+    a->identity = tc__word_of(p->isa, a->dtype, tc__identity((tc__op)op, a->dtype));
     a->step = p->isa->alu[op][a->dtype], a->fold = p->isa->fold[op][a->dtype];
     if (!a->arg && (!a->step || !a->fold))
         tc__plan_fail(b, n, "no loop for this reduction");
@@ -583,9 +567,8 @@ static void tc__plan_random(tc__planner *b, const tc__node *n, tc__insn *i) {
 
 static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
     int from = tc__plan_node(b, n->in[0])->dtype;
-    i->block = b->p->isa->cast[from][n->dtype];
-    i->step = tc__step_block;
-    if (from == n->dtype) i->step = tc__step_copy;
+    i->block = b->p->isa->cast[tc__loop_from(from)][n->dtype];
+    i->step = tc__cast_is_nothing(from, n->dtype) ? tc__step_copy : tc__step_block;
 }
 
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -706,7 +689,7 @@ static void tc__plan_right_in_memory(tc__planner *b) {
         return;
     tc__ixrun c = tc__ix_run(b->g->body.ix, n->attr[1], TC__COL);
     tc__ixrun k = tc__ix_run(b->g->body.ix, n->attr[1], TC__DEPTH);
-    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || n->dtype == TC_U8) return;
+    if (tc__ix_has_val(b->g->body.ix, n->attr[1]) || !tc__is_own_class(n->dtype)) return;
     if (!c.ok || c.run != INT64_MAX || !tc__ix_equals(c.stride, 1)) return;
     if (!k.ok || k.run != INT64_MAX) return;
     for (uint32_t i = b->p->right.first; i < b->p->right.end; i++)

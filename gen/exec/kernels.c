@@ -8,8 +8,7 @@ struct tc__kernels {
     tc__desk desk;        // for what cannot wait
 };
 
-static const unsigned tc__emit_cpu[] = {0, TC__CPU_AVX2 | TC__CPU_FMA,
-                                        TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[] = {0, TC__CPU_WIDE, TC__CPU_WIDE | TC__CPU_AVX512F};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {

@@ -166,7 +166,7 @@ static tc__node *tc__make_alu(tc__graph *g, tc__op op, int dtype, tc__node *cons
 
 // A reduction over the dimensions of mask that are not of size 1; over one element there is nothing
 // to reduce, but adding it to 0 still turns -0 into 0.
-static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
+static tc__node *tc__reduce_over(tc__graph *g, const tc__step *s, int dtype, tc__node *a) {
     tc__node *in[2];
     tc__value zero;
     int64_t mask = 0;
@@ -174,14 +174,22 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
     for (int i = 0; i < a->rank; i++)
         if (!tc__ix_equals(a->dims[i], 1)) mask |= s->attr[0] & ((int64_t)1 << i);
     if (mask)
-        return tc__make1_as(g, (tc__op)s->op, s->meta.dtype, a, s->meta.rank, s->meta.dims,
-                            &mask, 1);
+        return tc__make1_as(g, (tc__op)s->op, dtype, a, s->meta.rank, s->meta.dims, &mask,
+                            1);
     memset(&zero, 0, sizeof zero);
-    in[0] = tc__make_expand(g, tc__make_const(g, s->meta.dtype, zero), a->rank, a->dims);
+    in[0] = tc__make_expand(g, tc__make_const(g, dtype, zero), a->rank, a->dims);
     in[1] = a;
     if (s->op == TC_OP_ARGMAX || s->op == TC_OP_ARGMIN) return in[0];
     if (s->op == TC_OP_SUM) return tc__make_alu(g, TC_OP_ADD, a->dtype, in, 2);
     return a;
+}
+
+// Sums of halves are sums of f32: what is kept between two kernels of one sum must not overflow.
+static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
+    int from = a ? a->dtype : 0, to = s->meta.dtype;
+    int computed = tc__is_half(from) ? (int)TC_F32 : tc__computed_as(from);
+    a = tc__reduce_over(g, s, to == from ? computed : to, tc__make_cast(g, a, computed));
+    return tc__make_cast(g, a, to);
 }
 
 // ---- in-place writes ----
@@ -350,12 +358,12 @@ static tc__node *tc__step_operand(tc__builder *b, const tc__step *s, uint32_t i)
 
 // dtype in which operand i of an elementwise step is computed.
 static int tc__operand_dtype(const tc__step *s, uint32_t i, int common) {
-    if (s->op == TC_OP_WHERE && i == 0) return TC_BOOL;
+    if (s->op == TC_OP_WHERE) return i ? s->meta.dtype : (int)TC_BOOL;
     if (tc__ops[s->op].dtype == tc__dtype_logic) return TC_BOOL;
     // bool registers are masks, which order the wrong way: compare truth values as 0 and 1.
     if (tc__ops[s->op].dtype == tc__dtype_compare)
-        return common == TC_BOOL ? TC_U8 : common;
-    return s->meta.dtype;
+        return common == TC_BOOL ? (int)TC_I32 : tc__computed_as(common);
+    return tc__computed_as(s->meta.dtype);
 }
 
 // The scalar of a step in dtype t: a constant, or a run-time value.
@@ -403,8 +411,11 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
         in[i] = tc__make_expand(b->g, in[i], s->meta.rank, s->meta.dims);
         if (!in[i]) return NULL;
     }
-    if (o->dtype == tc__dtype_rounding && !tc__is_float(in[0]->dtype)) return in[0];
-    return tc__make_alu(b->g, (tc__op)s->op, s->meta.dtype, in, (uint32_t)o->arity);
+    tc__node *n = in[0];
+    int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
+    if (o->dtype != tc__dtype_rounding || tc__is_float(t))
+        n = tc__make_alu(b->g, (tc__op)s->op, t, in, (uint32_t)o->arity);
+    return tc__make_cast(b->g, n, s->meta.dtype);
 }
 
 static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
@@ -431,16 +442,18 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
+    int t = s->op == TC_OP_MATMUL ? tc__computed_as(s->meta.dtype) : s->meta.dtype;
     for (uint32_t i = 0; i < s->n_in; i++) {
         tc__node *n = tc__step_operand(b, s, i);
-        if (cast) n = tc__make_cast(b->g, n, s->meta.dtype);
+        if (cast) n = tc__make_cast(b->g, n, t);
         if (!n) return NULL;
         ids[i] = n->id;
     }
     if (tc__ops[s->op].kind == TC__KIND_MOVE)
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
-    return tc__make(b->g, (tc__op)s->op, s->meta.dtype, s->meta.rank, s->meta.dims, ids,
-                    s->n_in, s->attr, s->n_attr);
+    tc__node *n = tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
+                           s->attr, s->n_attr);
+    return tc__make_cast(b->g, n, s->meta.dtype);
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {

@@ -154,10 +154,11 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
     if (!tc__begin(&f, who, t, file, line)) return tc__null();
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
+    tc__widen_half(&f, &t);
     tc_tensor y = reducer(&f, t, mask, p);
-    if (keepdim || !f.x.rank) return tc__leave(&f, y);
+    if (keepdim || !f.x.rank) return tc__leave_rounded(&f, y);
     tc_dims d = tc__dims_without(&f, mask);
-    return tc__leave(&f, tc__reshape(&f, y, &d));
+    return tc__leave_rounded(&f, tc__reshape(&f, y, &d));
 }
 
 static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor t, int dim,
@@ -216,6 +217,7 @@ static int tc__begin_along(tc__api *f, const char *who, tc_tensor *x, int dim,
     if (!tc__begin(f, who, *x, file, line)) return 0;
     if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), 0;
     *mask = 1u << k;
+    tc__widen_half(f, x);
     *x = tc__as_float(f, *x);
     return 1;
 }
@@ -227,7 +229,8 @@ TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line) 
     tc_tensor top = tc__reduce(&f, TC_OP_AMAX, x, mask);
     tc_tensor e = tc_exp_at(tc_sub_at(x, top, file, line), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, e, mask);
-    return tc__leave(&f, tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line));
+    return tc__leave_rounded(&f,
+                             tc_mul_at(e, tc_reciprocal_at(sum, file, line), file, line));
 }
 
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int line) {
@@ -236,10 +239,20 @@ TCDEF tc_tensor tc_log_softmax_at(tc_tensor x, int dim, const char *file, int li
     if (!tc__begin_along(&f, "log_softmax", &x, dim, &mask, file, line)) return tc__null();
     tc_tensor d = tc_sub_at(x, tc__reduce(&f, TC_OP_AMAX, x, mask), file, line);
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_exp_at(d, file, line), mask);
-    return tc__leave(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
+    return tc__leave_rounded(&f, tc_sub_at(d, tc_log_at(sum, file, line), file, line));
 }
 
 // ---- normalisation ----
+
+// tc__widen_half of x, which is combined with another operand: what they make in common is the result.
+static void tc__widen_with(tc__api *f, tc_tensor *x, tc_tensor other) {
+    tc__meta m;
+    int dtype = f->x.dtype;
+    tc__widen_half(f, x);
+    if (f->half && other.id && tc__meta_get(f, other, &m) && tc__is_float(m.dtype) &&
+        m.dtype != dtype)
+        f->half = 0;
+}
 
 // Checks that an optional parameter is [n].
 static int tc__param_check(const tc__api *f, const char *name, tc_tensor t, int64_t n) {
@@ -281,8 +294,8 @@ TCDEF tc_tensor tc_layer_norm_at(tc_tensor x, tc_tensor weight, tc_tensor bias, 
     int64_t n = f.x.rank ? tc__meta_size(&f.x, f.x.rank - 1) : 1;
     if (!tc__param_check(&f, "weight", weight, n) || !tc__param_check(&f, "bias", bias, n))
         return tc__leave_null(&f);
-    return tc__leave(&f,
-                     tc__scale_shift(&f, tc__standardise(&f, x, mask, eps), weight, bias));
+    return tc__leave_rounded(
+        &f, tc__scale_shift(&f, tc__standardise(&f, x, mask, eps), weight, bias));
 }
 
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const char *file,
@@ -296,7 +309,7 @@ TCDEF tc_tensor tc_rms_norm_at(tc_tensor x, tc_tensor weight, double eps, const 
     tc_tensor sum = tc__reduce(&f, TC_OP_SUM, tc_square_at(x, file, line), mask);
     tc_tensor mean = tc_div_s_at(sum, tc__mask_count(&f, mask), file, line);
     tc_tensor scale = tc_rsqrt_at(tc_add_s_at(mean, eps, file, line), file, line);
-    return tc__leave(
+    return tc__leave_rounded(
         &f, tc__scale_shift(&f, tc_mul_at(x, scale, file, line), weight, tc__null()));
 }
 
@@ -334,11 +347,12 @@ TCDEF tc_tensor tc_group_norm_at(tc_tensor x, int groups, tc_tensor weight, tc_t
     tc_dims d = tc__dims_shape(&f);
     int64_t rest = tc__dims_product(&d, 1, d.rank) / groups;
     tc_dims blocks = TC_DIMS(d.size[0], groups, rest);
+    tc__widen_half(&f, &x);
     tc_tensor y = tc__reshape(&f, tc__as_float(&f, x), &blocks);
     if (!tc__api_of(&block, f.who, y, file, line)) return tc__leave_null(&f);
     y = tc__reshape(&f, tc__standardise(&block, y, 4, eps), &d);
     weight = tc__per_channel(&f, weight);
-    return tc__leave(&f, tc__scale_shift(&f, y, weight, tc__per_channel(&f, bias)));
+    return tc__leave_rounded(&f, tc__scale_shift(&f, y, weight, tc__per_channel(&f, bias)));
 }
 
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
@@ -352,11 +366,12 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x, tc_tensor mean, tc_tensor var,
         return tc__leave_null(&f);
     if (!tc__param_check(&f, "weight", weight, c) || !tc__param_check(&f, "bias", bias, c))
         return tc__leave_null(&f);
+    tc__widen_half(&f, &x);
     tc_tensor scale = tc_rsqrt_at(tc_add_s_at(var, eps, file, line), file, line);
     if (weight.id) scale = tc_mul_at(scale, weight, file, line);
     tc_tensor d = tc_sub_at(x, tc__per_channel(&f, mean), file, line);
     scale = tc__per_channel(&f, scale);
-    return tc__leave(&f, tc__scale_shift(&f, d, scale, tc__per_channel(&f, bias)));
+    return tc__leave_rounded(&f, tc__scale_shift(&f, d, scale, tc__per_channel(&f, bias)));
 }
 
 TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
@@ -365,17 +380,19 @@ TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
     uint32_t mask;
     if (!tc__begin_along(&f, "normalize", &x, dim, &mask, file, line)) return tc__null();
     tc_tensor size = tc__norm_keep(&f, x, mask, p);
-    return tc__leave(&f, tc_div_at(x, tc_maximum_s_at(size, eps, file, line), file, line));
+    return tc__leave_rounded(
+        &f, tc_div_at(x, tc_maximum_s_at(size, eps, file, line), file, line));
 }
 
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "cosine_similarity", a, file, line)) return tc__null();
+    tc__widen_with(&f, &a, b);
     tc_tensor dot = tc_sum_at(tc_mul_at(a, b, file, line), dim, file, line);
     tc_tensor x = tc_maximum_s_at(tc_norm_at(a, dim, 2, file, line), eps, file, line);
     tc_tensor y = tc_maximum_s_at(tc_norm_at(b, dim, 2, file, line), eps, file, line);
-    return tc__leave(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
+    return tc__leave_rounded(&f, tc_div_at(dot, tc_mul_at(x, y, file, line), file, line));
 }
 
 TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line) {
@@ -389,7 +406,8 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
     x = tc__as_float(&f, x);
     tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
-    return tc__leave(&f, tc_where_at(tc_ge_s_at(u, p, file, line), kept, zero, file, line));
+    return tc__leave_rounded(
+        &f, tc_where_at(tc_ge_s_at(u, p, file, line), kept, zero, file, line));
 }
 
 // ---- losses ----
@@ -397,27 +415,30 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "mse_loss", x, file, line)) return tc__null();
+    tc__widen_with(&f, &x, y);
     tc_tensor d = tc_square_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave(&f, tc_mean_all_at(d, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
 }
 
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "l1_loss", x, file, line)) return tc__null();
+    tc__widen_with(&f, &x, y);
     tc_tensor d = tc_abs_at(tc_sub_at(x, y, file, line), file, line);
-    return tc__leave(&f, tc_mean_all_at(d, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(d, file, line));
 }
 
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file,
                                       int line) {
     tc__api f;
     if (!tc__begin(&f, "bce_with_logits", x, file, line)) return tc__null();
+    tc__widen_with(&f, &x, y);
     x = tc__as_float(&f, x);
     tc_tensor top =
         tc_sub_at(tc_relu_at(x, file, line), tc_mul_at(x, y, file, line), file, line);
     tc_tensor e = tc_exp_at(tc_neg_at(tc_abs_at(x, file, line), file, line), file, line);
     tc_tensor loss = tc_add_at(top, tc_log1p_at(e, file, line), file, line);
-    return tc__leave(&f, tc_mean_all_at(loss, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
 }
 
 // The target must have the sizes of the logits without their class dimension.
@@ -456,8 +477,9 @@ TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const ch
     int dim = f.x.rank > 1;
     if (!tc__meta_get(&f, target, &m) || !tc__target_check(&f, &m, dim))
         return tc__leave_null(&f);
+    tc__widen_half(&f, &logits);
     tc_tensor loss = tc__cross_entropy(&f, logits, target, dim);
-    return tc__leave(&f, tc_mean_all_at(loss, file, line));
+    return tc__leave_rounded(&f, tc_mean_all_at(loss, file, line));
 }
 
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
@@ -470,8 +492,10 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
         return tc__leave_null(&f);
     tc_tensor counts = tc_ne_s_at(target, (double)ignore, file, line);
     tc_tensor safe = tc_where_at(counts, target, tc__scalar(&f, 0, m.dtype), file, line);
+    tc__widen_half(&f, &logits);
     tc_tensor loss = tc__cross_entropy(&f, logits, safe, dim);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
     tc_tensor sum = tc_sum_all_at(tc_where_at(counts, loss, zero, file, line), file, line);
-    return tc__leave(&f, tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
+    return tc__leave_rounded(&f,
+                             tc_div_at(sum, tc_sum_all_at(counts, file, line), file, line));
 }

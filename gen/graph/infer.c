@@ -458,7 +458,7 @@ static int tc__shape_cat(tc__infer *q) {
 }
 
 static int tc__index_dtype(tc__infer *q) {
-    if (tc__is_int(q->in[1]->dtype) && q->in[1]->dtype != TC_U8) return 1;
+    if (q->in[1]->dtype == TC_I32 || q->in[1]->dtype == TC_I64) return 1;
     return tc__fail(q->ctx, TC_E_DTYPE, "%s: the index must be i32 or i64, got %s",
                     tc__op_name(q->op), tc__dtype(q->in[1]->dtype)->name);
 }

@@ -13,6 +13,7 @@ typedef struct tc__api {
     const char *file; // site of the caller
     int line;
     size_t scoped; // depth of a scope of our own; 0 = there is none
+    int half;      // the dtype that a result in f32 is rounded to; 0 = none
     tc__meta x;    // of the first operand; its sizes are constants
 } tc__api;
 
@@ -21,7 +22,7 @@ typedef struct tc__api {
 static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file,
                         int line) {
     tc__site s;
-    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0;
+    f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
     s.file = file, s.line = line;
@@ -255,6 +256,21 @@ static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size
 static tc_tensor tc__cast(const tc__api *f, tc_tensor t, int dtype) {
     int64_t attr = dtype;
     return tc__prim(f, TC_OP_CAST, t, &attr, 1);
+}
+
+// Composite ops compute halves as f32, and round once.
+static void tc__widen_half(tc__api *f, tc_tensor *x) {
+    if (!tc__is_half(f->x.dtype)) return;
+    f->half = f->x.dtype, f->x.dtype = TC_F32;
+    *x = tc__cast(f, *x, TC_F32);
+}
+
+// tc__leave after tc__widen_half.
+static tc_tensor tc__leave_rounded(tc__api *f, tc_tensor y) {
+    tc__meta m;
+    if (f->half && y.id && tc__meta_get(f, y, &m) && m.dtype == TC_F32)
+        y = tc__cast(f, y, f->half);
+    return tc__leave(f, y);
 }
 
 static tc_tensor tc__scalar(const tc__api *f, double s, int dtype) {
@@ -635,6 +651,21 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
 // Attribute `kind` of RANDOM.
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
 
+static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype);
+
+// A uniform number is cut to the bits of its dtype: rounded, it could be 1.
+static tc_tensor tc__random_half(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+    const char *file = f->file;
+    int line = f->line;
+    double parts = dtype == TC_F16 ? 2048 : 256;
+    tc_tensor u = tc__random(f, kind, d, TC_F32);
+    if (kind == TC__DRAW_UNIFORM) {
+        u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
+        u = tc_mul_s_at(u, 1 / parts, file, line);
+    }
+    return tc__cast(f, u, dtype);
+}
+
 // Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
 // recorder's position, which moves on afterwards.
 static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype) {
@@ -643,10 +674,11 @@ static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dt
     if (!tc__dtype_check(f, dtype)) return tc__null();
     if (!tc__is_float(dtype)) {
         tc__fail(f->c, TC_E_DTYPE,
-                 "%s: needs TC_F32 or TC_F64, got %s; tc_randint, or tc_cast afterwards?",
+                 "%s: needs a float dtype, got %s; tc_randint, or tc_cast afterwards?",
                  f->who, tc__dtype(dtype)->name);
         return tc__null();
     }
+    if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);
     attr[0] = kind, attr[1] = r->visit ? (int64_t)(r->draw - r->visit->draw) : 0;
     tc_tensor t =
         tc__source(f->c, TC_OP_RANDOM, dtype, d->rank, d->size, attr, 2, f->file, f->line);

@@ -39,6 +39,22 @@ typedef struct tc__graph {
     tc__map ids; // hash -> id, TENSOR and GROUP nodes
 } tc__graph;
 
+// What a reduction starts with: combining it with a value gives the value.
+static tc__value tc__identity(tc__op monoid, int dtype) {
+    int low = monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX;
+    int high = monoid == TC_OP_MINIMUM || monoid == TC_OP_ARGMIN;
+    int one = monoid == TC_OP_MUL || monoid == TC_OP_LOGICAL_AND;
+    const uint64_t infinity = UINT64_C(0x7ff) << 52;
+    tc__value v;
+    if (!tc__is_float(dtype))
+        v.i = low ? tc__int_least(dtype) : high ? tc__int_most(dtype) : one;
+    else if (low || high)
+        v.i = (int64_t)(infinity | (uint64_t)low << 63);
+    else
+        v.f = one;
+    return v;
+}
+
 static int tc__graph_open(tc__graph *g, tc_ctx *c, tc__ixpool *ix) {
     memset(g, 0, sizeof *g);
     g->ctx = c, g->ix = ix;

@@ -80,7 +80,11 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
 }
 
 static tc_tensor tc__dot(const tc__api *f, tc_tensor a, tc_tensor b) {
-    return tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+    tc__meta m;
+    int half = tc__is_half(f->x.dtype) && tc__meta_get(f, b, &m);
+    if (half) a = tc__cast(f, a, TC_F32);
+    tc_tensor y = tc_sum_at(tc_mul_at(a, b, f->file, f->line), 0, f->file, f->line);
+    return half && m.dtype == f->x.dtype ? tc__cast(f, y, m.dtype) : y;
 }
 
 static tc_tensor tc__matmul(const tc__api *f, tc_tensor left, tc_tensor right) {
@@ -372,9 +376,11 @@ static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
-    int unroll = tc__conv_constant(&v, weight, &w, &taps);
+    int unroll = tc__conv_constant(&v, weight, &w, &taps), half = tc__is_half(f->x.dtype);
+    if (unroll && half) x = tc__cast(f, x, TC_F32);
     tc_tensor y = unroll ? tc__conv_taps(&v, x, &taps)
                          : tc__conv_matmul(&v, x, weight, &w, tc__or_one(o->groups));
+    if (unroll && half && w.dtype == f->x.dtype) y = tc__cast(f, y, w.dtype);
     tc_dims image =
         TC_DIMS(tc__meta_size(&f->x, 0), tc__meta_size(&w, 0), v.out[0], v.out[1]);
     // One input channel and equal taps in all output channels: the sum has one channel so
@@ -469,9 +475,11 @@ TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
     tc__conv v;
     if (!tc__begin(&f, "avg_pool2d", x, file, line)) return tc__null();
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
+    tc__widen_half(&f, &x);
     x = tc__conv_pad(&v, tc__as_float(&f, x), 0, tc__float_dtype(&f));
     tc_tensor sum = tc__pool_2d(&v, x, TC_OP_ADD, TC_OP_SUM);
-    return tc__leave(&f, tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
+    return tc__leave_rounded(&f,
+                             tc_div_s_at(sum, (double)(v.size[0] * v.size[1]), file, line));
 }
 
 TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int padding,

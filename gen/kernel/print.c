@@ -27,13 +27,12 @@ typedef struct tc__print_row {
 
 typedef struct tc__dialect {
     const char *name;
-    const char *reg[TC__CLASSES];       // type of a value in a register
-    const char *scalar[TC__CLASSES];    // of one element of it
-    const char *memory[TC_DTYPE_COUNT]; // of an element in memory, by dtype
-    const char *index;                  // type of loop variables
-    int cuda;                           // 1: expressions from the CUDA column of ops.def
-    int unit;                           // elements in one copy of a value, 0 = the group's
-    const tc__print_row *row;           // ends with print = NULL
+    const char *reg[TC__CLASSES];    // type of a value in a register
+    const char *scalar[TC__CLASSES]; // of one element of it
+    const char *index;               // type of loop variables
+    int cuda;                        // 1: expressions from the CUDA column of ops.def
+    int unit;                        // elements in one copy of a value, 0 = the group's
+    const tc__print_row *row;        // ends with print = NULL
     void (*kernel)(tc__printer *p, const char *symbol);
     void (*loop)(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end);
     void (*constant)(tc__printer *p, int dtype, tc__value v);
@@ -339,20 +338,19 @@ static tc__class tc__op_class(const tc__printer *p, const tc__node *n) {
 }
 
 static void tc__print_alu(tc__printer *p, const tc__node *n, int copy) {
-    int wrap = n->dtype == TC_U8 && n->op != TC_OP_WHERE;
     tc__put_let(p, n, copy);
-    if (wrap) tc__put(p->out, "(");
     tc__put_expr(p, tc__op_expr(p, n->op), tc__op_class(p, n), n->in, copy);
-    tc__put(p->out, wrap ? ") & 255;\n" : ";\n");
+    tc__put(p->out, ";\n");
 }
 
+// `tc_cast_f32_i16(t3)`: from what a register holds, which may be all there is to do.
 static void tc__print_cast(tc__printer *p, const tc__node *n, int copy) {
-    int from = tc__body(p, n->in[0])->dtype;
+    int from = tc__body(p, n->in[0])->dtype, same = tc__cast_is_nothing(from, n->dtype);
     tc__put_let(p, n, copy);
-    if (from != n->dtype)
-        tc__put(p->out, "tc_cast_%s_%s(", tc__dtypes[from].name, tc__dtypes[n->dtype].name);
+    if (!same)
+        tc__put(p->out, "tc_cast_%s_%s(", tc__cast_from(from), tc__cast_to(from, n->dtype));
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, from != n->dtype ? ");\n" : ";\n");
+    tc__put(p->out, same ? ";\n" : ");\n");
 }
 
 // ---- the list ----
@@ -496,30 +494,6 @@ static void tc__put_pointer_name(tc__printer *p, const tc__row_pointer *q) {
 
 static int tc__is_arg(const tc__acc *a) {
     return a->monoid == TC_OP_ARGMAX || a->monoid == TC_OP_ARGMIN;
-}
-
-static tc__value tc__identity(tc__op monoid, int dtype) {
-    static const double limits[TC_DTYPE_COUNT][2] = {
-        {0, 1}, {0, 255}, {-2147483648.0, 2147483647.0}, {0, 0}, {0, 0}, {0, 0}};
-    int low =
-        monoid == TC_OP_MAXIMUM || monoid == TC_OP_ARGMAX || monoid == TC_OP_LOGICAL_OR;
-    tc__value v;
-    v.i = 0;
-    if (monoid == TC_OP_ADD || monoid == TC_OP_MUL) {
-        if (tc__is_float(dtype))
-            v.f = monoid == TC_OP_MUL;
-        else
-            v.i = monoid == TC_OP_MUL;
-        return v;
-    }
-    const int64_t infinity = INT64_C(0x7ff) << 52;
-    if (tc__is_float(dtype))
-        v.i = low ? INT64_MIN | infinity : infinity; // the bits of -inf, inf
-    else if (dtype == TC_I64)
-        v.i = low ? INT64_MIN : INT64_MAX;
-    else
-        v.i = (int64_t)limits[dtype][!low];
-    return v;
 }
 
 // max0, sum1, ...

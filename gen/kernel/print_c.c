@@ -7,7 +7,7 @@
 // ---- memory ----
 
 static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
-    return p->d->memory[p->g->buffer.at[n->attr[0]].dtype];
+    return tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory;
 }
 
 static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
@@ -115,6 +115,12 @@ static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
 
 static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
     int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    if (tc__is_half(dtype)) {
+        tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
+        tc__c_address(p, n, 1);
+        tc__put(p->out, "))");
+        return;
+    }
     tc__put(p->out, "tc_splat_%s(", tc__suffix(dtype));
     if (dtype == TC_BOOL) tc__put(p->out, "-(");
     tc__c_address(p, n, 1);
@@ -125,6 +131,17 @@ static tc__value tc__c_fill(const tc__node *n) {
     tc__value v;
     memcpy(&v, &n->attr[2], sizeof v);
     return v;
+}
+
+// A number as memory of dtype holds it.
+static void tc__c_memory_number(tc__printer *p, int dtype, tc__value v) {
+    if (tc__is_half(dtype)) {
+        uint16_t bits;
+        tc__value_store(&bits, 0, dtype, v);
+        tc__put(p->out, "0x%04x", bits);
+        return;
+    }
+    tc__c_number(p, dtype, v);
 }
 
 // `for (int l = 0; l < 8; l++) `
@@ -146,7 +163,7 @@ static void tc__c_gather(tc__printer *p, const tc__node *n, int copy, int pred) 
     if (pred) {
         tc__line(p);
         tc__put(p->out, "for (int l = 0; l < %d; l++) x%u_%d[l] = ", p->unit, n->id, copy);
-        tc__c_number(p, n->dtype, fill);
+        tc__c_memory_number(p, n->dtype, fill);
         tc__put(p->out, ";\n");
     }
     tc__line(p);
@@ -232,11 +249,12 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
 
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
-    int dtype = p->g->buffer.at[n->attr[0]].dtype,
-        narrow = dtype == TC_BOOL || dtype == TC_U8;
-    if (narrow) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
+    int dtype = p->g->buffer.at[n->attr[0]].dtype, own = tc__is_own_class(dtype);
+    if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
+    if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
     tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, "[%s]%s", at, !narrow ? "" : dtype == TC_BOOL ? " & 1)" : ")");
+    if (tc__is_half(dtype)) tc__put(p->out, ")");
+    tc__put(p->out, "[%s]%s", at, own ? "" : dtype == TC_BOOL ? " & 1)" : ")");
 }
 
 // Non-temporal stores need addresses that are multiples of the vector; bases are.
@@ -415,7 +433,7 @@ static void tc__c_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
     tc__put(p->out, "tc_ld_%s(prod_r + c", tc__suffix(n->dtype)); // rows are padded
     if (p->shift) tc__put(p->out, " + %d", p->shift);
-    tc__put(p->out, n->dtype == TC_U8 ? ") & 255;\n" : ");\n");
+    tc__put(p->out, ");\n");
 }
 
 // ---- loops ----
@@ -522,7 +540,7 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
         const tc__kbuf *b = &p->g->buffer.at[q->buffer];
         tc__line(p);
         tc__put(p->out, "%s%s *", b->written || b->place == TC__BUF_ROW ? "" : "const ",
-                p->d->memory[b->dtype]);
+                tc__dtypes[b->dtype].memory);
         tc__put_pointer_name(p, q);
         tc__put(p->out, " = ");
         tc__put_buffer(p, q->buffer);
@@ -743,7 +761,7 @@ static void tc__c_buffers(tc__printer *p, const tc__text *body) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         int scratch = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
-        const char *type = p->d->memory[b->dtype],
+        const char *type = tc__dtypes[b->dtype].memory,
                    *c = b->written || scratch ? "" : "const ";
         char name[24];
         tc__buffer_name(p, (int64_t)i, name);
@@ -846,7 +864,6 @@ static const tc__dialect tc__dialect_c = {
     "c",
     {"tc_vf", "tc_vd", "tc_vi", "tc_vl"},
     {"float", "double", "tc_i32", "tc_i64"},
-    {"tc_u8", "tc_u8", "tc_i32", "tc_i64", "float", "double"},
     "tc_i64",
     0,
     0,

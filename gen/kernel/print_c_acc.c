@@ -8,7 +8,7 @@
 
 static void tc__c_number(tc__printer *p, int dtype, tc__value v) {
     if (tc__is_float(dtype)) {
-        tc__put_hexfloat(p->out, v.f, dtype == TC_F32);
+        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
         return;
     }
     if (v.i == INT64_MIN)
@@ -28,12 +28,8 @@ static void tc__c_constant(tc__printer *p, int dtype, tc__value v) {
 
 // ---- accumulators ----
 
-static const char *tc__c_acc_type(const tc__acc *a) {
-    return a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype);
-}
-
 static void tc__c_acc_fn(tc__printer *p, const tc__acc *a) {
-    tc__put(p->out, "tc_acc_%s_%s", tc__ops[a->monoid].name, tc__c_acc_type(a));
+    tc__put(p->out, "tc_acc_%s_%s", tc__ops[a->monoid].name, tc__suffix(a->dtype));
 }
 
 // 1 when the winner's index needs 64 bits: 64-bit values, whose masks are as wide, or long

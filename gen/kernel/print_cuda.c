@@ -7,7 +7,7 @@
 
 static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
     if (tc__is_float(dtype)) {
-        tc__put_hexfloat(p->out, v.f, dtype == TC_F32);
+        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
         return;
     }
     if (v.i == INT64_MIN)
@@ -16,6 +16,18 @@ static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
         tc__put(p->out, "(-0x7fffffff - 1)");
     else
         tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
+}
+
+// What stands around an element of memory, read or written.
+static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
+    static const char *const words[2][2] = {{"tc_of_f16(", "tc_bits_f16("},
+                                            {"tc_of_bf16(", "tc_bits_bf16("}};
+    int dtype = p->g->buffer.at[n->attr[0]].dtype;
+    return tc__is_half(dtype) ? words[dtype == TC_BF16][store] : "";
+}
+
+static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n) {
+    return tc__is_half(p->g->buffer.at[n->attr[0]].dtype) ? ")" : "";
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
@@ -27,7 +39,7 @@ static void tc__cuda_element(tc__printer *p, const tc__node *n) {
 
 // `tc_pack<float, 4>`
 static void tc__cuda_pack(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_pack<%s, %d>", p->d->memory[p->g->buffer.at[n->attr[0]].dtype],
+    tc__put(p->out, "tc_pack<%s, %d>", tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory,
             p->copies);
 }
 
@@ -45,15 +57,18 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     int guarded = n->n_attr > TC__LOAD_FIXED;
     tc__put_let(p, n, copy);
     if (tc__cuda_is_turned(p->g, n) && p->turned) {
-        tc__put(p->out, p->copies > 1 ? "tile%u[x + %d][i];\n" : "tile%u[x][i];\n", n->id,
-                copy);
+        tc__put(p->out, "%stile%u[x", tc__cuda_wrap(p, n, 0), n->id);
+        if (p->copies > 1) tc__put(p->out, " + %d", copy);
+        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n));
         return;
     }
     if (guarded) {
         tc__cuda_pred(p, n, TC__LOAD_FIXED);
         tc__put(p->out, " ? ");
     }
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
     tc__cuda_element(p, n);
+    tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
     if (guarded) {
         tc__value fill;
         memcpy(&fill, &n->attr[2], sizeof fill);
@@ -107,8 +122,9 @@ static void tc__cuda_load_held(tc__printer *p, const tc__node *n) {
     if (tc__cuda_first_load(p->g, n) == (int64_t)n->id) tc__cuda_hold(p, n);
     for (int i = 0; i < p->copies; i++) {
         tc__put_let(p, n, i);
+        tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
         tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, ".at[%d];\n", i);
+        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n));
     }
 }
 
@@ -127,7 +143,8 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_wide(p, n);
         for (int i = 0; i < copies; i++) {
             tc__put_let(p, n, i);
-            tc__put(p->out, "v%u.at[%d];\n", n->id, i);
+            tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
+                    tc__cuda_wrapped(p, n));
         }
         return;
     }
@@ -153,8 +170,9 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_put_held(p, n, 1);
         tc__put(p->out, " = {");
         for (int i = 0; i < copies; i++) {
-            tc__put(p->out, i ? ", " : "");
+            tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
             tc__put_value(p, n->in[0], i);
+            tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
         }
         tc__put(p->out, "};\n");
         return;
@@ -164,9 +182,9 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         tc__line(p);
         if (p->row_block && n->level == TC__AT_ROW) tc__put(p->out, "if (x == 0) ");
         tc__cuda_element(p, n);
-        tc__put(p->out, " = ");
+        tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
         tc__put_value(p, n->in[0], i);
-        tc__put(p->out, ";\n");
+        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n));
     }
     p->shift = 0;
 }
@@ -219,7 +237,7 @@ static const char *tc__cuda_arg_name(const tc__acc *a) {
 static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
     long long i = n->attr[1];
     const tc__acc *a = &p->acc[i];
-    const char *cls = a->dtype == TC_U8 && !tc__is_arg(a) ? "u8" : tc__suffix(a->dtype);
+    const char *cls = tc__suffix(a->dtype);
     (void)copy;
     for (int j = 0; j < p->acc_copies; j++) {
         tc__line(p);
@@ -258,8 +276,7 @@ static void tc__cuda_combine_arg(tc__printer *p, const tc__node *n, const tc__ac
 
 static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
     const tc__acc *a = &p->acc[n->attr[0]];
-    const char *cls = a->dtype == TC_U8 ? "u8" : tc__suffix(a->dtype),
-               *name = tc__ops[a->monoid].name;
+    const char *cls = tc__suffix(a->dtype), *name = tc__ops[a->monoid].name;
     (void)copy;
     if (tc__is_arg(a)) {
         tc__cuda_combine_arg(p, n, a);
@@ -283,7 +300,7 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 // The block's version of a step function: all threads get the result.
 static void tc__cuda_block_text(tc__printer *p, const tc__acc *a) {
     const char *type = p->d->reg[tc__class_of(a->dtype)], *name = tc__ops[a->monoid].name;
-    const char *cls = a->dtype == TC_U8 && !tc__is_arg(a) ? "u8" : tc__suffix(a->dtype);
+    const char *cls = tc__suffix(a->dtype);
     if (tc__is_arg(a)) {
         const char *best = tc__cuda_arg_name(a);
         tc__put(
@@ -457,7 +474,7 @@ static void tc__cuda_keeps(tc__printer *p, const tc__cuda_plan *q) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         if (!tc__cuda_is_own_row(p->g, (int64_t)i)) continue;
         tc__line(p);
-        tc__put(p->out, "tc_pack<%s, %d> ", p->d->memory[p->g->buffer.at[i].dtype],
+        tc__put(p->out, "tc_pack<%s, %d> ", tc__dtypes[p->g->buffer.at[i].dtype].memory,
                 q->width);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, "[%d];\n", q->steps);
@@ -467,7 +484,8 @@ static void tc__cuda_keeps(tc__printer *p, const tc__cuda_plan *q) {
         if (tc__cuda_first_load(p->g, n) != (int64_t)i) continue;
         tc__line(p);
         tc__put(p->out, "tc_pack<%s, %d> keep%u[%d];\n",
-                p->d->memory[p->g->buffer.at[n->attr[0]].dtype], q->width, n->id, q->steps);
+                tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory, q->width, n->id,
+                q->steps);
     }
 }
 
@@ -578,7 +596,7 @@ static void tc__cuda_tile_memory(tc__printer *p) {
         if (!tc__cuda_is_turned(p->g, n)) continue;
         tc__line(p);
         tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
-                p->d->memory[n->dtype], n->id);
+                tc__dtypes[n->dtype].memory, n->id);
     }
 }
 
@@ -621,7 +639,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place == TC__BUF_ROW || b->place == TC__BUF_TILE) continue;
-        tc__put(p->out, "%s%s *", b->written ? "" : "const ", p->d->memory[b->dtype]);
+        tc__put(p->out, "%s%s *", b->written ? "" : "const ", tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, ", ");
     }
@@ -651,7 +669,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place != TC__BUF_ROW || tc__cuda_is_register(p, (int64_t)i)) continue;
-        const char *type = p->d->memory[b->dtype];
+        const char *type = tc__dtypes[b->dtype].memory;
         tc__line(p);
         if (p->axis == TC__ROW) { // of one thread
             tc__put(p->out, "%s ", type);
@@ -731,7 +749,6 @@ static const tc__dialect tc__dialect_cuda = {
     "cuda",
     {"float", "double", "int", "tc_i64"},
     {"float", "double", "int", "tc_i64"},
-    {"tc_u8", "tc_u8", "int", "tc_i64", "float", "double"},
     "tc_i64",
     1,
     1,

@@ -5,6 +5,10 @@ static const char *const tc__text_cuda[] = {
     "#define TC_FN static __device__ __forceinline__",
     "#define TC_N(name) tc_##name",
     "typedef unsigned char tc_u8;",
+    "typedef signed char tc_i8;",
+    "typedef short tc_i16;",
+    "typedef unsigned short tc_u16;",
+    "typedef int tc_i32;",
     "typedef long long tc_i64;",
     "typedef unsigned long long tc_u64;",
     "",
@@ -23,6 +27,54 @@ static const char *const tc__text_cuda[] = {
     "template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {",
     "    T at[V];",
     "};",
+    "",
+    "// fn: of_f16",
+    "TC_FN float TC_N(of_f16)(tc_u16 b) {",
+    "    float f;",
+    "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(b));",
+    "    return f;",
+    "}",
+    "",
+    "// fn: bits_f16",
+    "TC_FN tc_u16 TC_N(bits_f16)(float f) {",
+    "    tc_u16 b;",
+    "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: of_bf16",
+    "TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }",
+    "",
+    "// fn: bits_bf16",
+    "TC_FN tc_u16 TC_N(bits_bf16)(float f) {",
+    "    tc_u16 b;",
+    "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
+    "    return b;",
+    "}",
+    "",
+    "// fn: cast_f32_f16",
+    "TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }",
+    "",
+    "// fn: cast_f64_f16",
+    "TC_FN float TC_N(cast_f64_f16)(double x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_i32_f16",
+    "TC_FN float TC_N(cast_i32_f16)(int x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_i64_f16",
+    "TC_FN float TC_N(cast_i64_f16)(tc_i64 x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
+    "",
+    "// fn: cast_f32_bf16",
+    "TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }",
+    "",
+    "// fn: cast_f64_bf16",
+    "TC_FN float TC_N(cast_f64_bf16)(double x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+    "// fn: cast_i32_bf16",
+    "TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+    "",
+    "// fn: cast_i64_bf16",
+    "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
     "",
     "// fn: floor_div",
     "TC_FN tc_i64 TC_N(floor_div)(tc_i64 a, tc_i64 b) { return a / b - (a % b < 0); }",
@@ -110,13 +162,21 @@ static const char *const tc__cuda_functions[][2] = {
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x"},
     {"fma", "fma#(x, y, z)"}};
 
-// Conversions saturate and take NaN to 0 already, but for 64 bits and bytes.
+// Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
-    if (to == TC_BOOL) return "x != 0";
-    if (to == TC_U8 && tc__is_float(from)) return "x > 0 ? x < 255 ? (int)x : 255 : 0";
-    if (to == TC_U8) return "(int)(x & 255)";
-    if (to == TC_I64 && tc__is_float(from)) return "x != x ? 0 : (tc_i64)x";
-    return "(T)x";
+    int of_float = tc__is_float(from);
+    switch (to) {
+    case TC_BOOL: return "x != 0";
+    case TC_U8: return of_float ? "x > 0 ? x < 255 ? (int)x : 255 : 0" : "(int)(tc_u8)x";
+    case TC_I8:
+        return of_float ? "x > -128 ? x < 127 ? (int)x : 127 : x < 0 ? -128 : 0"
+                        : "(int)(tc_i8)x";
+    case TC_I16:
+        return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
+                        : "(int)(tc_i16)x";
+    case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
+    default: return "(T)x";
+    }
 }
 
 static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
@@ -210,9 +270,11 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     }
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
-            snprintf(name, sizeof name, "cast_%s_%s", tc__dtypes[from].name,
-                     tc__dtypes[to].name);
-            if (tc__uses_word(kernels, name))
+            snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
+                     tc__cast_to(from, to));
+            int first = from == TC_BOOL || tc__is_own_class(from);
+            int made = tc__is_half(to) || (from == TC_BOOL && !tc__is_own_class(to));
+            if (first && !made && tc__uses_word(kernels, name))
                 tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
                                   tc__dialect_cuda.reg[tc__class_of(to)],
                                   tc__dialect_cuda.reg[tc__class_of(from)], "");

@@ -258,8 +258,8 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
 static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
     static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
     static const char *const cpu[] = {
-        "", " -mavx2 -mfma",
-        " -mavx2 -mfma\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
+        "", " -mavx2 -mfma -mf16c",
+        " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
     tc__put(out,
             "// Kernels made by tcompile. To build this file by hand (clang: -O1 "
             "-fno-unroll-loops):\n// gcc %s%s -fno-math-errno -fno-trapping-math\n"
@@ -275,7 +275,9 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
             target >= TC__EMIT_AVX2, target >= TC__EMIT_AVX512, lanes);
     tc__put(
         out,
-        "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT32_TYPE__ tc_i32;\n"
+        "typedef __UINT8_TYPE__ tc_u8;\ntypedef __INT8_TYPE__ tc_i8;\n"
+        "typedef __INT16_TYPE__ tc_i16;\ntypedef __UINT16_TYPE__ tc_u16;\n"
+        "typedef __INT32_TYPE__ tc_i32;\n"
         "typedef __INT64_TYPE__ tc_i64;\ntypedef __UINT64_TYPE__ tc_u64;\n\n"
         "typedef union tc_scalar {\n    double f;\n    tc_i64 i;\n} tc_scalar;\n\n"
         "typedef struct tc_kargs {\n    void *const *buf;      // by buffer of the kernel\n"
@@ -289,12 +291,10 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
 // `tc_acc_maximum_f32(a, b)`: one step of a reduction.
 static void tc__put_monoid(tc__printer *p, tc__op monoid, uint8_t dtype) {
     const char *type = p->d->reg[tc__class_of(dtype)];
-    int wrap = dtype == TC_U8;
     tc__put(p->out, "\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return ", type,
-            tc__ops[monoid].name, wrap ? "u8" : tc__suffix(dtype), type, type);
-    if (wrap) tc__put(p->out, "(");
+            tc__ops[monoid].name, tc__suffix(dtype), type, type);
     tc__put_expr(p, tc__op_expr(p, (int)monoid), tc__class_of(dtype), NULL, 0);
-    tc__put(p->out, wrap ? ") & 255;\n}\n" : ";\n}\n");
+    tc__put(p->out, ";\n}\n");
 }
 
 // `tc_win_max_f32(v, b, lower)`: the lanes where v replaces b; NaN wins, then the lower
@@ -314,8 +314,7 @@ static void tc__put_win(tc__printer *p, tc__op monoid, uint8_t dtype) {
 }
 
 static int tc__monoid_key(const tc__acc *a) {
-    int u8 = a->dtype == TC_U8 && !tc__is_arg(a);
-    return ((int)a->monoid * (int)TC__CLASSES + (int)tc__class_of(a->dtype)) * 2 + u8;
+    return (int)a->monoid * (int)TC__CLASSES + (int)tc__class_of(a->dtype);
 }
 
 // The step functions of all kernels, each once.

@@ -209,29 +209,22 @@ static tc__node *tc__rule_where(tc__graph *g, const tc__node *n) {
     return tc__operand(g, n, v.i ? 1 : 2);
 }
 
-// Bits of an integer's magnitude, or of a float's significand.
-static int tc__precision(int dtype) {
-    static const int bits[TC_DTYPE_COUNT] = {1, 8, 31, 63, 24, 53};
-    return bits[dtype];
-}
-
-TC__STATIC_ASSERT(precision_knows_dtypes,
-                  TC_BOOL == 0 && TC_F64 == 5 && TC_DTYPE_COUNT == 6);
-
 // Every value of dtype a is a value of dtype b.
 static int tc__holds(int a, int b) {
     if (tc__is_float(a) && !tc__is_float(b)) return 0;
-    return tc__precision(a) <= tc__precision(b);
+    if (a == TC_BF16 && b == TC_F16) return 0; // exponents
+    if (tc__int_least(a) < 0 && (b == TC_BOOL || b == TC_U8)) return 0;
+    return tc__dtypes[a].precision <= tc__dtypes[b].precision;
 }
 
 // cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer
-// would saturate on its way to a narrower one where it would wrap.
+// would saturate on its way to a narrower one where it would wrap. A cast of a half to itself rounds.
 static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {
     if (n->op != TC_OP_CAST || tc__operand(g, n, 0)->op != TC_OP_CAST) return NULL;
     tc__node *middle = tc__operand(g, n, 0), *x = tc__operand(g, middle, 0);
     int detour =
         !tc__is_float(x->dtype) && tc__is_float(middle->dtype) && !tc__is_float(n->dtype);
-    if (!tc__holds(x->dtype, middle->dtype)) return NULL;
+    if (x->dtype == middle->dtype || !tc__holds(x->dtype, middle->dtype)) return NULL;
     if (detour && n->dtype != TC_BOOL && !tc__holds(x->dtype, n->dtype)) return NULL;
     return tc__make_cast(g, x, n->dtype);
 }

@@ -17,29 +17,9 @@ enum {
     TC__SPLIT_ROWS = 4     // from here on the rows are shared out
 };
 
-static double tc__split_infinity(void) {
-    union {
-        uint64_t bits;
-        double value;
-    } u;
-    u.bits = UINT64_C(0x7ff0000000000000);
-    return u.value;
-}
-
 // What a reduction adds without a change, as the fill of a pad of dtype.
 static int64_t tc__split_identity(int op, int dtype) {
-    static const int64_t least[TC_DTYPE_COUNT] = {0, 0, INT32_MIN, INT64_MIN, 0, 0};
-    static const int64_t most[TC_DTYPE_COUNT] = {1, 255, INT32_MAX, INT64_MAX, 0, 0};
-    tc__value v;
-    v.i = op == TC_OP_AMAX                        ? least[dtype]
-          : op == TC_OP_AMIN                      ? most[dtype]
-          : (op == TC_OP_PROD || op == TC_OP_ALL) ? 1
-                                                  : 0;
-    if (dtype == TC_F32 || dtype == TC_F64)
-        v.f = op == TC_OP_AMAX   ? -tc__split_infinity()
-              : op == TC_OP_AMIN ? tc__split_infinity()
-              : op == TC_OP_PROD ? 1.0
-                                 : 0.0;
+    tc__value v = tc__identity(tc__ops[op].monoid, dtype);
     int64_t bits;
     memcpy(&bits, &v, sizeof bits);
     return bits;

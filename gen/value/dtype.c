@@ -16,7 +16,9 @@ typedef struct tc__dtype_info {
     uint32_t bytes;
     tc__category category;
     tc__class reg;
-    const char *c_type, *cuda_type, *numpy;
+    uint32_t precision; // bits of an integer's magnitude, or of a float's significand
+    const char *memory; // of emitted text
+    const char *numpy;
 } tc__dtype_info;
 
 #include "out/dtype_info.inc"
@@ -28,11 +30,53 @@ static int tc__dtype_valid(int t) { return t >= 0 && t < TC_DTYPE_COUNT; }
 static int tc__is_float(int t) { return tc__dtypes[t].category == TC__FLOAT; }
 static int tc__is_int(int t) { return tc__dtypes[t].category == TC__INT; }
 
-// PyTorch's promotion of two tensors: the higher category wins, then the wider type.
+static int tc__is_half(int t) { return t == TC_F16 || t == TC_BF16; }
+
+// Integers that are computed as i32 and wrapped.
+static int tc__is_narrow(int t) { return tc__is_int(t) && tc__dtypes[t].bytes < 4; }
+
+// The dtype that arithmetic on t is done in.
+static int tc__computed_as(int t) { return tc__is_narrow(t) ? (int)TC_I32 : t; }
+
+// Memory holds what a register does.
+static int tc__is_own_class(int t) {
+    return t == TC_I32 || t == TC_I64 || t == TC_F32 || t == TC_F64;
+}
+
+// PyTorch's promotion of two tensors: the higher category wins, then the wider type. Of u8 and i8,
+// and of f16 and bf16, neither holds the other.
 static int tc__promote(int a, int b) {
     tc__category x = tc__dtypes[a].category, y = tc__dtypes[b].category;
     if (x != y) return x > y ? a : b;
+    if (a != b && tc__is_half(a) && tc__is_half(b)) return TC_F32;
+    if ((a == TC_U8 && b == TC_I8) || (a == TC_I8 && b == TC_U8)) return TC_I16;
     return a > b ? a : b;
+}
+
+// What a cast starts from: a bool, or the class of the register.
+static const char *tc__cast_from(int from) {
+    return from == TC_BOOL ? "bool" : tc__class_names[tc__dtypes[from].reg];
+}
+
+// A bool is 0 or 1 in any dtype of a class.
+static const char *tc__cast_to(int from, int to) {
+    return from == TC_BOOL ? tc__class_names[tc__dtypes[to].reg] : tc__dtypes[to].name;
+}
+
+// The register of `from` is that of `to` already.
+static int tc__cast_is_nothing(int from, int to) {
+    int same = tc__dtypes[from].reg == tc__dtypes[to].reg;
+    if (from == to) return !tc__is_half(to);
+    return same && from != TC_BOOL && tc__is_own_class(to);
+}
+
+// The limits of an integer or bool.
+static int64_t tc__int_most(int t) {
+    return (int64_t)(((uint64_t)1 << tc__dtypes[t].precision) - 1);
+}
+
+static int64_t tc__int_least(int t) {
+    return t == TC_BOOL || t == TC_U8 ? 0 : -tc__int_most(t) - 1;
 }
 
 // A scalar operand only raises the category: i32 + 1.5 is f32, f64 * 2 stays f64.
@@ -49,6 +93,46 @@ typedef union tc__value {
     int64_t i;
 } tc__value;
 
+// ---- f16 and bf16, to and from f32: round to nearest even, infinities and subnormals included
+
+static uint32_t tc__bits_of_f32(float f) {
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+static float tc__f32_of_bits(uint32_t u) {
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+static uint16_t tc__bf16_of(float f) {
+    uint32_t u = tc__bits_of_f32(f);
+    if (f != f) return (uint16_t)(u >> 16 | 0x40);
+    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+static float tc__bf16_value(uint16_t h) { return tc__f32_of_bits((uint32_t)h << 16); }
+
+static uint16_t tc__f16_of(float f) {
+    uint32_t u = tc__bits_of_f32(f), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
+    if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00);
+    if (a >= 0x47800000) return (uint16_t)(sign | 0x7c00);
+    if (a >= 0x38800000) // normal: exponents differ by 112
+        return (uint16_t)(sign | ((a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13));
+    // Subnormal: a whole number of 2^-24, which is the last place of 0.5.
+    return (uint16_t)(sign | (tc__bits_of_f32(tc__f32_of_bits(a) + 0.5f) - 0x3f000000));
+}
+
+static float tc__f16_value(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, a = h & 0x7fff;
+    float f = tc__f32_of_bits(a << 13) * 5192296858534827628530496329220096.0f; // 2^112
+    return tc__f32_of_bits(tc__bits_of_f32(f) | (a >= 0x7c00 ? 0x7f800000 : 0) | sign);
+}
+
+// ---- one value
+
 static int64_t tc__double_to_i64(double v) {
     if (v != v) return 0;
     if (v >= 9223372036854775808.0) return INT64_MAX;
@@ -61,45 +145,58 @@ static int64_t tc__saturate(double v, int64_t lo, int64_t hi) {
     return v <= (double)lo ? lo : v >= (double)hi ? hi : (int64_t)v;
 }
 
-// v as dtype t holds it: rounded, wrapped or saturated as the op CAST would.
+// v as memory of dtype t holds it: rounded, wrapped or saturated as the op CAST would. Floats become
+// halves by way of f32.
 static tc__value tc__value_cast(tc__value v, int from, int to) {
     tc__value r;
-    double f = tc__is_float(from) ? v.f : (double)v.i;
+    int is_float = tc__is_float(from);
+    double f = is_float ? v.f : (double)v.i;
+    float rounded = is_float ? (float)v.f : (float)v.i;
+    r.i = 0;
     switch ((tc_dtype)to) {
     case TC_DTYPE_COUNT: break;
-    case TC_F64: r.f = f; return r;
-    case TC_F32: r.f = (double)(tc__is_float(from) ? (float)v.f : (float)v.i); return r;
-    case TC_BOOL: r.i = tc__is_float(from) ? v.f != 0 : v.i != 0; return r;
-    case TC_U8: r.i = tc__is_float(from) ? tc__saturate(f, 0, 255) : v.i & 255; return r;
+    case TC_F64: r.f = f; break;
+    case TC_F32: r.f = (double)rounded; break;
+    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of(rounded)); break;
+    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of(rounded)); break;
+    case TC_BOOL: r.i = is_float ? v.f != 0 : v.i != 0; break;
+    case TC_I64: r.i = is_float ? tc__double_to_i64(v.f) : v.i; break;
+    case TC_U8: r.i = is_float ? tc__saturate(f, 0, 255) : v.i & 255; break;
+    case TC_I8: r.i = is_float ? tc__saturate(f, -128, 127) : (int8_t)(uint8_t)v.i; break;
+    case TC_I16:
+        r.i = is_float ? tc__saturate(f, INT16_MIN, INT16_MAX) : (int16_t)(uint16_t)v.i;
+        break;
     case TC_I32:
-        r.i = tc__is_float(from) ? tc__saturate(f, INT32_MIN, INT32_MAX)
-                                 : (int32_t)(uint32_t)v.i;
-        return r;
-    case TC_I64: r.i = tc__is_float(from) ? tc__double_to_i64(v.f) : v.i; return r;
+        r.i = is_float ? tc__saturate(f, INT32_MIN, INT32_MAX) : (int32_t)(uint32_t)v.i;
+        break;
     }
-    r.i = 0;
     return r;
 }
 
+// A number of the program's text in dtype t. Halves are computed with as f32, and so are their scalars.
 static tc__value tc__value_of(double s, int t) {
     tc__value v;
     v.f = s;
-    return tc__value_cast(v, TC_F64, t);
+    return tc__value_cast(v, TC_F64, tc__is_half(t) ? (int)TC_F32 : t);
 }
 
 // The element `i` at `p`.
 static tc__value tc__value_load(const void *p, int64_t i, int t) {
     tc__value v;
+    v.i = 0;
     switch ((tc_dtype)t) {
     case TC_DTYPE_COUNT: break;
     case TC_BOOL:
-    case TC_U8: v.i = ((const uint8_t *)p)[i]; return v;
-    case TC_I32: v.i = ((const int32_t *)p)[i]; return v;
-    case TC_I64: v.i = ((const int64_t *)p)[i]; return v;
-    case TC_F32: v.f = (double)((const float *)p)[i]; return v;
-    case TC_F64: v.f = ((const double *)p)[i]; return v;
+    case TC_U8: v.i = ((const uint8_t *)p)[i]; break;
+    case TC_I8: v.i = ((const int8_t *)p)[i]; break;
+    case TC_I16: v.i = ((const int16_t *)p)[i]; break;
+    case TC_I32: v.i = ((const int32_t *)p)[i]; break;
+    case TC_I64: v.i = ((const int64_t *)p)[i]; break;
+    case TC_F16: v.f = (double)tc__f16_value(((const uint16_t *)p)[i]); break;
+    case TC_BF16: v.f = (double)tc__bf16_value(((const uint16_t *)p)[i]); break;
+    case TC_F32: v.f = (double)((const float *)p)[i]; break;
+    case TC_F64: v.f = ((const double *)p)[i]; break;
     }
-    v.i = 0;
     return v;
 }
 
@@ -107,10 +204,14 @@ static void tc__value_store(void *p, int64_t i, int t, tc__value v) {
     switch ((tc_dtype)t) {
     case TC_DTYPE_COUNT: break;
     case TC_BOOL:
-    case TC_U8: ((uint8_t *)p)[i] = (uint8_t)v.i; return;
-    case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; return;
-    case TC_I64: ((int64_t *)p)[i] = v.i; return;
-    case TC_F32: ((float *)p)[i] = (float)v.f; return;
-    case TC_F64: ((double *)p)[i] = v.f; return;
+    case TC_U8: ((uint8_t *)p)[i] = (uint8_t)v.i; break;
+    case TC_I8: ((int8_t *)p)[i] = (int8_t)v.i; break;
+    case TC_I16: ((int16_t *)p)[i] = (int16_t)v.i; break;
+    case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; break;
+    case TC_I64: ((int64_t *)p)[i] = v.i; break;
+    case TC_F16: ((uint16_t *)p)[i] = tc__f16_of((float)v.f); break;
+    case TC_BF16: ((uint16_t *)p)[i] = tc__bf16_of((float)v.f); break;
+    case TC_F32: ((float *)p)[i] = (float)v.f; break;
+    case TC_F64: ((double *)p)[i] = v.f; break;
     }
 }

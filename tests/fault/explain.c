@@ -1,6 +1,5 @@
 // Reports, the profiler and their files when memory runs out at any point: the call says so, nothing
 // crashes or leaks, no half a file is taken for a whole one, and afterwards all works as before.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,7 +1,6 @@
 // What a program sees when compiler or disk fail: regions still give the interpreter's bits,
 // with one line of log; entries that were damaged are built anew; many processes share a folder.
 // The parts alone are tested in cache.c and compiler.c.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

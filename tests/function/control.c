@@ -1,6 +1,5 @@
 // Eager code in regions, laziness, programs ahead of time, frozen contexts, questions about sizes.
 // Values come from plain C.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

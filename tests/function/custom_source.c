@@ -1,6 +1,5 @@
 // Custom ops that are text: compiled with the kernels, found on disk, and what happens where that
 // is not possible. The same text is compiled into this program, as the run of the same ops.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

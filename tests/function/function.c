@@ -1,6 +1,5 @@
 // Functions: when the body is skipped, when it must not be, and what a call leaves behind.
 // Every test runs interpreted and compiled; values come from plain C loops.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,7 +1,6 @@
 // The guards of functions, one by one: a call that they hold for skips the body and is right; one
 // that they do not hold for runs it, is right, and tc_last_miss says why; the first is known still.
 // Then what functions write, and what the second call finds out.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

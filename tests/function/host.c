@@ -1,5 +1,4 @@
 // Host calls: the user's code at its place among ops, with the values there.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,7 +1,6 @@
 // What could go stale in functions that skip their bodies: over many calls, whatever changes between
 // them, results are those of sums done by hand. Then functions in functions and regions, and random
 // calls against a model of the memory they read and write.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

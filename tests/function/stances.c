@@ -1,5 +1,4 @@
 // Stances, each at a first call, a hit and a miss; and tc_reset.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,6 +1,5 @@
 // Compiling in the background: results before, meanwhile and after; what goes wrong there; and
 // endings while it is at work. Values come from plain C.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -18,7 +18,6 @@
 // Program k of a run has the seed SEED * 1000003 + k; a run begins at K and ends before N; --only
 // runs one by its own seed. A failing
 // program is shrunk, and written as FOLDER/fuzz_SEED.c, which needs only tcompile.h.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #define TEST_NO_MAIN

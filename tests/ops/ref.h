@@ -15,7 +15,26 @@ typedef struct val {
     int64_t i;
 } val;
 
-static int is_float(int t) { return t == TC_F32 || t == TC_F64; }
+// Binary formats: bits of the significand behind the point, exponents of the least and largest numbers.
+typedef struct format {
+    int digits, lowest, highest;
+} format;
+
+static format format_of(int t) {
+    static const format f16 = {10, -14, 15}, bf16 = {7, -126, 127}, f32 = {23, -126, 127},
+                        f64 = {52, -1022, 1023};
+    return t == TC_F16 ? f16 : t == TC_BF16 ? bf16 : t == TC_F32 ? f32 : f64;
+}
+
+static int is_half(int t) { return t == TC_F16 || t == TC_BF16; }
+static int is_float(int t) { return is_half(t) || t == TC_F32 || t == TC_F64; }
+
+static ld two_to(int n) {
+    ld r = 1;
+    for (; n > 0; n--) r *= 2;
+    for (; n < 0; n++) r /= 2;
+    return r;
+}
 
 // The C library's mathematics without -lm: tests link with what the header needs, no more.
 static void *math_symbol(const char *name) {
@@ -57,19 +76,29 @@ LIBM2(pow) LIBM2(atan2) LIBM2(fmod)
 static int64_t wrap_to(int t, uint64_t x) {
     if (t == TC_BOOL) return x != 0;
     if (t == TC_U8) return (uint8_t)x;
+    if (t == TC_I8) return (int8_t)(uint8_t)x;
+    if (t == TC_I16) return (int16_t)(uint16_t)x;
     if (t == TC_I32) return (int32_t)(uint32_t)x;
     return (int64_t)x;
 }
 
+static ld ulp_at(int t, ld x);
+
 static ld round_to(int t, ld x) {
     if (t == TC_F32) return (ld)(float)x;
     if (t == TC_F64) return (ld)(double)x;
-    return x;
+    if (!is_half(t) || x == 0 || x - x != 0) return x;
+    format f = format_of(t);
+    ld unit = ulp_at(t, x), y = m_rint(x / unit) * unit, over = two_to(f.highest + 1);
+    return y >= over ? (ld)INFINITY : y <= -over ? -(ld)INFINITY : y;
 }
 
 static void limits(int t, int64_t *low, int64_t *high) {
-    *low = t == TC_I64 ? INT64_MIN : t == TC_I32 ? INT32_MIN : 0;
-    *high = t == TC_I64 ? INT64_MAX : t == TC_I32 ? INT32_MAX : t == TC_U8 ? 255 : 1;
+    int bits = t == TC_I64 ? 64 : t == TC_I32 ? 32 : t == TC_I16 ? 16 : 8;
+    *high = t == TC_BOOL ? 1
+            : t == TC_U8 ? 255
+                         : (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+    *low = t == TC_BOOL || t == TC_U8 ? 0 : -*high - 1;
 }
 
 // Float to integer truncates and saturates, NaN gives 0; anything to bool is x != 0.
@@ -79,7 +108,8 @@ static val convert(val x, int from, int to) {
     if (to == TC_BOOL)
         r.i = is_float(from) ? x.f != 0 : x.i != 0;
     else if (is_float(to))
-        r.f = round_to(to, is_float(from) ? x.f : (ld)x.i);
+        r.f = round_to(to,
+                       round_to(is_half(to) ? TC_F32 : to, is_float(from) ? x.f : (ld)x.i));
     else if (!is_float(from))
         r.i = wrap_to(to, (uint64_t)x.i);
     else {
@@ -96,7 +126,12 @@ static val convert(val x, int from, int to) {
     return r;
 }
 
-static int promoted(int a, int b) { return a > b ? a : b; } // the enum is in this order
+// The enum is in this order, but for two pairs that hold each other's values in a third.
+static int promoted(int a, int b) {
+    if ((a == TC_U8 && b == TC_I8) || (a == TC_I8 && b == TC_U8)) return TC_I16;
+    if (is_half(a) && is_half(b) && a != b) return TC_F32;
+    return a > b ? a : b;
+}
 
 // ---- the ops: f for floats (t tells which), i for integers and bool ----
 #define FLOAT2(name, expr)                                                                 \
@@ -168,7 +203,8 @@ static uint64_t pow_int(int64_t a, int64_t b) {
 FLOAT2(floor_divide_f, floor_quotient(t, a, b))
 FLOAT2(remainder_f, python_mod(a, b))
 FLOAT2(fmod_f, m_fmod(a, b))
-FLOAT2(pow_f, m_pow(a, b))
+// glibc 2.36: powl(-inf, -2^63) is inf.
+FLOAT2(pow_f, m_pow(a == -(ld)INFINITY && m_fmod(b, 2) == 0 ? -a : a, b))
 FLOAT2(atan2_f, m_atan2(a, b))
 FLOAT2(maximum_f, a != a || b != b ? (ld)NAN : a > b ? a : b)
 FLOAT2(minimum_f, a != a || b != b ? (ld)NAN : a < b ? a : b)
@@ -182,7 +218,7 @@ INT2(minimum_i, a < b ? a : b)
 static val fma_f(int t, const val *in) {
     val r = {0, 0};
     volatile double product = (double)in[0].f * (double)in[1].f;
-    if (t == TC_F32)
+    if (t != TC_F64)
         r.f = m_fmaf((float)in[0].f, (float)in[1].f, (float)in[2].f);
     else
         r.f = product + (double)in[2].f;
@@ -205,7 +241,9 @@ INT2(bitwise_or_i, u | w)
 INT2(bitwise_xor_i, u ^ w)
 INT1(bitwise_not_i, t == TC_BOOL ? (uint64_t)!a : ~u)
 
-static int width_of(int t) { return t == TC_I64 ? 64 : t == TC_I32 ? 32 : 8; }
+static int width_of(int t) {
+    return t == TC_I64 ? 64 : t == TC_I32 ? 32 : t == TC_I16 ? 16 : 8;
+}
 INT2(shl_i, b < 0 || b >= width_of(t) ? 0 : u << b)
 INT2(shr_i, b<0 || b >= width_of(t) ? (a < 0 ? ~(uint64_t)0 : 0) : a<0 ? ~(~u >> b) : u>> b)
 
@@ -372,7 +410,8 @@ static int result_dtype(const ref_op *o, int t) {
 
 // Distance of two neighbours at |x| in dtype t.
 static ld ulp_at(int t, ld x) {
-    ld least = t == TC_F32 ? 0x1p-149L : 0x1p-1074L;
+    format f = format_of(t);
+    ld least = two_to(f.lowest - f.digits);
     if (x == 0 || x != x || x - x != 0) return least;
     if (x < 0) x = -x;
     union {
@@ -381,13 +420,7 @@ static ld ulp_at(int t, ld x) {
     } b;
     b.d = (double)x;
     int exponent = (int)(b.u >> 52 & 2047) - 1023;
-    int digits = t == TC_F32 ? 23 : 52, power = exponent - digits;
-    int lowest = t == TC_F32 ? -149 : -1074;
-    if (exponent == -1023 || power < lowest) return least;
-    ld r = 1;
-    for (; power > 0; power--) r *= 2;
-    for (; power < 0; power++) r /= 2;
-    return r;
+    return exponent < f.lowest ? least : two_to(exponent - f.digits);
 }
 
 #endif

@@ -1,6 +1,5 @@
 // tc_explain and tc_explain_counts: programs, paths, guards, entries, breaks. What must stand in the
 // text is counted by hand from the code of each test.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,6 +1,5 @@
 // tc_explain_html: a page that every parser reads the same, whatever the names; drawings without
 // overlaps; the same page for the same work. With a browser in PATH, it is opened.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,6 +1,5 @@
 // Regions: following and forking, lifetimes, breaks, in-place ops, aliasing, steady state.
 // Every test runs interpreted and compiled; values come from plain C loops.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,6 +1,5 @@
 // Long reductions of few rows: two kernels, for all threads, with the bits of one. Serial and
 // split, interpreted and compiled, for this CPU and for the oldest, all give the same.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

@@ -1,6 +1,5 @@
 // Contexts shared among threads: what a child sees of its parent, functions called from many threads,
 // endings in any order. Run it under SAN=thread too. Values come from plain C.
-#define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
 #include "harness.h"

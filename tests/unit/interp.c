@@ -876,6 +876,10 @@ static void fill_register(void *d, int dtype, const tc__isa *isa, int64_t n,
         switch ((tc_dtype)dtype) {
         case TC_BOOL: ((int32_t *)d)[i] = z & 8 ? isa->truth : 0; break;
         case TC_U8: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 255); break;
+        case TC_I8: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 255) - 128; break;
+        case TC_I16: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 65535) - 32768; break;
+        case TC_F16:
+        case TC_BF16:
         case TC_I32: ((int32_t *)d)[i] = pick < 5 ? (int32_t)small : (int32_t)low; break;
         case TC_I64: ((int64_t *)d)[i] = pick < 5 ? small : (int64_t)(z ^ z << 30); break;
         case TC_F32:

@@ -39,7 +39,7 @@ static void combine(float *v) { TC_COMBINE_ARRAY(plus, v); }
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #    define VECTOR 1
-#    define AVX2   __attribute__((STRICT target("avx2,fma"), unused))
+#    define AVX2   __attribute__((STRICT target("avx2,fma,f16c"), unused))
 // 8 lanes, 32-bit classes, AVX2
 #    define TC_FN       static inline AVX2
 #    define TC_FN_COLD  static AVX2

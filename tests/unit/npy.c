@@ -165,7 +165,7 @@ TEST(refusals) {
         size_t bytes;
     } rows[] = {
         {TC_E_UNSUPPORTED, "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", 4},
-        {TC_E_UNSUPPORTED, "{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }", 2},
+        {TC_E_UNSUPPORTED, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", 8},
         {TC_E_UNSUPPORTED, "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8},
         {TC_E_UNSUPPORTED, "{'descr': '', 'fortran_order': False, 'shape': (1,), }", 8},
         {TC_E_UNSUPPORTED,

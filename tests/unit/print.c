@@ -652,26 +652,29 @@ static void ref_stencil(const data *d, double *out) {
         }
 }
 
-// bytes: u8 arithmetic wraps, bool masks, any and all, i64 and f64
+// bytes: u8 is computed as i32 and wrapped by casts, bool masks, any and all, i64 and f64
 static void build_bytes(kit *t) {
     start(t, TC__REDUCTION, I(5), I(100), "u8, bool, i32 and f64 together");
     int64_t x = input(t, TC_U8, I(500)), y = input(t, TC_BOOL, I(100)),
             o = output(t, TC_F64, I(500));
     tc__ix e = ADD(MUL(t->r, I(100)), t->c);
-    uint32_t k = num(t, TC_U8, 77), limit = num(t, TC_U8, 250), big = num(t, TC_I64, 1e12);
+    uint32_t k = num(t, TC_I32, 77), limit = num(t, TC_I32, 250),
+             big = num(t, TC_I64, 1e12);
     loop(t, TC__ROW, TC__BIND_WORKER, 1, 0, I(5));
-    fresh(t, 0, TC_OP_ADD, TC_U8);
+    fresh(t, 0, TC_OP_ADD, TC_I32);
     fresh(t, 1, TC_OP_LOGICAL_OR, TC_BOOL);
     fresh(t, 2, TC_OP_MAXIMUM, TC_I64);
     loop(t, TC__COL, TC__BIND_VECTOR, 4, 0, I(100));
-    uint32_t v = load(t, x, e), w = bin(t, TC_OP_MUL, TC_U8, v, k);
+    uint32_t v = cast(t, TC_I32, load(t, x, e));
+    uint32_t w = cast(t, TC_I32, cast(t, TC_U8, bin(t, TC_OP_MUL, TC_I32, v, k)));
     uint32_t b = bin(t, TC_OP_LOGICAL_AND, TC_BOOL, bin(t, TC_OP_GT, TC_BOOL, w, limit),
                      load(t, y, t->c));
     step(t, 0, TC_OP_ADD, w);
     step(t, 1, TC_OP_LOGICAL_OR, b);
     step(t, 2, TC_OP_MAXIMUM, bin(t, TC_OP_MUL, TC_I64, cast(t, TC_I64, w), big));
     end(t, TC__COL);
-    uint32_t sum = cast(t, TC_F64, combine(t, 0, TC_OP_ADD, TC_U8));
+    uint32_t sum = cast(t, TC_U8, combine(t, 0, TC_OP_ADD, TC_I32));
+    sum = cast(t, TC_F64, sum);
     uint32_t any = combine(t, 1, TC_OP_LOGICAL_OR, TC_BOOL);
     uint32_t top = cast(t, TC_F64, combine(t, 2, TC_OP_MAXIMUM, TC_I64));
     uint32_t row =
@@ -992,10 +995,10 @@ typedef struct form {
     unsigned cpu;
 } form;
 
-#define AVX512 "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+#define AVX512 "-mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl"
 
 static const form forms[] = {
-    {"avx2", "-mavx2 -mfma", TC__EMIT_AVX2, 8, TC__CPU_AVX2 | TC__CPU_FMA},
+    {"avx2", "-mavx2 -mfma -mf16c", TC__EMIT_AVX2, 8, TC__CPU_WIDE},
     {"plain", "", TC__EMIT_PLAIN, 8, 0},
     {"avx512_16", AVX512, TC__EMIT_AVX512, 16, TC__CPU_AVX512F},
     {"avx512_8", AVX512, TC__EMIT_AVX512, 8, TC__CPU_AVX512F},

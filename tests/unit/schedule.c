@@ -194,7 +194,7 @@ static compiled built(kit *t, const char *folder, int avx2) {
     snprintf(line, sizeof line,
              "cc -O1 %s -Wno-psabi -fno-math-errno -fno-trapping-math -ffp-contract=off "
              "-fwrapv -fPIC -shared -nostdlib -o %s/k%d.so %s",
-             avx2 ? "-mavx2 -mfma" : "", folder, avx2, path);
+             avx2 ? "-mavx2 -mfma -mf16c" : "", folder, avx2, path);
     CHECK(system(line) == 0);
     snprintf(path, sizeof path, "%s/k%d.so", folder, avx2);
     void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL),
