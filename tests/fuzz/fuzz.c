@@ -196,10 +196,9 @@ static int same_element(const unsigned char *a, const unsigned char *b, int dtyp
                         size_t size) {
     if (!memcmp(a, b, size)) return 1;
     double x, y;
-    float u, w;
-    if (dtype == TC_F64) return memcpy(&x, a, 8), memcpy(&y, b, 8), x != x && y != y;
-    if (dtype == TC_F32) return memcpy(&u, a, 4), memcpy(&w, b, 4), u != u && w != w;
-    return 0;
+    if (category(dtype) < 2) return 0;
+    x = fetch(a, dtype, 0), y = fetch(b, dtype, 0);
+    return x != x && y != y;
 }
 
 // "" = equal. `what` names the first difference.
@@ -452,7 +451,9 @@ static void shrink(program *p, uint32_t mask) {
 
 // ---- writing a reproducer ----
 static void write_element(FILE *f, int dtype, double x) {
-    if (x != x)
+    if (is_half(dtype))
+        fprintf(f, "0x%04x /* %g */", (unsigned)half_of(dtype, x), x);
+    else if (x != x)
         fputs("NAN", f);
     else if (x - x != 0)
         fputs(x > 0 ? "INFINITY" : "-INFINITY", f);
@@ -467,8 +468,9 @@ static void write_element(FILE *f, int dtype, double x) {
 }
 
 static void write_data(FILE *f, const program *p, int number) {
-    static const char *const names[] = {"uint8_t", "uint8_t", "int32_t",
-                                        "int64_t", "float",   "double"};
+    static const char *const names[TC_DTYPE_COUNT] = {
+        "uint8_t", "uint8_t",  "int8_t",   "int16_t", "int32_t",
+        "int64_t", "uint16_t", "uint16_t", "float",   "double"};
     const input *in = &p->input[number];
     tc_dims b = base_dims(in);
     int64_t n = dims_count(&b);
@@ -495,11 +497,17 @@ static const char reproducer_head[] =
     "    size_t n = seen[side] ? strlen(seen[side]) : 0;\n"
     "    seen[side] = (char *)realloc(seen[side], n + strlen(text) + 1);\n"
     "    strcpy(seen[side] + n, text);\n}\n\n"
+    "static double half_bits(unsigned h, unsigned infinity) {\n"
+    "    return (h & 0x7fffu) > infinity ? (double)NAN : (double)h;\n}\n\n"
     "static double element(const void *p, tc_dtype t, size_t i) {\n"
     "    if (t == TC_F64) return ((const double *)p)[i];\n"
     "    if (t == TC_F32) return (double)((const float *)p)[i];\n"
     "    if (t == TC_I64) return (double)((const int64_t *)p)[i];\n"
     "    if (t == TC_I32) return (double)((const int32_t *)p)[i];\n"
+    "    if (t == TC_I16) return (double)((const short *)p)[i];\n"
+    "    if (t == TC_I8) return (double)((const signed char *)p)[i];\n"
+    "    if (t == TC_F16 || t == TC_BF16) // as its bits: any NaN is the same\n"
+    "        return half_bits(((const unsigned short *)p)[i], t == TC_F16 ? 0x7c00 : 0x7f80);\n"
     "    return (double)((const unsigned char *)p)[i];\n}\n\n"
     "static tc_tensor show(const char *name, tc_tensor t) {\n"
     "    char line[200];\n"

@@ -88,9 +88,10 @@ static int random_op(rng *g) {
 }
 
 static int random_dtype(rng *g) {
-    static const int often[] = {TC_F32, TC_F32, TC_F32,  TC_F32, TC_F64, TC_I32,
-                                TC_I64, TC_U8,  TC_BOOL, TC_F32, TC_I32, TC_F64};
-    return often[below(g, COUNT(often))];
+    static const int often[] = {TC_F32, TC_F32, TC_F32, TC_F32,  TC_F64, TC_I32,
+                                TC_I64, TC_U8,  TC_I8,  TC_BOOL, TC_F32, TC_I32,
+                                TC_F64, TC_I16, TC_F16, TC_BF16};
+    return often[below(g, COUNT(often) - (HALVES ? 0 : 2))];
 }
 
 static void random_input(program *p, rng *g, const int64_t *pool, int number) {
@@ -177,6 +178,9 @@ static int64_t dims_count(const tc_dims *d) {
     return n;
 }
 
+// The highest category first: bool < integers < floats.
+static int category(int dtype) { return dtype >= TC_F16 ? 2 : dtype != TC_BOOL; }
+
 static double input_element(const program *p, int number, int execution, int64_t i) {
     static const double odd[] = {0.0, -0.0, 1e-40, -1e-310, 1.0, -1.0, 3e38, -3e38};
     const input *in = &p->input[number];
@@ -185,10 +189,11 @@ static double input_element(const program *p, int number, int execution, int64_t
     double u = (double)(h >> 11) * 0x1p-53;
     if (in->dtype == TC_BOOL) return (double)(h >> 63);
     if (in->dtype == TC_U8) return (double)(h >> 56);
+    if (in->dtype == TC_I8 && in->wide) return (double)((int64_t)h >> 56);
+    if (in->dtype == TC_I16 && in->wide) return (double)((int64_t)h >> 48);
     if (in->dtype == TC_I32 && in->wide) return (double)(int32_t)(h >> 32);
     if (in->dtype == TC_I64 && in->wide) return (double)((int64_t)h >> 11);
-    if (in->dtype == TC_I32 || in->dtype == TC_I64)
-        return (double)((int64_t)(h >> 40) % 19 - 9);
+    if (category(in->dtype) == 1) return (double)((int64_t)(h >> 40) % 19 - 9);
     if (p->spice && h % 17 == 0) {
         int k = (int)(h >> 33) % 12;
         return k < 8 ? odd[k] : k < 10 ? (double)NAN : k == 10 ? INFINITY : -INFINITY;
@@ -197,8 +202,48 @@ static double input_element(const program *p, int number, int execution, int64_t
     return h % 29 == 0 ? 0.0 : (u - 0.5) * 4;
 }
 
+static double power_of_2(int n) {
+    double r = 1;
+    for (; n > 0; n--) r *= 2;
+    for (; n < 0; n++) r /= 2;
+    return r;
+}
+
+// Bits of a half behind its point, and the exponent of its least normal number.
+static int half_digits(int dtype) { return dtype == TC_F16 ? 10 : 7; }
+static int half_lowest(int dtype) { return dtype == TC_F16 ? -14 : -126; }
+
+// The bits of the half at or next below |x|, with the sign of x; infinity above the largest.
+static uint16_t half_of(int dtype, double x) {
+    int digits = half_digits(dtype), e = half_lowest(dtype), top = (1 << (15 - digits)) - 1;
+    double a = x < 0 ? -x : x, inf = INFINITY;
+    uint32_t sign = (x < 0 || (x == 0 && 1 / x < 0)) ? 0x8000u : 0, infinite;
+    infinite = (uint32_t)top << digits;
+    if (x != x) return (uint16_t)(infinite | 1u << (digits - 1));
+    if (a == inf || a >= power_of_2(2 - half_lowest(dtype)))
+        return (uint16_t)(sign | infinite);
+    while (a >= power_of_2(e + 1)) e++;
+    uint32_t units =
+        (uint32_t)(a / power_of_2(e - digits)); // with its leading bit if normal
+    return (uint16_t)(sign | (((uint32_t)(e - half_lowest(dtype)) << digits) + units));
+}
+
+static double half_value(int dtype, uint16_t h) {
+    int digits = half_digits(dtype), top = (1 << (15 - digits)) - 1;
+    int e = h >> digits & top, m = h & ((1 << digits) - 1);
+    double x =
+        e ? (m + power_of_2(digits)) * power_of_2(half_lowest(dtype) + e - 1 - digits)
+          : m * power_of_2(half_lowest(dtype) - digits);
+    if (e == top) x = m ? (double)NAN : (double)INFINITY;
+    return h >> 15 ? -x : x;
+}
+
 static void store(void *at, int dtype, int64_t i, double x) {
     switch (dtype) {
+    case TC_F16:
+    case TC_BF16: ((uint16_t *)at)[i] = half_of(dtype, x); break;
+    case TC_I16: ((int16_t *)at)[i] = (int16_t)x; break;
+    case TC_I8: ((int8_t *)at)[i] = (int8_t)x; break;
     case TC_F64: ((double *)at)[i] = x; break;
     case TC_F32: ((float *)at)[i] = (float)x; break;
     case TC_I64: ((int64_t *)at)[i] = (int64_t)x; break;
@@ -215,7 +260,13 @@ static double fetch(const void *at, int dtype, int64_t i) {
     float f;
     int64_t l;
     int32_t n;
+    int16_t s;
+    uint16_t h;
     switch (dtype) {
+    case TC_F16:
+    case TC_BF16: return memcpy(&h, p, sizeof h), half_value(dtype, h);
+    case TC_I16: return memcpy(&s, p, sizeof s), (double)s;
+    case TC_I8: return (double)(*p > 127 ? *p - 256 : *p);
     case TC_F64: return memcpy(&d, p, sizeof d), d;
     case TC_F32: return memcpy(&f, p, sizeof f), (double)f;
     case TC_I64: return memcpy(&l, p, sizeof l), (double)l;
@@ -369,7 +420,7 @@ static int guard(graph *g, int a, double low, double high) {
     return emit(g, &o);
 }
 
-static int is_float(const graph *g, int a) { return g->v[a].dtype >= TC_F32; }
+static int is_float(const graph *g, int a) { return category(g->v[a].dtype) == 2; }
 
 // floor, for what fits (no libm is linked).
 static double round_down(double x) {
@@ -383,8 +434,9 @@ static int as_wanted(graph *g, int a, int wants, uint32_t r) {
     if ((wants == NUMBER || wants == SHIFT) && dtype == TC_BOOL)
         return cast(g, a, r % 2 || wants == SHIFT ? TC_I32 : TC_F32);
     if ((wants == INTEGER || wants == SHIFT) && is_float(g, a)) {
+        static const int to[] = {TC_I64, TC_I32, TC_U8, TC_I8, TC_I16};
         a = guard(g, a, -1e6, 1e6);
-        return cast(g, a, r % 3 == 0 ? TC_I64 : r % 3 == 1 ? TC_I32 : TC_U8);
+        return cast(g, a, to[r % 5]);
     }
     if (wants != TRUTH || dtype == TC_BOOL) return a;
     while (strcmp(scalar_ops[o.fn].name, "gt_s")) o.fn++;
@@ -541,11 +593,15 @@ static int do_matmul(graph *g, const ins *s, int a, int b) {
     return emit(g, &o);
 }
 
+static int is_index(const graph *g, int a) {
+    return g->v[a].dtype == TC_I32 || g->v[a].dtype == TC_I64;
+}
+
 // An index into size n: a value made whole and taken modulo n; some count from the end.
 static int as_index(graph *g, int a, int64_t n, uint32_t r) {
     call o = new_call(C_SCALAR, 0, 1, 0, 0, 0);
-    if (g->v[a].dtype == TC_BOOL || g->v[a].dtype == TC_U8) a = cast(g, a, TC_I32);
-    a = as_wanted(g, a, INTEGER, r % 3 == 2 ? 0 : r);
+    if (category(g->v[a].dtype) < 2 && !is_index(g, a)) a = cast(g, a, TC_I32);
+    a = as_wanted(g, a, INTEGER, r % 2);
     while (strcmp(scalar_ops[o.fn].name, "remainder_s")) o.fn++;
     o.in[0] = a, o.s[0] = (double)n;
     a = emit(g, &o);
@@ -563,7 +619,7 @@ static int do_take(graph *g, const ins *s, int a, int b) {
     if (!d.rank || !d.size[dim] || g->v[b].d.rank > 3) return a;
     if (g->v[a].n / d.size[dim] * g->v[b].n > g->limit) return a;
     o.in[1] = as_index(g, b, d.size[dim], s->r[1]), o.a[0] = dim;
-    return g->v[o.in[1]].dtype == TC_I32 || g->v[o.in[1]].dtype == TC_I64 ? emit(g, &o) : a;
+    return is_index(g, o.in[1]) ? emit(g, &o) : a;
 }
 
 static int do_gather(graph *g, const ins *s, int a, int b) {
@@ -579,7 +635,7 @@ static int do_gather(graph *g, const ins *s, int a, int b) {
     }
     if (found < 0) return a;
     o.in[1] = as_index(g, found, d.size[dim], s->r[1]), o.a[0] = dim;
-    return g->v[o.in[1]].dtype == TC_I32 || g->v[o.in[1]].dtype == TC_I64 ? emit(g, &o) : a;
+    return is_index(g, o.in[1]) ? emit(g, &o) : a;
 }
 
 static void rewritten(graph *g, int a) {
@@ -588,9 +644,6 @@ static void rewritten(graph *g, int a) {
         if (g->v[i].group == group) measure(&g->v[i]);
     if (g->external[group]) g->external_written = 1;
 }
-
-// The highest category first: bool < integers < floats.
-static int category(int dtype) { return dtype >= TC_F32 ? 2 : dtype != TC_BOOL; }
 
 static int same_dims(const tc_dims *a, const tc_dims *b) {
     return a->rank == b->rank &&
@@ -722,14 +775,16 @@ static int do_move(graph *g, const ins *s, int a) {
 
 static int do_source(graph *g, const ins *s, int a) {
     call o = new_call((call_kind)s->op, 0, 0, 0, 0, 0);
-    static const int dtypes[] = {TC_F32, TC_I32, TC_F64, TC_I64, TC_U8};
+    static const int dtypes[] = {TC_F32, TC_I32, TC_F64, TC_I64, TC_U8,
+                                 TC_I8,  TC_I16, TC_F16, TC_BF16};
     o.d = g->v[a].d;
-    o.a[0] = dtypes[s->r[0] % 5];
+    o.a[0] = dtypes[s->r[0] % (HALVES ? 9 : 7)];
     if (s->op == C_FULL) o.s[0] = (double)(s->r[1] % 7);
     if (s->op == C_ARANGE)
         o.s[0] = (double)(s->r[1] % 7), o.s[1] = (double)(1 + s->r[2] % 3),
         o.a[1] = o.d.rank ? o.d.size[o.d.rank - 1] : 3;
-    if (s->op == C_RAND) o.a[0] = s->r[0] % 2 ? TC_F32 : TC_F64, o.fn = (int)(s->r[1] % 2);
+    if (s->op == C_RAND && !is_half((int)o.a[0])) o.a[0] = s->r[0] % 2 ? TC_F32 : TC_F64;
+    if (s->op == C_RAND) o.fn = (int)(s->r[1] % 2);
     return emit(g, &o);
 }
 
@@ -740,6 +795,12 @@ static int do_custom(graph *g, const ins *s, int a) {
     if (is_float(g, a)) a = guard(g, a, -1e6, 1e6);
     o.in[0] = cast(g, a, TC_F32);
     return emit(g, &o);
+}
+
+static int do_cast(graph *g, const ins *s, int a) {
+    int to = (int)(s->r[0] % TC_DTYPE_COUNT);
+    if (is_half(to) && !HALVES) to = TC_F32;
+    return cast(g, a, to);
 }
 
 static int do_ins(graph *g, const ins *s, int a, int b, int c) {
@@ -788,7 +849,7 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         o.in[0] = as_wanted(g, a, NUMBER, s->r[0]);
         o.s[0] = scalar_between(-3, 0, s->r[1]), o.s[1] = scalar_between(0, 3, s->r[2]);
         return emit(g, &o);
-    case C_CAST: return cast(g, a, (int)(s->r[0] % 6));
+    case C_CAST: return do_cast(g, s, a);
     case C_MASKED:
         b = partner(g, &d, b, a);
         o.in[1] = as_wanted(g, b, TRUTH, 0), o.n_in = 2;
@@ -817,8 +878,7 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         o.a[0] = 1 + s->r[0] % 5;
         if (g->v[a].n * 5 > g->limit || d.rank > 4) return a;
         o.in[0] = as_index(g, a, o.a[0], 8);
-        return g->v[o.in[0]].dtype == TC_I32 || g->v[o.in[0]].dtype == TC_I64 ? emit(g, &o)
-                                                                              : a;
+        return is_index(g, o.in[0]) ? emit(g, &o) : a;
     case C_VAR:
         if (!d.rank || !g->v[a].n) return a;
         o.in[0] = guard(g, a, -1e3, 1e3), o.a[0] = dim, o.s[0] = (double)(s->r[1] % 2);

@@ -10,6 +10,12 @@
 
 #include "out/dtype_enum.inc"
 
+#include "api/tensor.h"
+#include "api/spec.h"
+#include "api/options.h"
+#include "api/compile.h"
+#include "api/extend.h"
+
 #include "base/prelude.c"
 
 #include "base/error.c"
@@ -28,9 +34,10 @@
 
 #include "value/buffer.c"
 
-typedef struct tc__shape tc__shape; // of the recorder; kernels here have none
-
 #include "graph/node.c"
+
+#include "graph/custom.c"
+#include "graph/infer.c"
 
 #include "kernel/group.c"
 
