@@ -2,6 +2,10 @@
 #define TC_FN static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
 typedef long long tc_i64;
 typedef unsigned long long tc_u64;
 

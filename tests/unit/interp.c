@@ -55,6 +55,8 @@
 
 #include <math.h>
 
+#include "halves.h"
+
 struct tc_ctx {
     tc__values values;
 };
@@ -165,9 +167,22 @@ static uint32_t op3(kernel *q, tc__op op, int dtype, uint32_t a, uint32_t b, uin
     return add_node(q, op, dtype, TC__AT_COL, 3, in, 0, NULL);
 }
 
-static uint32_t cast(kernel *q, int dtype, uint32_t a) {
+static uint32_t cast_at(kernel *q, tc__level level, int dtype, uint32_t a) {
     int64_t to = dtype;
-    return add_node(q, TC_OP_CAST, dtype, TC__AT_COL, 1, &a, 1, &to);
+    return add_node(q, TC_OP_CAST, dtype, level, 1, &a, 1, &to);
+}
+
+static uint32_t cast(kernel *q, int dtype, uint32_t a) {
+    return cast_at(q, TC__AT_COL, dtype, a);
+}
+
+// The dtype that a kernel computes in: halves are f32 in registers, small integers are i32.
+static int computed(int dtype) {
+    return dtype == TC_U8 || dtype == TC_I8 || dtype == TC_I16 ? (int)TC_I32 : dtype;
+}
+
+static uint32_t widened(kernel *q, tc__level level, int dtype, uint32_t a) {
+    return computed(dtype) == dtype ? a : cast_at(q, level, computed(dtype), a);
 }
 
 static uint32_t constant(kernel *q, int dtype, double v) {
@@ -280,7 +295,13 @@ static int run_on(kernel *q, const tc__isa *isa, int64_t items) {
     return 1;
 }
 
+static half_format format_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
+
 static int same_float(const kernel *q, uint32_t b, int64_t i) {
+    int dtype = q->g.buffer.at[b].dtype;
+    if (dtype == TC_F16 || dtype == TC_BF16)
+        return half_same(format_of(dtype), ((uint16_t *)q->memory[b])[i],
+                         ((uint16_t *)q->other[b])[i]);
     if (q->g.buffer.at[b].dtype == TC_F32) {
         float x = ((float *)q->memory[b])[i], y = ((float *)q->other[b])[i];
         return x != x && y != y;
@@ -394,15 +415,16 @@ static void test_pointwise(int64_t n) {
     uint32_t y = output(q, TC_F32, n), w = output(q, TC_U8, n), m = output(q, TC_BOOL, n);
     uint32_t d = output(q, TC_F64, n), l = output(q, TC_I64, n);
     open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
-    uint32_t half = constant(q, TC_F32, 0.5), hundred = constant(q, TC_U8, 100);
+    uint32_t half = constant(q, TC_F32, 0.5), hundred = constant(q, TC_I32, 100);
     loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
-    uint32_t vx = load(q, x, q->c), vj = load(q, j, q->c), vu = load(q, u, q->c);
+    uint32_t vx = load(q, x, q->c), vj = load(q, j, q->c);
+    uint32_t vu = cast(q, TC_I32, load(q, u, q->c));
     uint32_t big = op2(q, TC_OP_GT, TC_BOOL, vu, hundred);
     uint32_t a =
         op2(q, TC_OP_ADD, TC_F32, op2(q, TC_OP_MUL, TC_F32, cast(q, TC_F32, vj), vx), half);
     store(q, y, q->c,
           op3(q, TC_OP_WHERE, TC_F32, big, a, op1(q, TC_OP_SQUARE, TC_F32, vx)));
-    store(q, w, q->c, op2(q, TC_OP_ADD, TC_U8, vu, vu));
+    store(q, w, q->c, cast(q, TC_U8, op2(q, TC_OP_ADD, TC_I32, vu, vu)));
     store(q, m, q->c, op1(q, TC_OP_LOGICAL_NOT, TC_BOOL, big));
     store(q, d, q->c,
           op1(q, TC_OP_SQRT, TC_F64, op1(q, TC_OP_ABS, TC_F64, cast(q, TC_F64, vx))));
@@ -551,17 +573,17 @@ static void test_row_sum(int64_t rows, int64_t cols) {
     tc__ix e = at2(q, q->r, cols, q->c);
     uint32_t limit = constant(q, TC_F32, 4.9999);
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
-    fresh(q, 0, TC_OP_ADD, TC_F32), fresh(q, 1, TC_OP_ADD, TC_U8);
+    fresh(q, 0, TC_OP_ADD, TC_F32), fresh(q, 1, TC_OP_ADD, TC_I32);
     fresh(q, 2, TC_OP_LOGICAL_AND, TC_BOOL), fresh(q, 3, TC_OP_MAXIMUM, TC_F64);
     loop(q, TC__COL, TC__BIND_VECTOR, 8192, num(cols));
     uint32_t v = load(q, x, e);
     gather_into(q, 0, TC_OP_ADD, v);
-    gather_into(q, 1, TC_OP_ADD, load(q, u, e));
+    gather_into(q, 1, TC_OP_ADD, cast(q, TC_I32, load(q, u, e)));
     gather_into(q, 2, TC_OP_LOGICAL_AND, op2(q, TC_OP_LT, TC_BOOL, v, limit));
     gather_into(q, 3, TC_OP_MAXIMUM, cast(q, TC_F64, v));
     end(q, TC__COL);
     store(q, y, q->r, combine(q, 0, TC_OP_ADD, TC_F32));
-    store(q, w, q->r, combine(q, 1, TC_OP_ADD, TC_U8));
+    store(q, w, q->r, cast(q, TC_U8, combine(q, 1, TC_OP_ADD, TC_I32)));
     store(q, all, q->r, combine(q, 2, TC_OP_LOGICAL_AND, TC_BOOL));
     store(q, most, q->r, combine(q, 3, TC_OP_MAXIMUM, TC_F64));
     end(q, TC__ROW);
@@ -605,10 +627,10 @@ static void test_arg(int dtype, int64_t rows, int64_t cols, int along_rows, int 
     open_kernel(q, TC__REDUCTION, along_rows ? TC__ROW : TC__COL, num(rows), num(cols));
     tc__ix e = along_rows ? at2(q, q->c, rows, q->r) : at2(q, q->r, cols, q->c);
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
-    fresh(q, 0, op, dtype);
+    fresh(q, 0, op, computed(dtype));
     loop(q, TC__COL, along_rows ? TC__BIND_SERIAL : TC__BIND_VECTOR, cols > 8192 ? 8192 : 0,
          num(cols));
-    gather_into(q, 0, op, load(q, x, e));
+    gather_into(q, 0, op, widened(q, TC__AT_COL, dtype, load(q, x, e)));
     end(q, TC__COL);
     store(q, y, q->r, combine(q, 0, op, TC_I64));
     end(q, TC__ROW);
@@ -722,6 +744,7 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
                           int transposed, int square_right) {
     kernel *q = new_kernel();
     int64_t rows = batch * m;
+    int wide = computed(dtype), half = dtype == TC_F16 || dtype == TC_BF16;
     uint32_t a = input(q, dtype, rows * k, -3, 4),
              b = input(q, dtype, batch * k * n, -3, 4);
     uint32_t bias = input(q, dtype, n, -3, 4), y = output(q, dtype, rows * n);
@@ -734,19 +757,21 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
     if (transposed == 2)
         left = plus(q, at2(q, q->k, m, tc__ix_mod(&q->ix, q->r, num(m))),
                     times(q, part, m * k));
-    q->g.left = load_at(q, TC__AT_LEFT, a, left);
+    q->g.left = widened(q, TC__AT_LEFT, dtype, load_at(q, TC__AT_LEFT, a, left));
     q->g.right = load_at(q, TC__AT_RIGHT, b, plus(q, right, times(q, part, k * n)));
+    q->g.right = widened(q, TC__AT_RIGHT, dtype, q->g.right);
     if (square_right) {
         uint32_t in[2];
         in[0] = in[1] = q->g.right;
-        q->g.right = add_node(q, TC_OP_MUL, dtype, TC__AT_RIGHT, 2, in, 0, NULL);
+        q->g.right = add_node(q, TC_OP_MUL, wide, TC__AT_RIGHT, 2, in, 0, NULL);
     }
     loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
     loop(q, TC__COL, TC__BIND_VECTOR, 0, num(n));
     int64_t tile = 0;
-    uint32_t v = add_node(q, TC_OP_CONTRACT, dtype, TC__AT_COL, 0, NULL, 1, &tile);
-    v = op1(q, TC_OP_RELU, dtype, op2(q, TC_OP_ADD, dtype, v, load(q, bias, q->c)));
-    store(q, y, at2(q, q->r, n, q->c), v);
+    uint32_t v = add_node(q, TC_OP_CONTRACT, wide, TC__AT_COL, 0, NULL, 1, &tile);
+    uint32_t w = widened(q, TC__AT_COL, dtype, load(q, bias, q->c));
+    v = op1(q, TC_OP_RELU, wide, op2(q, TC_OP_ADD, wide, v, w));
+    store(q, y, at2(q, q->r, n, q->c), wide == dtype ? v : cast(q, dtype, v));
     end(q, TC__COL);
     end(q, TC__ROW);
     q->g.grain = 24;
@@ -761,16 +786,19 @@ static void test_contract(int dtype, int64_t batch, int64_t m, int64_t k, int64_
                 int64_t la = transposed == 2 ? r / m * m * k + i * m + r % m : r * k + i;
                 double w = value(q, b, at);
                 if (square_right)
-                    w = dtype == TC_F32 ? (double)((float)w * (float)w) : w * w;
+                    w = dtype == TC_F32 || half ? (double)((float)w * (float)w) : w * w;
                 s += value(q, a, la) * w;
                 f = fmaf((float)value(q, a, la), (float)w, f);
             }
-            if (dtype == TC_F32)
-                s = (double)(f + f32_of(q, bias)[c]);
+            if (dtype == TC_F32 || half)
+                s = (double)(f + (float)value(q, bias, c));
             else
                 s += value(q, bias, c);
+            s = s > 0 ? s : 0;
             if (dtype == TC_U8) s = (double)((int64_t)s & 255);
-            bad += value(q, y, r * n + c) != (s > 0 ? s : 0);
+            if (dtype == TC_I8) s = (double)(int8_t)((int64_t)s & 255);
+            if (half) s = half_value(format_of(dtype), half_nearest(format_of(dtype), s));
+            bad += value(q, y, r * n + c) != s;
         }
     }
     CHECK(bad == 0);
@@ -871,6 +899,192 @@ static void test_symbols(int rows_outside) {
     free_kernel(q);
 }
 
+// ---- memory that is narrower than a register
+
+// Element i by hand: every value of a byte, and 16-bit words of all kinds.
+static uint16_t raw_element(int dtype, int64_t i) {
+    if (dtype == TC_BOOL) return (uint16_t)(i * i % 7 < 3);
+    if (dtype == TC_U8 || dtype == TC_I8) return (uint16_t)((uint64_t)i * 37 & 255);
+    return (uint16_t)((uint64_t)i * 40503 >> 3);
+}
+
+static double raw_value(int dtype, uint16_t raw) {
+    if (dtype == TC_I8) return raw < 128 ? raw : raw - 256;
+    if (dtype == TC_I16) return raw < 32768 ? raw : raw - 65536;
+    if (dtype == TC_BOOL || dtype == TC_U8) return raw;
+    return half_value(format_of(dtype), raw);
+}
+
+static uint16_t raw_at(const kernel *q, uint32_t b, int64_t i) {
+    const void *p = q->memory[b];
+    int bytes = (int)tc__dtype(q->g.buffer.at[b].dtype)->bytes;
+    return bytes == 1 ? ((const uint8_t *)p)[i] : ((const uint16_t *)p)[i];
+}
+
+static void raw_put(const kernel *q, uint32_t b, int64_t i, uint16_t raw) {
+    if (tc__dtype(q->g.buffer.at[b].dtype)->bytes == 1)
+        ((uint8_t *)q->memory[b])[i] = (uint8_t)raw;
+    else
+        ((uint16_t *)q->memory[b])[i] = raw;
+}
+
+static int same_raw(int dtype, uint16_t a, uint16_t b) {
+    int half = dtype == TC_F16 || dtype == TC_BF16;
+    return half ? half_same(format_of(dtype), a, b) : a == b;
+}
+
+// What 3 * x + 1 is in memory of dtype: wrapped, or rounded once behind two f32 operations.
+static uint16_t raw_scaled(int dtype, uint16_t raw) {
+    volatile float product = 3 * (float)raw_value(dtype, raw);
+    if (dtype == TC_F16 || dtype == TC_BF16)
+        return half_nearest(format_of(dtype), (double)(product + 1));
+    return (uint16_t)(dtype == TC_I16 ? 3 * raw + 1 : (3 * raw + 1) & 255);
+}
+
+enum { NARROW_WAYS = 8, NARROW_AT = 5 };
+
+// Loads and stores of every kind, all of x[]: each way has a result of its own.
+static void narrow_kernel(kernel *q, int dtype, int64_t n, uint32_t x, uint32_t at,
+                          const uint32_t *y) {
+    const int64_t rows = n / 4; // of the transposed copy
+    int64_t attr[2];
+    tc__ix back = tc__ix_sub(&q->ix, num(n - 1), q->c);
+    tc__ix across = plus(q, times(q, tc__ix_mod(&q->ix, q->c, num(4)), rows),
+                         tc__ix_div(&q->ix, q->c, num(4)));
+    uint32_t same = load_at(q, TC__AT_ROW, x, num(NARROW_AT));
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t v = load(q, x, q->c), i = load(q, at, q->c);
+    attr[0] = num(n), attr[1] = 5;
+    uint32_t safe = add_node(q, TC_OP_CHECK, TC_I64, TC__AT_COL, 1, &i, 2, attr);
+    store(q, y[0], q->c, v);
+    store(q, y[1], times(q, q->c, 2), v);
+    store(q, y[1], plus(q, times(q, q->c, 2), num(1)), same);
+    store(q, y[2], q->c, load(q, x, back));
+    store(q, y[3], q->c, load(q, x, tc__ix_val(&q->ix, safe, num(n))));
+    store(q, y[4], q->c, same);
+    store(q, y[5], across, v);
+    tc__ix shifted = plus(q, q->c, num(-3));
+    store(q, y[6], q->c, load_if(q, x, shifted, 1, shifted, num(n), 0, 0));
+    if (dtype == TC_BOOL) {
+        store(q, y[7], q->c, op1(q, TC_OP_LOGICAL_NOT, TC_BOOL, v));
+    } else {
+        int wide = computed(dtype);
+        uint32_t three = constant(q, wide, 3), one = constant(q, wide, 1);
+        uint32_t w = op2(q, TC_OP_MUL, wide, three, widened(q, TC__AT_COL, dtype, v));
+        w = op2(q, TC_OP_ADD, wide, w, one);
+        store(q, y[7], q->c, wide == dtype ? w : cast(q, dtype, w));
+    }
+    store(q, y[NARROW_WAYS], q->c, cast(q, TC_F64, v));
+    end(q, TC__COL);
+}
+
+static void test_narrow(int dtype, int64_t n) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, n, 0, 1), at = input(q, TC_I64, n, 0, (double)n);
+    uint32_t y[NARROW_WAYS + 1];
+    for (int k = 0; k < NARROW_WAYS; k++) y[k] = output(q, dtype, k == 1 ? 2 * n : n);
+    y[NARROW_WAYS] = output(q, TC_F64, n);
+    for (int64_t i = 0; i < n; i++) raw_put(q, x, i, raw_element(dtype, i));
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    narrow_kernel(q, dtype, n, x, at, y);
+    q->g.grain = 512;
+    RUN(q, (n + 511) / 512);
+    int bad[NARROW_WAYS + 1] = {0};
+    uint16_t fill = dtype == TC_F16 ? 0x3c00 : dtype == TC_BF16 ? 0x3f80 : 1;
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t v = raw_element(dtype, i), w = raw_scaled(dtype, v);
+        int64_t from = ((const int64_t *)q->memory[at])[i];
+        if (dtype == TC_BOOL) w = !v;
+        bad[0] += !same_raw(dtype, raw_at(q, y[0], i), v);
+        bad[1] += !same_raw(dtype, raw_at(q, y[1], 2 * i), v);
+        bad[1] +=
+            !same_raw(dtype, raw_at(q, y[1], 2 * i + 1), raw_element(dtype, NARROW_AT));
+        bad[2] += !same_raw(dtype, raw_at(q, y[2], i), raw_element(dtype, n - 1 - i));
+        bad[3] += !same_raw(dtype, raw_at(q, y[3], i), raw_element(dtype, from));
+        bad[4] += !same_raw(dtype, raw_at(q, y[4], i), raw_element(dtype, NARROW_AT));
+        bad[5] += !same_raw(dtype, raw_at(q, y[5], i % 4 * (n / 4) + i / 4), v);
+        bad[6] +=
+            !same_raw(dtype, raw_at(q, y[6], i), i < 3 ? fill : raw_element(dtype, i - 3));
+        bad[7] += !same_raw(dtype, raw_at(q, y[7], i), w);
+        double want = raw_value(dtype, v), got = value(q, y[NARROW_WAYS], i);
+        bad[NARROW_WAYS] += got != want && (got == got || want == want);
+    }
+    for (int k = 0; k <= NARROW_WAYS; k++) {
+        if (bad[k]) printf("dtype %d, way %d: %d of %d\n", dtype, k, bad[k], (int)n);
+        CHECK(bad[k] == 0);
+    }
+    free_kernel(q);
+}
+
+// Rows of a narrow table, rows outside: contiguous columns, a uniform value of each row, and sums.
+static void test_narrow_rows(int dtype, int64_t rows, int64_t cols) {
+    kernel *q = new_kernel();
+    int float32 = tc__is_float(dtype), wide = float32 ? (int)TC_F32 : (int)TC_I32;
+    uint32_t x = input(q, dtype, rows * cols, -9, 9), y = output(q, dtype, rows * cols);
+    uint32_t scale = input(q, dtype, rows, -3, 4), z = output(q, dtype, rows);
+    open_kernel(q, TC__REDUCTION, TC__COL, num(rows), num(cols));
+    tc__ix e = at2(q, q->r, cols, q->c);
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    uint32_t s = cast_at(q, TC__AT_ROW, wide, load_at(q, TC__AT_ROW, scale, q->r));
+    fresh(q, 0, TC_OP_ADD, wide);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    uint32_t v = cast(q, wide, load(q, x, e));
+    store(q, y, e, cast(q, dtype, op2(q, TC_OP_MUL, wide, v, s)));
+    gather_into(q, 0, TC_OP_ADD, v);
+    end(q, TC__COL);
+    store(q, z, q->r, cast_at(q, TC__AT_ROW, dtype, combine(q, 0, TC_OP_ADD, wide)));
+    end(q, TC__ROW);
+    RUN(q, rows);
+    int bad = 0;
+    float *row = (float *)calloc((size_t)cols, sizeof *row);
+    for (int64_t r = 0; r < rows; r++) {
+        double by = raw_value(dtype, raw_at(q, scale, r));
+        int64_t whole = 0;
+        for (int64_t c = 0; c < cols; c++) {
+            double a = raw_value(dtype, raw_at(q, x, r * cols + c)), p = a * by;
+            uint16_t want = (uint16_t)((uint64_t)(int64_t)(float32 ? 0 : p) & 65535);
+            row[c] = (float)a, whole += float32 ? 0 : (int64_t)a;
+            if (float32) want = half_nearest(format_of(dtype), (double)(float)p);
+            if (tc__dtype(dtype)->bytes == 1) want &= 255;
+            bad += !same_raw(dtype, raw_at(q, y, r * cols + c), want);
+        }
+        uint16_t sum = (uint16_t)((uint64_t)whole & 65535);
+        if (float32)
+            sum = half_nearest(format_of(dtype), (double)reduce(row, cols, 1, 0, fold_add));
+        if (tc__dtype(dtype)->bytes == 1) sum &= 255;
+        bad += !same_raw(dtype, raw_at(q, z, r), sum);
+    }
+    CHECK(bad == 0);
+    free(row);
+    free_kernel(q);
+}
+
+// One value at a time, which constants and eager scalars go through.
+static void test_half_values(int dtype) {
+    half_format f = format_of(dtype);
+    float *x = (float *)malloc(HALF_CASES * sizeof *x);
+    int to = 0, from = 0, through = 0;
+    half_cases(f, x);
+    for (uint32_t h = 0; h < 0x10000; h++) {
+        uint16_t bits = (uint16_t)h;
+        double got = tc__value_load(&bits, 0, dtype).f, want = half_value(f, bits);
+        from += memcmp(&got, &want, sizeof got) && (got == got || want == want);
+    }
+    for (int i = 0; i < HALF_CASES; i++) {
+        tc__value v;
+        uint16_t bits, want = half_nearest(f, (double)x[i]);
+        v.f = (double)x[i];
+        tc__value_store(&bits, 0, dtype, v);
+        to += !half_same(f, bits, want);
+        v = tc__value_cast(v, TC_F64, dtype);
+        through += v.f != half_value(f, want) && (v.f == v.f || x[i] == x[i]);
+    }
+    CHECK(to == 0);
+    CHECK(from == 0);
+    CHECK(through == 0);
+    free(x);
+}
+
 // ---- every loop of the tables: both sets give the same bits
 
 static void fill_register(void *d, int dtype, const tc__isa *isa, int64_t n,
@@ -885,10 +1099,10 @@ static void fill_register(void *d, int dtype, const tc__isa *isa, int64_t n,
         case TC_U8: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 255); break;
         case TC_I8: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 255) - 128; break;
         case TC_I16: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 65535) - 32768; break;
-        case TC_F16:
-        case TC_BF16:
         case TC_I32: ((int32_t *)d)[i] = pick < 5 ? (int32_t)small : (int32_t)low; break;
         case TC_I64: ((int64_t *)d)[i] = pick < 5 ? small : (int64_t)(z ^ z << 30); break;
+        case TC_F16: // any f32 in a register, rounded where it is stored
+        case TC_BF16:
         case TC_F32:
             ((float *)d)[i] = (float)small * 0.37f;
             if (pick > 4) memcpy((float *)d + i, &low, 4);
@@ -913,7 +1127,8 @@ static int same_registers(const void *x, const void *y, int dtype, int64_t n) {
             ok = !memcmp(f, g, 4);
         else
             ok = !memcmp(d, e, 8);
-        if (dtype == TC_F32 && *f != *f && *g != *g) ok = 1;
+        int is_f32 = tc__is_float(dtype) && tc__reg_width(dtype) == 4;
+        if (is_f32 && *f != *f && *g != *g) ok = 1;
         if (dtype == TC_F64 && *d != *d && *e != *e) ok = 1;
         if (!ok) return (int)i + 1;
     }
@@ -941,9 +1156,53 @@ static int is_comparison(int op) {
     return (op >= TC_OP_EQ && op <= TC_OP_GE) || op == TC_OP_ISNAN || op == TC_OP_ISFINITE;
 }
 
+// What casts start from, in the order of the tables' rows: memory narrower than a register starts from
+// what the register is.
+enum { CASTS_FROM = 5 };
+static const int casts_from[CASTS_FROM] = {TC_BOOL, TC_F32, TC_F64, TC_I32, TC_I64};
+
+static int test_cast_loops(const tc__isa *s, const tc__isa *v) {
+    int loops = 0;
+    for (int row = 0; row < CASTS_FROM; row++) {
+        int from = casts_from[row];
+        CHECK(tc__loop_from(from) == row);
+        for (int to = 0; to < TC_DTYPE_COUNT; to++) {
+            int in[3], at, nothing = from == to;
+            CHECK((s->cast[row][to] == NULL) == nothing);
+            CHECK((v->cast[row][to] == NULL) == nothing);
+            if (nothing || v == s) continue;
+            in[0] = in[1] = in[2] = from;
+            at = loop_differs(s->cast[row][to], v->cast[row][to], in, to);
+            if (at) printf("cast %d to %d differs at %d\n", from, to, at - 1);
+            CHECK(at == 0);
+            loops++;
+        }
+    }
+    CHECK(tc__loop_from(TC_U8) == 3 && tc__loop_from(TC_I8) == 3);
+    CHECK(tc__loop_from(TC_I16) == 3);
+    CHECK(tc__loop_from(TC_F16) == 1 && tc__loop_from(TC_BF16) == 1);
+    return loops;
+}
+
+// Small integers are computed as i32: only what copies has loops, those of i32. Halves have f32's.
+static void test_narrow_loops(const tc__isa *a) {
+    static const int small[] = {TC_U8, TC_I8, TC_I16}, half[] = {TC_F16, TC_BF16};
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        for (int k = 0; k < 3; k++) {
+            tc__block_fn want = op == TC_OP_WHERE ? a->alu[op][TC_I32] : NULL;
+            CHECK(a->alu[op][small[k]] == want && !a->fold[op][small[k]]);
+        }
+        for (int k = 0; k < 2; k++) {
+            CHECK(a->alu[op][half[k]] == a->alu[op][TC_F32]);
+            CHECK(a->fold[op][half[k]] == a->fold[op][TC_F32]);
+        }
+    }
+}
+
 static void test_loops(void) {
     const tc__isa *v = tc__isa_best(tc__cpu_features()), *s = &tc__isa_scalar;
     int loops = 0;
+    test_narrow_loops(s), test_narrow_loops(v);
     for (int op = 0; op < TC_OP_COUNT; op++) {
         for (int t = 0; t < TC_DTYPE_COUNT; t++) {
             int in[3], out = is_comparison(op) ? TC_BOOL : t, at;
@@ -955,17 +1214,7 @@ static void test_loops(void) {
             loops++;
         }
     }
-    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
-        for (int to = 0; to < TC_DTYPE_COUNT; to++) {
-            int in[3], at;
-            if (t == to || v == s) continue;
-            in[0] = in[1] = in[2] = t;
-            at = loop_differs(s->cast[t][to], v->cast[t][to], in, to);
-            if (at) printf("cast %d to %d differs at %d\n", t, to, at - 1);
-            CHECK(at == 0);
-            loops++;
-        }
-    }
+    loops += test_cast_loops(s, v);
     if (v != s) CHECK(loops > 200);
 }
 
@@ -1016,7 +1265,7 @@ static void bench(void) {
         time_loop("tanh f32", isa[s]->alu[TC_OP_TANH][TC_F32]);
         time_loop("gelu f32", isa[s]->alu[TC_OP_GELU][TC_F32]);
         time_loop("add f64", isa[s]->alu[TC_OP_ADD][TC_F64]);
-        time_loop("cast f32 i32", isa[s]->cast[TC_F32][TC_I32]);
+        time_loop("cast f32 i32", isa[s]->cast[tc__loop_from(TC_F32)][TC_I32]);
     }
     timing = 1;
     printf("gelu(x*a+b) 16K, 1M; 8 cheap ops 16K, 1M\n");
@@ -1055,6 +1304,8 @@ int main(int count, char **args) {
             test_arg(TC_F32, 40, 300, rows, less);
             test_arg(TC_I64, 7, 9000, rows, less);
             test_arg(TC_U8, 5, 1, rows, less);
+            test_arg(TC_I8, 37, 100, rows, less);
+            test_arg(TC_BF16, 40, 300, rows, less);
             test_arg(TC_F64, 3, 0, rows, less);
         }
     }
@@ -1069,12 +1320,23 @@ int main(int count, char **args) {
         test_contract(TC_I32, 3, 30, 17, 16, t, 1);
         test_contract(TC_I64, 1, 3, 0, 5, t, 0);
         test_contract(TC_U8, 1, 9, 40, 21, t, 0);
+        test_contract(TC_I8, 1, 9, 90, 21, t, 1);
+        test_contract(TC_F16, 2, 19, 33, 50, t, 0);
+        test_contract(TC_BF16, 1, 70, 300, 31, t, 1);
     }
     test_contract_row(20, 40, 700);
     test_contract_row(3, 5, 9);
     test_random();
     test_symbols(0);
     test_symbols(1);
+    static const int narrow[] = {TC_BOOL, TC_U8, TC_I8, TC_I16, TC_F16, TC_BF16};
+    for (int k = 0; k < 6; k++) {
+        test_narrow(narrow[k], 4096);
+        test_narrow(narrow[k], 12);
+        if (narrow[k] != TC_BOOL) test_narrow_rows(narrow[k], 5, 300);
+        if (narrow[k] != TC_BOOL) test_narrow_rows(narrow[k], 3, 7);
+    }
+    test_half_values(TC_F16), test_half_values(TC_BF16);
     test_loops();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

@@ -1,6 +1,6 @@
 // clang-format off: tables and embedded text, laid out by hand
 // Unit test of gen/cpu/scalar.h, vector.h and math.h.
-//     cc -O2 -Igen tests/unit/math.c -lm -o math && ./math
+//     cc -O2 -Igen -Itests tests/unit/math.c -lm -o math && ./math
 // Special and spot values against libm in double (f32) and long double (f64); the scalar
 // form against the vector forms bit by bit on random bit patterns, where the compiler has
 // them; integer, cast and Philox semantics against plain C. tests/tools/ulp.c has the full
@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "halves.h"
 
 // Contraction of a*b+c is off, in the way each compiler has for a part of a file.
 #if defined(__clang__)
@@ -56,7 +58,6 @@ static void combine(float *v) { TC_COMBINE_ARRAY(plus, v); }
 // 4 lanes, 64-bit classes, AVX2
 #    define TC_N(x)    w_##x
 #    define TC_W       4
-#    define TC_MATH_32 0
 #    define TC_MATH_64 1
 #    include "cpu/vector.h"
 #    include "cpu/math.h"
@@ -73,6 +74,39 @@ static void combine(float *v) { TC_COMBINE_ARRAY(plus, v); }
 #    define TC_N(x)     g_##x
 #    define TC_ISA_AVX2 0
 #    define TC_W        4
+#    include "cpu/vector.h"
+#    include "cpu/math.h"
+#    undef TC_N
+#    undef TC_W
+#    undef TC_FN
+#    undef TC_FN_COLD
+#    undef TC_ISA_AVX2
+#    undef TC_MATH_32
+#    undef TC_MATH_64
+// 8 lanes, the generic form of the 32-bit classes
+#    define TC_FN       static inline AVX2
+#    define TC_FN_COLD  static AVX2
+#    define TC_N(x)     p_##x
+#    define TC_ISA_AVX2 0
+#    define TC_W        8
+#    define TC_MATH_64  0
+#    include "cpu/vector.h"
+#    include "cpu/math.h"
+#    undef TC_N
+#    undef TC_W
+#    undef TC_FN
+#    undef TC_FN_COLD
+#    undef TC_ISA_AVX2
+#    undef TC_MATH_32
+// 16 lanes, 32-bit classes, AVX-512
+#    define AVX512 \
+        __attribute__((STRICT target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"), unused))
+#    define TC_FN         static inline AVX512
+#    define TC_FN_COLD    static AVX512
+#    define TC_N(x)       z_##x
+#    define TC_ISA_AVX2   1
+#    define TC_ISA_AVX512 1
+#    define TC_W          16
 #    include "cpu/vector.h"
 #    include "cpu/math.h"
 #else
@@ -421,18 +455,46 @@ static void test_casts(void) {
               s_cast_f32_u8(NAN) == 0 && s_cast_f64_u8(254.9) == 254 &&
               s_cast_f64_u8(1e300) == 255,
           "float -> u8 saturates");
+    check(s_cast_f32_i8(300.0f) == 127 && s_cast_f32_i8(-1e30f) == -128 &&
+              s_cast_f32_i8(NAN) == 0 && s_cast_f32_i8(-127.9f) == -127 &&
+              s_cast_f64_i8(126.9) == 126 && s_cast_f64_i8(-INFINITY) == -128 &&
+              s_cast_f64_i8(1e300) == 127 && s_cast_f64_i8(NAN) == 0,
+          "float -> i8 saturates");
+    check(s_cast_f32_i16(40000.0f) == 32767 && s_cast_f32_i16(-INFINITY) == -32768 &&
+              s_cast_f32_i16(NAN) == 0 && s_cast_f32_i16(-32767.5f) == -32767 &&
+              s_cast_f64_i16(32766.9) == 32766 && s_cast_f64_i16(-1e300) == -32768 &&
+              s_cast_f64_i16(3e9) == 32767 && s_cast_f64_i16(NAN) == 0,
+          "float -> i16 saturates");
     check(s_cast_i32_u8(-1) == 255 && s_cast_i64_u8(257) == 1 &&
               s_cast_i64_i32(INT64_C(0x100000005)) == 5,
           "integers wrap");
+    check(s_cast_i32_i8(128) == -128 && s_cast_i32_i8(-129) == 127 &&
+              s_cast_i32_i8(0x17f) == 127 && s_cast_i64_i8(INT64_C(0x1000000ff)) == -1 &&
+              s_cast_i32_i16(32768) == -32768 && s_cast_i32_i16(-32769) == 32767 &&
+              s_cast_i32_i16(65535) == -1 && s_cast_i64_i16(INT64_C(0x100008000)) == -32768,
+          "integers wrap to i8 and i16");
     check(s_cast_f32_bool(NAN) == 1 && s_cast_f64_bool(-0.0) == 0 &&
               s_cast_i32_bool(7) == 1 && s_cast_i64_bool(INT64_MIN) == 1 &&
-              s_cast_u8_bool(0) == 0,
+              s_cast_i32_bool(0) == 0 && s_cast_i64_bool(0) == 0,
           "to bool");
-    check(s_cast_bool_f32(1) == 1.0f && s_cast_bool_i64(1) == 1 && s_cast_bool_u8(0) == 0 &&
-              s_cast_bool_f64(1) == 1.0 && s_cast_u8_f32(200) == 200.0f &&
-              s_cast_u8_f64(7) == 7.0 && s_cast_u8_i64(9) == 9 && s_cast_u8_i32(3) == 3 &&
+    check(s_cast_bool_f32(1) == 1.0f && s_cast_bool_i64(1) == 1 && s_cast_bool_i32(0) == 0 &&
+              s_cast_bool_f64(1) == 1.0 && s_cast_i32_f32(200) == 200.0f &&
+              s_cast_i32_f64(-7) == -7.0 && s_cast_i32_i64(-9) == -9 &&
               s_cast_bool_i32(1) == 1,
-          "from bool and u8");
+          "from bool and i32");
+    // 65519 is the last that is no infinity in f16; 257 and 259 lie halfway in bf16; f64 goes by way
+    // of f32, which makes a middle of what is just above one.
+    check(s_cast_i32_f16(2049) == 2048.0f && s_cast_i32_f16(-2051) == -2052.0f &&
+              isinf(s_cast_i32_f16(65520)) && s_cast_i32_f16(65519) == 65504.0f &&
+              s_cast_i64_f16(-65519) == -65504.0f && isinf(s_cast_i64_f16(INT64_MIN)) &&
+              s_cast_i32_bf16(257) == 256.0f && s_cast_i32_bf16(259) == 260.0f &&
+              s_cast_i64_bf16(INT64_MAX) == 9223372036854775808.0f,
+          "integers -> halves");
+    check(s_cast_f64_f16(1 + 0x1p-11 + 0x1p-40) == 1.0f && s_cast_f64_f16(1e300) == INFINITY &&
+              s_cast_f64_f16(0x1p-25) == 0.0f && s_cast_f64_f16(0x1.8p-25) == 0x1p-24f &&
+              s_cast_f64_bf16(1 + 0x1.8p-8) == 1 + 0x1p-7f && isnan(s_cast_f64_bf16(NAN)) &&
+              s_cast_f64_bf16(3.4e38) == INFINITY,
+          "f64 -> halves");
     check(s_cast_i64_f32(INT64_C(0x7fffffbfffffffff)) == 9223371487098961920.0f &&
               s_cast_i64_f32(16777217) == 16777216.0f,
           "i64 -> f32 rounds once");
@@ -491,6 +553,138 @@ static void test_combine(void) {
         for (i = 0; i < h; i++) t[i] = t[i] + t[i + h];
     combine(v);
     check(same32(v[0], t[0]), "combine order");
+}
+
+// ---- halves ----------------------------------------------------------------------------
+
+// One form's ways between f32 and 16 bits, over the lanes at p. `part` gives all lanes but the last.
+typedef struct half_form {
+    const char *name;
+    int lanes;
+    half_format format;
+    void (*load)(float *to, const uint16_t *from);
+    void (*load_part)(float *to, const uint16_t *from, int n);
+    void (*store)(uint16_t *to, const float *from);
+    void (*store_part)(uint16_t *to, const float *from, int n);
+    void (*cast)(float *to, const float *from);
+} half_form;
+
+#define HALF(P, ATTR, T)                                                                   \
+    ATTR static void P##T##_load(float *to, const uint16_t *from) {                        \
+        P##st_f32(to, P##ld_##T(from));                                                    \
+    }                                                                                      \
+    ATTR static void P##T##_load_part(float *to, const uint16_t *from, int n) {            \
+        P##st_f32(to, P##ldn_##T(from, n));                                                \
+    }                                                                                      \
+    ATTR static void P##T##_store(uint16_t *to, const float *from) {                       \
+        P##st_##T(to, P##ld_f32(from));                                                    \
+    }                                                                                      \
+    ATTR static void P##T##_store_part(uint16_t *to, const float *from, int n) {           \
+        P##stn_##T(to, P##ld_f32(from), n);                                                \
+    }                                                                                      \
+    ATTR static void P##T##_cast(float *to, const float *from) {                           \
+        P##st_f32(to, P##cast_f32_##T(P##ld_f32(from)));                                   \
+    }
+#define HALF_ROW(P, LANES, T, NAME)                                                        \
+    {NAME " " #T,      LANES,        {half_digits_##T, half_lowest_##T}, P##T##_load,      \
+     P##T##_load_part, P##T##_store, P##T##_store_part,                  P##T##_cast}
+enum { half_digits_f16 = 10, half_lowest_f16 = -14 };
+enum { half_digits_bf16 = 7, half_lowest_bf16 = -126 };
+
+HALF(s_, UNUSED, f16)
+HALF(s_, UNUSED, bf16)
+#if VECTOR
+HALF(v_, AVX2, f16)
+HALF(v_, AVX2, bf16)
+HALF(g_, AVX2, f16)
+HALF(g_, AVX2, bf16)
+HALF(p_, AVX2, f16)
+HALF(p_, AVX2, bf16)
+HALF(z_, AVX512, f16)
+HALF(z_, AVX512, bf16)
+#endif
+
+static const half_form half_scalar[] = {HALF_ROW(s_, 1, f16, "scalar"),
+                                        HALF_ROW(s_, 1, bf16, "scalar")};
+#if VECTOR
+static const half_form half_plain[] = {
+    HALF_ROW(g_, 4, f16, "4 lanes"), HALF_ROW(g_, 4, bf16, "4 lanes"),
+    HALF_ROW(p_, 8, f16, "8 lanes"), HALF_ROW(p_, 8, bf16, "8 lanes")};
+static const half_form half_avx2[] = {HALF_ROW(v_, 8, f16, "AVX2"),
+                                      HALF_ROW(v_, 8, bf16, "AVX2")};
+static const half_form half_avx512[] = {HALF_ROW(z_, 16, f16, "AVX-512"),
+                                        HALF_ROW(z_, 16, bf16, "AVX-512")};
+#endif
+
+static float half_input[HALF_CASES];
+
+// All 65536 halves to f32, whole vectors and with a lane left out, which is 0.
+static void test_half_loads(const half_form *f) {
+    char what[80];
+    uint16_t in[16];
+    float out[16];
+    int ok = 1, part = 1;
+    for (uint32_t h = 0; h < 0x10000; h += (uint32_t)f->lanes) {
+        for (int i = 0; i < f->lanes; i++) in[i] = (uint16_t)(h + (uint32_t)i);
+        f->load(out, in);
+        for (int i = 0; i < f->lanes; i++) {
+            float want = (float)half_value(f->format, in[i]);
+            if (!same32(out[i], want) && ok)
+                ok = 0, printf("  %04x: %.9g, not %.9g\n", in[i], out[i], want);
+        }
+        f->load_part(out, in, f->lanes - 1);
+        for (int i = 0; i < f->lanes; i++)
+            part &= same32(out[i], i < f->lanes - 1 ? (float)half_value(f->format, in[i]) : 0);
+    }
+    snprintf(what, sizeof what, "%s to f32: all values", f->name);
+    check(ok, what);
+    snprintf(what, sizeof what, "%s to f32: a lane less", f->name);
+    check(part, what);
+}
+
+static void test_half_stores(const half_form *f) {
+    char what[80];
+    uint16_t out[16], part[16];
+    float cast[16];
+    int ok = 1, part_ok = 1, cast_ok = 1;
+    half_cases(f->format, half_input);
+    for (int k = 0; k < HALF_CASES; k += f->lanes) {
+        const float *in = half_input + k;
+        memset(part, 0x5a, sizeof part);
+        f->store(out, in), f->store_part(part, in, f->lanes - 1), f->cast(cast, in);
+        for (int i = 0; i < f->lanes; i++) {
+            uint16_t want = half_nearest(f->format, (double)in[i]);
+            if (!half_same(f->format, out[i], want) && ok)
+                ok = 0, printf("  %.9g: %04x, not %04x\n", in[i], out[i], want);
+            part_ok &= i < f->lanes - 1 ? half_same(f->format, part[i], want) : part[i] == 0x5a5a;
+            cast_ok &= same32(cast[i], (float)half_value(f->format, want));
+        }
+    }
+    snprintf(what, sizeof what, "f32 to %s: neighbours and middles of all values", f->name);
+    check(ok, what);
+    snprintf(what, sizeof what, "f32 to %s: a lane less", f->name);
+    check(part_ok, what);
+    snprintf(what, sizeof what, "f32 rounded to %s", f->name);
+    check(cast_ok, what);
+}
+
+static void test_halves(const half_form *f, size_t n) {
+    for (size_t i = 0; i < n; i++) test_half_loads(f + i), test_half_stores(f + i);
+}
+
+// The reference itself, at values that are known by heart.
+static void test_half_reference(void) {
+    check(half_value(half_f16, 0x3c00) == 1 && half_value(half_f16, 0x7bff) == 65504 &&
+              half_value(half_f16, 0x8001) == -0x1p-24 && half_value(half_f16, 0x0400) == 0x1p-14 &&
+              half_value(half_bf16, 0x3f80) == 1 && half_value(half_bf16, 0x0001) == 0x1p-133 &&
+              half_value(half_bf16, 0x7f7f) == 0x1.fep127 && isinf(half_value(half_bf16, 0xff80)),
+          "values of halves");
+    check(half_nearest(half_f16, 65519.99) == 0x7bff && half_nearest(half_f16, 65520) == 0x7c00 &&
+              half_nearest(half_f16, 2049) == 0x6800 && half_nearest(half_f16, 2051) == 0x6802 &&
+              half_nearest(half_f16, -0x1p-25) == 0x8000 && half_nearest(half_f16, 1e9) == 0x7c00 &&
+              half_nearest(half_bf16, 257) == 0x4380 && half_nearest(half_bf16, 259) == 0x4382 &&
+              half_nearest(half_bf16, -1e300) == 0xff80,
+          "the nearest half");
 }
 
 // ---- scalar against vector
@@ -555,16 +749,20 @@ INT_BITS(I2)
 #    define CASTS32(X)                                                                     \
         X(f32, float, i32, int32_t)                                                        \
         X(f32, float, u8, uint8_t)                                                         \
+        X(f32, float, i8, int8_t)                                                          \
+        X(f32, float, i16, int16_t)                                                        \
         X(f32, float, bool, uint8_t)                                                       \
+        X(f32, float, f16, uint16_t)                                                       \
+        X(f32, float, bf16, uint16_t)                                                      \
         X(i32, int32_t, f32, float)                                                        \
         X(i32, int32_t, u8, uint8_t)                                                       \
+        X(i32, int32_t, i8, int8_t)                                                        \
+        X(i32, int32_t, i16, int16_t)                                                      \
         X(i32, int32_t, bool, uint8_t)                                                     \
-        X(u8, uint8_t, f32, float)                                                         \
-        X(u8, uint8_t, i32, int32_t)                                                       \
-        X(u8, uint8_t, bool, uint8_t)                                                      \
+        X(i32, int32_t, f16, uint16_t)                                                     \
+        X(i32, int32_t, bf16, uint16_t)                                                    \
         X(bool, uint8_t, f32, float)                                                       \
-        X(bool, uint8_t, i32, int32_t)                                                     \
-        X(bool, uint8_t, u8, uint8_t)
+        X(bool, uint8_t, i32, int32_t)
 #    define CASTS64(X)                                                                     \
         X(f32, float, f64, double)                                                         \
         X(f32, float, i64, int64_t)                                                        \
@@ -572,16 +770,22 @@ INT_BITS(I2)
         X(f64, double, i32, int32_t)                                                       \
         X(f64, double, i64, int64_t)                                                       \
         X(f64, double, u8, uint8_t)                                                        \
+        X(f64, double, i8, int8_t)                                                         \
+        X(f64, double, i16, int16_t)                                                       \
         X(f64, double, bool, uint8_t)                                                      \
+        X(f64, double, f16, uint16_t)                                                      \
+        X(f64, double, bf16, uint16_t)                                                     \
         X(i32, int32_t, f64, double)                                                       \
         X(i32, int32_t, i64, int64_t)                                                      \
         X(i64, int64_t, f32, float)                                                        \
         X(i64, int64_t, f64, double)                                                       \
         X(i64, int64_t, i32, int32_t)                                                      \
         X(i64, int64_t, u8, uint8_t)                                                       \
+        X(i64, int64_t, i8, int8_t)                                                        \
+        X(i64, int64_t, i16, int16_t)                                                      \
         X(i64, int64_t, bool, uint8_t)                                                     \
-        X(u8, uint8_t, f64, double)                                                        \
-        X(u8, uint8_t, i64, int64_t)                                                       \
+        X(i64, int64_t, f16, uint16_t)                                                     \
+        X(i64, int64_t, bf16, uint16_t)                                                    \
         X(bool, uint8_t, f64, double)                                                      \
         X(bool, uint8_t, i64, int64_t)
 #    define CAST(P, ATTR, S, SE, D, DE)                                                    \
@@ -698,8 +902,6 @@ static void fill(const char *type, void *p) {
             ((int32_t *)p)[i] = (int32_t)anyint();
         else if (!strcmp(type, "i64"))
             ((int64_t *)p)[i] = anyint();
-        else if (!strcmp(type, "u8"))
-            ((uint8_t *)p)[i] = (uint8_t)next();
         else
             ((uint8_t *)p)[i] = (uint8_t)(next() & 1);
     }
@@ -711,6 +913,12 @@ static int same_bytes(const char *type, const void *a, const void *b, int n, siz
         if (!strcmp(type, "f32") && same32(((const float *)a)[i], ((const float *)b)[i]))
             continue;
         if (!strcmp(type, "f64") && same64(((const double *)a)[i], ((const double *)b)[i]))
+            continue;
+        if (!strcmp(type, "f16") &&
+            half_same(half_f16, ((const uint16_t *)a)[i], ((const uint16_t *)b)[i]))
+            continue;
+        if (!strcmp(type, "bf16") &&
+            half_same(half_bf16, ((const uint16_t *)a)[i], ((const uint16_t *)b)[i]))
             continue;
         if (memcmp((const char *)a + (size_t)i * size, (const char *)b + (size_t)i * size,
                    size))
@@ -740,6 +948,28 @@ static void test_vector_casts(void) {
 #    undef X
 #    define X(S, SE, D, DE) ROWC(w_, 4, S, SE, D, DE)
     CASTS64(X)
+#    undef X
+}
+
+// The narrow forms of 16 lanes: what AVX-512 does in one instruction.
+#    define C512(S, SE, D, DE) CAST(z_, AVX512, S, SE, D, DE)
+CASTS32(C512)
+
+static void test_512(void) {
+    int ok, i, k;
+#    define X(S, SE, D, DE)                                                                \
+        {                                                                                  \
+            SE in[16];                                                                     \
+            DE want[16], got[16];                                                          \
+            for (ok = 1, k = 0; k < 20000; k++) {                                          \
+                fill(#S, in), fill(#S, in + 8);                                            \
+                for (i = 0; i < 16; i++) s_##S##_to_##D(want + i, in + i);                 \
+                z_##S##_to_##D(got, in);                                                   \
+                ok &= same_bytes(#D, got, want, 16, sizeof(DE));                           \
+            }                                                                              \
+            check(ok, "cast " #S " -> " #D ": scalar and AVX-512");                        \
+        }
+    CASTS32(X)
 #    undef X
 }
 
@@ -827,10 +1057,22 @@ int main(void) {
     test_specials();
     test_integers();
     test_casts();
+    test_half_reference();
+    test_halves(half_scalar, 2);
     test_philox();
     test_combine();
 #if VECTOR
+    // avx512vl goes with bw and dq; a CPU with AVX2 and FMA has F16C, of which compilers know nothing.
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        test_halves(half_avx512, 2);
+        test_512();
+    } else {
+        printf("no AVX-512 here: its forms are not compared\n");
+    }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        test_halves(half_plain, 4);
+        test_halves(half_avx2, 2);
         test_vectors();
         test_vector_integers();
         test_vector_casts();
