@@ -1308,6 +1308,8 @@ typedef struct tc_options {
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
                              // "max-autotune-no-cudagraphs" as in PyTorch; see below
     tc_numerics numerics;
+    int round_each_op;       // 1 = f16 and bf16 are rounded after every op, which gives the bits of eager
+                             // code; 0 = where they are stored
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
                              // interpreter's; where it differs that program stays interpreted. Not
@@ -1890,7 +1892,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc1d06dfe8e379cc1u
+#define TC__BUILD_ID 0x5f8b4cc9a7f55b55u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12065,6 +12067,7 @@ typedef struct tc__builder {
     TC__VEC(tc__cell) cell;
     TC__VEC(tc__ix) sym;      // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg; // by slot of ARG
+    int round_each_op;        // see tc_options
     int failed;
 } tc__builder;
 
@@ -12429,6 +12432,13 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
+// The result of an op that computes, rounded if eager code would: a half is f32 in registers.
+static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
+    if (!n || !b->round_each_op || !tc__is_half(n->dtype)) return n;
+    int64_t to = n->dtype;
+    return tc__make1_as(b->g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
+}
+
 static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     const tc__op_info *o = &tc__ops[s->op];
     tc__node *in[3] = {NULL, NULL, NULL};
@@ -12447,7 +12457,7 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
     if (o->dtype != tc__dtype_rounding || tc__is_float(t))
         n = tc__make_alu(b->g, (tc__op)s->op, t, in, (uint32_t)o->arity);
-    return tc__make_cast(b->g, n, s->meta.dtype);
+    return tc__make_rounded(b, tc__make_cast(b->g, n, s->meta.dtype));
 }
 
 static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
@@ -12485,7 +12495,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
     tc__node *n = tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
                            s->attr, s->n_attr);
-    return tc__make_cast(b->g, n, s->meta.dtype);
+    n = tc__make_cast(b->g, n, s->meta.dtype);
+    return s->op == TC_OP_MATMUL ? tc__make_rounded(b, n) : n;
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {
@@ -12548,6 +12559,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     int pure = 1;
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
+    b->round_each_op = v->region && v->region->options.round_each_op;
     if (!tc__build_symbols(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)
@@ -14277,7 +14289,7 @@ static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__va
     tc__value r;
     if (tc__is_float(dtype)) {
         r.f = row->f(v[0].f, v[1].f);
-        return dtype == TC_F32 ? tc__value_cast(r, TC_F64, TC_F32) : r;
+        return dtype == TC_F64 ? r : tc__value_cast(r, TC_F64, TC_F32);
     }
     r.i = row->i(v[0].i, v[1].i);
     return tc__value_cast(r, TC_I64, dtype);
@@ -42087,6 +42099,8 @@ typedef enum tc__mode { // in the order of TC__MODES
     X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
     X(numerics, "TC_NUMERICS", WORD, "strict,fast", "strict",                              \
       "what compiled code may do to floating point")                                       \
+    X(round_each_op, "TC_ROUND_EACH_OP", FLAG, "0,1", "0",                                 \
+      "f16 and bf16 are rounded after every op, as in eager code")                         \
     X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
       "threads that one kernel may use")                                                   \
     X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \
@@ -42589,6 +42603,7 @@ typedef struct tc__program {
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
+    int round_each_op;          // its graph has the roundings of eager code
     int verify;    // 1 = its first compiled run is compared with the interpreter
     tc__tier tier; // whether it waits for code
     tc__autotune autotune;
@@ -43125,6 +43140,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
+    p->round_each_op = v->region && v->region->options.round_each_op;
     p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
@@ -45878,6 +45894,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (!p || s->generation != v->region->generation) return 0;
     if (p->backend != v->region->backend) return 0;
     if (p->numerics != (int)v->region->options.numerics) return 0;
+    if (p->round_each_op != v->region->options.round_each_op) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !p->exact || tc__program_is_laid_out(p, v);
 }

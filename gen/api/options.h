@@ -26,6 +26,8 @@ typedef struct tc_options {
     const char *mode;        // NULL = "default"; "reduce-overhead", "max-autotune" and
                              // "max-autotune-no-cudagraphs" as in PyTorch; see below
     tc_numerics numerics;
+    int round_each_op;       // 1 = f16 and bf16 are rounded after every op, which gives the bits of eager
+                             // code; 0 = where they are stored
     int threads;             // that one kernel may use; 0 = the context's
     int verify;              // 1 = the first run of compiled code is compared, bit by bit, with the
                              // interpreter's; where it differs that program stays interpreted. Not

@@ -48,6 +48,8 @@ typedef enum tc__mode { // in the order of TC__MODES
     X(mode, "TC_MODE", TEXT, TC__MODES, "default", "what compiling is to aim at")          \
     X(numerics, "TC_NUMERICS", WORD, "strict,fast", "strict",                              \
       "what compiled code may do to floating point")                                       \
+    X(round_each_op, "TC_ROUND_EACH_OP", FLAG, "0,1", "0",                                 \
+      "f16 and bf16 are rounded after every op, as in eager code")                         \
     X(threads, "TC_REGION_THREADS", NUMBER, "number", "the context's",                     \
       "threads that one kernel may use")                                                   \
     X(verify, "TC_VERIFY", FLAG, "0,1", "0",                                               \

@@ -95,6 +95,7 @@ typedef struct tc__program {
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
+    int round_each_op;          // its graph has the roundings of eager code
     int verify;    // 1 = its first compiled run is compared with the interpreter
     tc__tier tier; // whether it waits for code
     tc__autotune autotune;
@@ -631,6 +632,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
+    p->round_each_op = v->region && v->region->options.round_each_op;
     p->exact = v->exact;
     p->before = c->stats;
     tc__arena_init(&p->arena, c);

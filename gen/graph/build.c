@@ -33,6 +33,7 @@ typedef struct tc__builder {
     TC__VEC(tc__cell) cell;
     TC__VEC(tc__ix) sym;      // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg; // by slot of ARG
+    int round_each_op;        // see tc_options
     int failed;
 } tc__builder;
 
@@ -397,6 +398,13 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
+// The result of an op that computes, rounded if eager code would: a half is f32 in registers.
+static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
+    if (!n || !b->round_each_op || !tc__is_half(n->dtype)) return n;
+    int64_t to = n->dtype;
+    return tc__make1_as(b->g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
+}
+
 static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     const tc__op_info *o = &tc__ops[s->op];
     tc__node *in[3] = {NULL, NULL, NULL};
@@ -415,7 +423,7 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
     if (o->dtype != tc__dtype_rounding || tc__is_float(t))
         n = tc__make_alu(b->g, (tc__op)s->op, t, in, (uint32_t)o->arity);
-    return tc__make_cast(b->g, n, s->meta.dtype);
+    return tc__make_rounded(b, tc__make_cast(b->g, n, s->meta.dtype));
 }
 
 static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
@@ -453,7 +461,8 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
         return tc__move(b->g, s, b->g->node.at[ids[0]]);
     tc__node *n = tc__make(b->g, (tc__op)s->op, t, s->meta.rank, s->meta.dims, ids, s->n_in,
                            s->attr, s->n_attr);
-    return tc__make_cast(b->g, n, s->meta.dtype);
+    n = tc__make_cast(b->g, n, s->meta.dtype);
+    return s->op == TC_OP_MATMUL ? tc__make_rounded(b, n) : n;
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {
@@ -516,6 +525,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     int pure = 1;
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
+    b->round_each_op = v->region && v->region->options.round_each_op;
     if (!tc__build_symbols(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++) pure &= v->path.at[i]->op != TC_OP_COPY_;
     for (uint32_t i = 0; i < b->externals; i++)

@@ -140,7 +140,7 @@ static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__va
     tc__value r;
     if (tc__is_float(dtype)) {
         r.f = row->f(v[0].f, v[1].f);
-        return dtype == TC_F32 ? tc__value_cast(r, TC_F64, TC_F32) : r;
+        return dtype == TC_F64 ? r : tc__value_cast(r, TC_F64, TC_F32);
     }
     r.i = row->i(v[0].i, v[1].i);
     return tc__value_cast(r, TC_I64, dtype);

@@ -153,6 +153,17 @@ static int shows_numerics(tc_ctx *tc, const tc_options *o) {
     return program_of(tc)->numerics == TC_NUMERICS_FAST;
 }
 
+// 256 + 1 is 256 in bf16; as f32, which a register holds, it is 257.
+static int shows_round_each_op(tc_ctx *tc, const tc_options *o) {
+    tc_tensor x = tc_full(tc, TC_DIMS(4), 256, TC_BF16);
+    tc_trace_begin_with(tc, "round", o);
+    tc_tensor y = tc_sub(tc_add_s(x, 1), x);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    double got = tc_item(tc_sum_all(y));
+    CHECK(got == 0 || got == 4);
+    return got == 0;
+}
+
 // Parts that the kernel is cut into, on a context of four threads.
 static int shows_threads(tc_ctx *tc, const tc_options *o) {
     CHECK_EQ(visit(tc, o, N), TC_OK);
@@ -274,6 +285,7 @@ SET(recompile_limit, o->recompile_limit = 3)
 SET(backend, o->backend = "eager")
 SET(mode, o->mode = "max-autotune")
 SET(numerics, o->numerics = TC_NUMERICS_FAST)
+SET(round_each_op, o->round_each_op = 1)
 SET(threads, o->threads = 2)
 SET(verify, o->verify = 1)
 SET(suppress_errors, o->suppress_errors = 1)
@@ -301,6 +313,7 @@ static const row rows[] = {
     {"backend", 1, "eager", "aot_eager", shows_backend, set_backend, 0},
     {"mode", 1, "max-autotune", "reduce-overhead", shows_mode, set_mode, 0},
     {"numerics", 1, "fast", "strict", shows_numerics, set_numerics, 0},
+    {"round_each_op", 1, "1", "0", shows_round_each_op, set_round_each_op, 0},
     {"threads", 1, "2", "3", shows_threads, set_threads, 0},
     {"verify", 1, "1", "0", shows_verify, set_verify, 0},
     {"suppress_errors", 1, "1", "0", shows_suppress_errors, set_suppress_errors, 0},
