@@ -1892,7 +1892,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5f8b4cc9a7f55b55u
+#define TC__BUILD_ID 0x404a3243d23d55a8u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7943,8 +7943,8 @@ static int tc__words_fit(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__c
 
 static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
     if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
-    if (!s->symbolic && k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr))
-        return 0;
+    for (uint32_t i = 0; i < k->n_attr; i++)
+        if (!s->symbolic && s->attr[i] != k->attr[i]) return 0;
     int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
     if (ok && s->symbolic) ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s);
     if (!ok) tc__visit_rewind(c, v, s);
@@ -7968,7 +7968,8 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     return 1;
 }
 
-// What tc__follows compares at once. A write in place has more to do than to be followed.
+// What tc__follows compares at once. The forms of public functions are constants. A write in place has
+// more to do than to be followed.
 TC__ALWAYS_INLINE uint64_t tc__form_of(tc__op op, uint32_t n_in, uint32_t n_attr) {
     return (uint64_t)op << 32 | n_in << 16 | n_attr;
 }
@@ -7979,13 +7980,23 @@ static int tc__any_symbol(int n, const tc__ix *e) {
     return 0;
 }
 
+// With a scalar operand: the word that tells its side is part of the form.
+TC__ALWAYS_INLINE uint64_t tc__form_of_scalar(tc__op op, int64_t side) {
+    return tc__form_of(op, 1, 2) | (uint64_t)side << 8;
+}
+
+TC__ALWAYS_INLINE tc__op tc__form_op(uint64_t form) { return (tc__op)(form >> 32); }
+
 // Steps that take sizes or values from the call, or set conditions, are matched the long way.
 static uint64_t tc__step_form(const tc__step *s) {
     int varies = s->op == TC_OP_COPY_ || s->n_guard || s->args;
     for (uint32_t i = 0; i < s->n_attr; i++)
         varies |= tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE &&
                   !tc__ix_is_const(s->attr[i]);
-    return varies ? 0 : tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
+    if (varies) return 0;
+    if (tc__ops[s->op].kind == TC__KIND_BINARY && s->n_attr == 2)
+        return tc__form_of_scalar((tc__op)s->op, s->attr[1]);
+    return tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
 }
 
 // A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.
@@ -8284,8 +8295,9 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
 
 // The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
 static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
-    tc_ctx *c = NULL;
-    for (uint32_t i = 0; i < n; i++) {
+    tc_ctx *c = n ? tc__ctx_of(in[0]) : NULL;
+    for (uint32_t i = 1; i < n; i++) {
+        if (in[i].id >> 56 == in[i - 1].id >> 56) continue;
         tc_ctx *of = tc__ctx_of(in[i]);
         if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
     }
@@ -8307,10 +8319,10 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
 
 // Is the call the first expected step `s`, all of whose operands are results of this visit or bound
 // already? The common case of a re-run body, in a few compares per operand.
-TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op op,
+TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, uint64_t form,
                                   const tc_tensor *in, uint32_t n, const int64_t *attr,
                                   uint32_t n_attr) {
-    if (!s || s->form != tc__form_of(op, n, n_attr)) return 0;
+    if (!s || s->form != form) return 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = s->in[i], e = code & ~TC__EXTERNAL;
         if (!(code & TC__EXTERNAL)) {
@@ -8324,15 +8336,14 @@ TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op 
     return v->path.count < v->path.capacity;
 }
 
-// Follows a call without leaving this function, or takes the long way.
-TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t n,
-                                        const int64_t *attr, uint32_t n_attr,
-                                        const char *file, int line) {
-    tc_ctx *c = tc__ctx_of(in[0]);
-    tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
-    tc_tensor t;
-    if (!v || !tc__follows(v, v->at->next, op, in, n, attr, n_attr))
-        return tc__op_slow(op, in, n, attr, n_attr, file, line);
+// The result of a call that follows the visit; null = it takes the long way, tc__op_slow.
+TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form, const tc_tensor *in, uint32_t n,
+                                          const int64_t *attr, uint32_t n_attr) {
+    tc_ctx *c = tc__ctx_at((unsigned)(in[0].id >> 56));
+    int shared = c && tc__atomic_load32(&tc__values_of(c)->children);
+    tc__visit *v = c && TC__LIKELY(!shared) ? tc__recorder_of(c)->visit : NULL;
+    tc_tensor t = tc__null();
+    if (!v || !tc__follows(v, v->at->next, form, in, n, attr, n_attr)) return t;
     v->at = v->at->next;
     t.id = v->first | (uint32_t)v->path.count;
     v->path.at[v->path.count++] = v->at;
@@ -8341,35 +8352,62 @@ TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t
 
 static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,
                           uint32_t n_attr, const char *file, int line) {
-    return tc__op_fast(op, in, n, attr, n_attr, file, line);
+    tc_tensor t = tc__op_follow(tc__form_of(op, n, n_attr), in, n, attr, n_attr);
+    return t.id ? t : tc__op_slow(op, in, n, attr, n_attr, file, line);
 }
 
-static tc_tensor tc__op1(tc__op op, tc_tensor a, const char *file, int line) {
-    return tc__op_fast(op, &a, 1, NULL, 0, file, line);
+// By arity. The long way is a function of the same parameters: a call that follows moves nothing from
+// where it is and saves no register.
+
+TC__NOINLINE static tc_tensor tc__op1_slow(tc_tensor a, const char *file, int line,
+                                           uint64_t form) {
+    return tc__op_slow(tc__form_op(form), &a, 1, NULL, 0, file, line);
 }
 
-static tc_tensor tc__op2(tc__op op, tc_tensor a, tc_tensor b, const char *file, int line) {
+static tc_tensor tc__op1(tc_tensor a, const char *file, int line, uint64_t form) {
+    tc_tensor t = tc__op_follow(form, &a, 1, NULL, 0);
+    return t.id ? t : tc__op1_slow(a, file, line, form);
+}
+
+TC__NOINLINE static tc_tensor tc__op2_slow(tc_tensor a, tc_tensor b, const char *file,
+                                           int line, uint64_t form) {
     tc_tensor in[2];
     in[0] = a, in[1] = b;
-    return tc__op_fast(op, in, 2, NULL, 0, file, line);
+    return tc__op_slow(tc__form_op(form), in, 2, NULL, 0, file, line);
 }
 
-static tc_tensor tc__op3(tc__op op, tc_tensor a, tc_tensor b, tc_tensor d, const char *file,
-                         int line) {
+static tc_tensor tc__op2(tc_tensor a, tc_tensor b, const char *file, int line,
+                         uint64_t form) {
+    tc_tensor in[2], t;
+    in[0] = a, in[1] = b;
+    t = tc__op_follow(form, in, 2, NULL, 0);
+    return t.id ? t : tc__op2_slow(a, b, file, line, form);
+}
+
+static tc_tensor tc__op3(tc_tensor a, tc_tensor b, tc_tensor d, const char *file, int line,
+                         uint64_t form) {
     tc_tensor in[3];
     in[0] = a, in[1] = b, in[2] = d;
-    return tc__op_fast(op, in, 3, NULL, 0, file, line);
+    return tc__op_n(tc__form_op(form), in, 3, NULL, 0, file, line);
 }
 
 typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
 
-// op(a, s), or op(s, a) with the scalar on the left.
-static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side,
-                               const char *file, int line) {
+TC__NOINLINE static tc_tensor tc__op_scalar_slow(tc_tensor a, double s, const char *file,
+                                                 int line, uint64_t form) {
     int64_t attr[2];
     memcpy(&attr[0], &s, sizeof s);
-    attr[1] = side;
-    return tc__op_fast(op, &a, 1, attr, 2, file, line);
+    attr[1] = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
+    return tc__op_slow(tc__form_op(form), &a, 1, attr, 2, file, line);
+}
+
+// op(a, s), or op(s, a) with the scalar on the left.
+static tc_tensor tc__op_scalar(tc_tensor a, double s, const char *file, int line,
+                               uint64_t form) {
+    int64_t value;
+    memcpy(&value, &s, sizeof s);
+    tc_tensor t = tc__op_follow(form, &a, 1, &value, 1);
+    return t.id ? t : tc__op_scalar_slow(a, s, file, line, form);
 }
 
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,
@@ -9833,199 +9871,199 @@ TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
 // ---- gen/out/op_calls.inc -----------------------------------------------
 // Generated from gen/tables/ops.def by gen/gen_tables.c.
 TCDEF tc_tensor tc_add_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_ADD, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_ADD, 2, 0));
 }
 TCDEF tc_tensor tc_sub_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_SUB, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_SUB, 2, 0));
 }
 TCDEF tc_tensor tc_mul_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_MUL, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_MUL, 2, 0));
 }
 TCDEF tc_tensor tc_div_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_DIV, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_DIV, 2, 0));
 }
 TCDEF tc_tensor tc_floor_divide_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_FLOOR_DIVIDE, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_FLOOR_DIVIDE, 2, 0));
 }
 TCDEF tc_tensor tc_remainder_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_REMAINDER, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_REMAINDER, 2, 0));
 }
 TCDEF tc_tensor tc_fmod_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_FMOD, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_FMOD, 2, 0));
 }
 TCDEF tc_tensor tc_pow_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_POW, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_POW, 2, 0));
 }
 TCDEF tc_tensor tc_atan2_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_ATAN2, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_ATAN2, 2, 0));
 }
 TCDEF tc_tensor tc_maximum_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_MAXIMUM, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_MAXIMUM, 2, 0));
 }
 TCDEF tc_tensor tc_minimum_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_MINIMUM, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_MINIMUM, 2, 0));
 }
 TCDEF tc_tensor tc_fma_at(tc_tensor a, tc_tensor b, tc_tensor c, const char *file, int line) {
-    return tc__op3(TC_OP_FMA, a, b, c, file, line);
+    return tc__op3(a, b, c, file, line, tc__form_of(TC_OP_FMA, 3, 0));
 }
 TCDEF tc_tensor tc_eq_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_EQ, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_EQ, 2, 0));
 }
 TCDEF tc_tensor tc_ne_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_NE, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_NE, 2, 0));
 }
 TCDEF tc_tensor tc_lt_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_LT, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_LT, 2, 0));
 }
 TCDEF tc_tensor tc_le_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_LE, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_LE, 2, 0));
 }
 TCDEF tc_tensor tc_gt_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_GT, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_GT, 2, 0));
 }
 TCDEF tc_tensor tc_ge_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_GE, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_GE, 2, 0));
 }
 TCDEF tc_tensor tc_logical_and_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_LOGICAL_AND, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_LOGICAL_AND, 2, 0));
 }
 TCDEF tc_tensor tc_logical_or_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_LOGICAL_OR, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_LOGICAL_OR, 2, 0));
 }
 TCDEF tc_tensor tc_logical_xor_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_LOGICAL_XOR, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_LOGICAL_XOR, 2, 0));
 }
 TCDEF tc_tensor tc_logical_not_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_LOGICAL_NOT, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_LOGICAL_NOT, 1, 0));
 }
 TCDEF tc_tensor tc_bitwise_and_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_BITWISE_AND, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_BITWISE_AND, 2, 0));
 }
 TCDEF tc_tensor tc_bitwise_or_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_BITWISE_OR, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_BITWISE_OR, 2, 0));
 }
 TCDEF tc_tensor tc_bitwise_xor_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_BITWISE_XOR, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_BITWISE_XOR, 2, 0));
 }
 TCDEF tc_tensor tc_bitwise_left_shift_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_BITWISE_LEFT_SHIFT, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_BITWISE_LEFT_SHIFT, 2, 0));
 }
 TCDEF tc_tensor tc_bitwise_right_shift_at(tc_tensor a, tc_tensor b, const char *file, int line) {
-    return tc__op2(TC_OP_BITWISE_RIGHT_SHIFT, a, b, file, line);
+    return tc__op2(a, b, file, line, tc__form_of(TC_OP_BITWISE_RIGHT_SHIFT, 2, 0));
 }
 TCDEF tc_tensor tc_where_at(tc_tensor a, tc_tensor b, tc_tensor c, const char *file, int line) {
-    return tc__op3(TC_OP_WHERE, a, b, c, file, line);
+    return tc__op3(a, b, c, file, line, tc__form_of(TC_OP_WHERE, 3, 0));
 }
 TCDEF tc_tensor tc_isnan_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ISNAN, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ISNAN, 1, 0));
 }
 TCDEF tc_tensor tc_isfinite_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ISFINITE, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ISFINITE, 1, 0));
 }
 TCDEF tc_tensor tc_neg_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_NEG, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_NEG, 1, 0));
 }
 TCDEF tc_tensor tc_abs_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ABS, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ABS, 1, 0));
 }
 TCDEF tc_tensor tc_sign_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SIGN, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SIGN, 1, 0));
 }
 TCDEF tc_tensor tc_square_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SQUARE, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SQUARE, 1, 0));
 }
 TCDEF tc_tensor tc_reciprocal_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_RECIPROCAL, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_RECIPROCAL, 1, 0));
 }
 TCDEF tc_tensor tc_sqrt_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SQRT, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SQRT, 1, 0));
 }
 TCDEF tc_tensor tc_rsqrt_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_RSQRT, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_RSQRT, 1, 0));
 }
 TCDEF tc_tensor tc_exp_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_EXP, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_EXP, 1, 0));
 }
 TCDEF tc_tensor tc_exp2_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_EXP2, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_EXP2, 1, 0));
 }
 TCDEF tc_tensor tc_expm1_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_EXPM1, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_EXPM1, 1, 0));
 }
 TCDEF tc_tensor tc_log_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_LOG, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_LOG, 1, 0));
 }
 TCDEF tc_tensor tc_log2_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_LOG2, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_LOG2, 1, 0));
 }
 TCDEF tc_tensor tc_log10_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_LOG10, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_LOG10, 1, 0));
 }
 TCDEF tc_tensor tc_log1p_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_LOG1P, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_LOG1P, 1, 0));
 }
 TCDEF tc_tensor tc_sin_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SIN, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SIN, 1, 0));
 }
 TCDEF tc_tensor tc_cos_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_COS, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_COS, 1, 0));
 }
 TCDEF tc_tensor tc_tan_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_TAN, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_TAN, 1, 0));
 }
 TCDEF tc_tensor tc_asin_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ASIN, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ASIN, 1, 0));
 }
 TCDEF tc_tensor tc_acos_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ACOS, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ACOS, 1, 0));
 }
 TCDEF tc_tensor tc_atan_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ATAN, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ATAN, 1, 0));
 }
 TCDEF tc_tensor tc_sinh_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SINH, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SINH, 1, 0));
 }
 TCDEF tc_tensor tc_cosh_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_COSH, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_COSH, 1, 0));
 }
 TCDEF tc_tensor tc_tanh_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_TANH, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_TANH, 1, 0));
 }
 TCDEF tc_tensor tc_erf_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ERF, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ERF, 1, 0));
 }
 TCDEF tc_tensor tc_sigmoid_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SIGMOID, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SIGMOID, 1, 0));
 }
 TCDEF tc_tensor tc_relu_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_RELU, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_RELU, 1, 0));
 }
 TCDEF tc_tensor tc_gelu_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_GELU, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_GELU, 1, 0));
 }
 TCDEF tc_tensor tc_gelu_tanh_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_GELU_TANH, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_GELU_TANH, 1, 0));
 }
 TCDEF tc_tensor tc_silu_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SILU, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SILU, 1, 0));
 }
 TCDEF tc_tensor tc_softplus_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_SOFTPLUS, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_SOFTPLUS, 1, 0));
 }
 TCDEF tc_tensor tc_floor_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_FLOOR, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_FLOOR, 1, 0));
 }
 TCDEF tc_tensor tc_ceil_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_CEIL, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_CEIL, 1, 0));
 }
 TCDEF tc_tensor tc_round_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_ROUND, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_ROUND, 1, 0));
 }
 TCDEF tc_tensor tc_trunc_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_TRUNC, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_TRUNC, 1, 0));
 }
 TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line) {
-    return tc__op1(TC_OP_BITWISE_NOT, a, file, line);
+    return tc__op1(a, file, line, tc__form_of(TC_OP_BITWISE_NOT, 1, 0));
 }
 
 // ---- gen/graph/scalar.c -------------------------------------------------
@@ -10037,7 +10075,8 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line) {
 
 #define TC__SCALAR_OP(name, OP, SIDE)                                                      \
     TCDEF tc_tensor tc_##name##_s_at(tc_tensor a, double s, const char *file, int line) {  \
-        return tc__op_scalar(TC_OP_##OP, a, s, TC__SCALAR_##SIDE, file, line);             \
+        return tc__op_scalar(a, s, file, line,                                             \
+                             tc__form_of_scalar(TC_OP_##OP, TC__SCALAR_##SIDE));           \
     }
 TC__SCALAR_OP(add, ADD, RIGHT)
 TC__SCALAR_OP(sub, SUB, RIGHT)
@@ -10133,7 +10172,7 @@ static tc_tensor tc__assign(tc__api *f, tc_tensor dst, tc_tensor value,
                  "to convert",
                  f->who, tc__dtype(m.dtype)->name, tc__dtype(f->x.dtype)->name);
     else
-        done = tc__op2(TC_OP_COPY_, dst, value, f->file, f->line);
+        done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
     tc__leave_null(f);
     return done.id ? dst : tc__null();
 }
@@ -10351,7 +10390,7 @@ TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
     if (!o || !tc__custom_inputs(tc, o, in, n_in)) return tc__null();
     int64_t number = o->number;
     if (tc__ctx_of(in[0]) == tc)
-        return tc__op_fast(TC_OP_CUSTOM, in, (uint32_t)n_in, &number, 1, file, line);
+        return tc__op_n(TC_OP_CUSTOM, in, (uint32_t)n_in, &number, 1, file, line);
     memset(&k, 0, sizeof k);
     k.op = TC_OP_CUSTOM, k.n_in = (uint32_t)n_in, k.n_attr = 1, k.in = in, k.attr = &number;
     k.site.file = file, k.site.line = line;
@@ -11613,7 +11652,7 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
     } else if (!tc__matmul_batch(f, &a, &b)) {
         return tc__null();
     }
-    tc_tensor y = tc__op2(TC_OP_MATMUL, a.t, b.t, f->file, f->line);
+    tc_tensor y = tc__op2(a.t, b.t, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0));
     if (!rows) return y;
     out.size[out.rank - 1] = b.d.size[1];
     return tc__reshape(f, y, &out);
@@ -11883,7 +11922,8 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
         tc__reshape(f, tc__permute(f, tc__conv_windows(v, x), &order), &column);
     tc_tensor left = tc__reshape(f, weight, &row);
     if (n != 1) left = tc__expand(f, left, &rows);
-    return tc__reshape(f, tc__op2(TC_OP_MATMUL, left, cols, f->file, f->line), &out);
+    return tc__reshape(
+        f, tc__op2(left, cols, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0)), &out);
 }
 
 static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
@@ -12003,7 +12043,7 @@ static tc_tensor tc__pool_2d(const tc__conv *v, tc_tensor x, tc__op op, tc__op r
         tc_tensor row = tc__conv_tap(v, x, 0, k);
         for (int64_t i = 0; i < v->size[1]; i++) {
             tc_tensor part = tc__conv_tap(v, row, 1, i);
-            y = y.id ? tc__op2(op, y, part, f->file, f->line) : part;
+            y = y.id ? tc__op2(y, part, f->file, f->line, tc__form_of(op, 2, 0)) : part;
         }
     }
     return y;
@@ -41862,7 +41902,7 @@ static int tc__is_outside(tc_ctx *c, const char *who) {
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
-static int tc__runs_eagerly(const tc_ctx *c) {
+TC__ALWAYS_INLINE int tc__runs_eagerly(const tc_ctx *c) {
     return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
 
@@ -47153,10 +47193,10 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
     return ok;
 }
 
-static int tc__fn_is_part(const tc_fn *f) {
+TC__ALWAYS_INLINE int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
-    return r->visit || r->skipped || r->disabled || tc__runs_eagerly(f->ctx) ||
-           f->options.disable;
+    return r->visit || (r->skipped | r->disabled | f->options.disable) ||
+           tc__runs_eagerly(f->ctx);
 }
 
 static int tc__fn_run(const tc__fcall *k) {
@@ -47483,7 +47523,7 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
 static uint64_t tc__quick_id(tc_tensor t) { return tc__is_visit(t) ? UINT64_MAX : t.id; }
 
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
-static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
+TC__NOINLINE static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     tc_ctx *c = k->f->ctx;
     tc__quick *q = &e->quick;
     uint32_t epoch = tc__epoch_next(tc__values_of(c)), n = k->n_in + k->n_to;

@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
     bench_head("per op", "", "instr/op");
     for (int i = 0; i < (int)KINDS; i++) {
         cost c = measure(tc, &kinds[i], a, b);
-        double n = bench_instructions("TC_BACKEND=interp ", "counted*", argv[0], i);
+        double n = bench_instructions("TC_BACKEND=aot_eager ", "counted*", argv[0], i);
         if (n > 0) n /= kinds[i].ops;
         missed += bench_row(kinds[i].name, c.op_ns, -1, n,
                             kinds[i].most > 0 && n >= 0 ? BENCH_AT_MOST : BENCH_NO_BAR,

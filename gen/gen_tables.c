@@ -156,8 +156,8 @@ static void op_calls(text *t) {
         int arity = kind_of(o)->arity;
         put(t, "TCDEF tc_tensor tc_%s_at(%s, const char *file, int line) {\n", o->name,
             parameters[arity]);
-        put(t, "    return tc__op%d(TC_OP_%s, %s, file, line);\n}\n", arity, o->id,
-            arguments[arity]);
+        put(t, "    return tc__op%d(%s, file, line, tc__form_of(TC_OP_%s, %d, 0));\n}\n",
+            arity, arguments[arity], o->id, arity);
     }
 }
 

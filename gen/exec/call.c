@@ -121,7 +121,7 @@ TC__ALWAYS_INLINE int tc__quick_same(const tc__quick *q, uint32_t at, const tc_t
 static uint64_t tc__quick_id(tc_tensor t) { return tc__is_visit(t) ? UINT64_MAX : t.id; }
 
 // Other tensors: signs them, and gives their addresses to the launches. 0 = the long way.
-static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
+TC__NOINLINE static int tc__quick_bind(const tc__fcall *k, tc__entry *e, tc__program *p) {
     tc_ctx *c = k->f->ctx;
     tc__quick *q = &e->quick;
     uint32_t epoch = tc__epoch_next(tc__values_of(c)), n = k->n_in + k->n_to;

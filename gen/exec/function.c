@@ -276,10 +276,10 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
     return ok;
 }
 
-static int tc__fn_is_part(const tc_fn *f) {
+TC__ALWAYS_INLINE int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
-    return r->visit || r->skipped || r->disabled || tc__runs_eagerly(f->ctx) ||
-           f->options.disable;
+    return r->visit || (r->skipped | r->disabled | f->options.disable) ||
+           tc__runs_eagerly(f->ctx);
 }
 
 static int tc__fn_run(const tc__fcall *k) {

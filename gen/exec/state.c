@@ -47,7 +47,7 @@ static int tc__is_outside(tc_ctx *c, const char *who) {
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
-static int tc__runs_eagerly(const tc_ctx *c) {
+TC__ALWAYS_INLINE int tc__runs_eagerly(const tc_ctx *c) {
     return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
 }
 

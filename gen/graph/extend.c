@@ -128,7 +128,7 @@ TCDEF tc_tensor tc_custom_at(tc_ctx *tc, int op, const tc_tensor *in, int n_in,
     if (!o || !tc__custom_inputs(tc, o, in, n_in)) return tc__null();
     int64_t number = o->number;
     if (tc__ctx_of(in[0]) == tc)
-        return tc__op_fast(TC_OP_CUSTOM, in, (uint32_t)n_in, &number, 1, file, line);
+        return tc__op_n(TC_OP_CUSTOM, in, (uint32_t)n_in, &number, 1, file, line);
     memset(&k, 0, sizeof k);
     k.op = TC_OP_CUSTOM, k.n_in = (uint32_t)n_in, k.n_attr = 1, k.in = in, k.attr = &number;
     k.site.file = file, k.site.line = line;

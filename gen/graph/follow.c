@@ -275,8 +275,8 @@ static int tc__words_fit(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__c
 
 static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc__call *k) {
     if (s->op != k->op || s->n_in != k->n_in || s->n_attr != k->n_attr) return 0;
-    if (!s->symbolic && k->n_attr && memcmp(s->attr, k->attr, k->n_attr * sizeof *k->attr))
-        return 0;
+    for (uint32_t i = 0; i < k->n_attr; i++)
+        if (!s->symbolic && s->attr[i] != k->attr[i]) return 0;
     int ok = tc__operands_match(c, v, s, k) && tc__source_matches(c, v, s, k);
     if (ok && s->symbolic) ok = tc__words_fit(c, v, s, k) && tc__guards_hold(c, v, s);
     if (!ok) tc__visit_rewind(c, v, s);
@@ -300,7 +300,8 @@ static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *
     return 1;
 }
 
-// What tc__follows compares at once. A write in place has more to do than to be followed.
+// What tc__follows compares at once. The forms of public functions are constants. A write in place has
+// more to do than to be followed.
 TC__ALWAYS_INLINE uint64_t tc__form_of(tc__op op, uint32_t n_in, uint32_t n_attr) {
     return (uint64_t)op << 32 | n_in << 16 | n_attr;
 }
@@ -311,13 +312,23 @@ static int tc__any_symbol(int n, const tc__ix *e) {
     return 0;
 }
 
+// With a scalar operand: the word that tells its side is part of the form.
+TC__ALWAYS_INLINE uint64_t tc__form_of_scalar(tc__op op, int64_t side) {
+    return tc__form_of(op, 1, 2) | (uint64_t)side << 8;
+}
+
+TC__ALWAYS_INLINE tc__op tc__form_op(uint64_t form) { return (tc__op)(form >> 32); }
+
 // Steps that take sizes or values from the call, or set conditions, are matched the long way.
 static uint64_t tc__step_form(const tc__step *s) {
     int varies = s->op == TC_OP_COPY_ || s->n_guard || s->args;
     for (uint32_t i = 0; i < s->n_attr; i++)
         varies |= tc__slot_of((tc__op)s->op, s->n_attr, i) == TC__SLOT_SIZE &&
                   !tc__ix_is_const(s->attr[i]);
-    return varies ? 0 : tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
+    if (varies) return 0;
+    if (tc__ops[s->op].kind == TC__KIND_BINARY && s->n_attr == 2)
+        return tc__form_of_scalar((tc__op)s->op, s->attr[1]);
+    return tc__form_of((tc__op)s->op, s->n_in, s->n_attr);
 }
 
 // A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.

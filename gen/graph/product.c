@@ -73,7 +73,7 @@ static tc_tensor tc__matmul_ranked(const tc__api *f, tc__factor a, tc__factor b)
     } else if (!tc__matmul_batch(f, &a, &b)) {
         return tc__null();
     }
-    tc_tensor y = tc__op2(TC_OP_MATMUL, a.t, b.t, f->file, f->line);
+    tc_tensor y = tc__op2(a.t, b.t, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0));
     if (!rows) return y;
     out.size[out.rank - 1] = b.d.size[1];
     return tc__reshape(f, y, &out);
@@ -343,7 +343,8 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
         tc__reshape(f, tc__permute(f, tc__conv_windows(v, x), &order), &column);
     tc_tensor left = tc__reshape(f, weight, &row);
     if (n != 1) left = tc__expand(f, left, &rows);
-    return tc__reshape(f, tc__op2(TC_OP_MATMUL, left, cols, f->file, f->line), &out);
+    return tc__reshape(
+        f, tc__op2(left, cols, f->file, f->line, tc__form_of(TC_OP_MATMUL, 2, 0)), &out);
 }
 
 static int tc__conv_check(const tc__api *f, const tc__meta *w, int64_t groups) {
@@ -463,7 +464,7 @@ static tc_tensor tc__pool_2d(const tc__conv *v, tc_tensor x, tc__op op, tc__op r
         tc_tensor row = tc__conv_tap(v, x, 0, k);
         for (int64_t i = 0; i < v->size[1]; i++) {
             tc_tensor part = tc__conv_tap(v, row, 1, i);
-            y = y.id ? tc__op2(op, y, part, f->file, f->line) : part;
+            y = y.id ? tc__op2(y, part, f->file, f->line, tc__form_of(op, 2, 0)) : part;
         }
     }
     return y;

@@ -58,8 +58,9 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
 
 // The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
 static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
-    tc_ctx *c = NULL;
-    for (uint32_t i = 0; i < n; i++) {
+    tc_ctx *c = n ? tc__ctx_of(in[0]) : NULL;
+    for (uint32_t i = 1; i < n; i++) {
+        if (in[i].id >> 56 == in[i - 1].id >> 56) continue;
         tc_ctx *of = tc__ctx_of(in[i]);
         if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
     }
@@ -81,10 +82,10 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
 
 // Is the call the first expected step `s`, all of whose operands are results of this visit or bound
 // already? The common case of a re-run body, in a few compares per operand.
-TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op op,
+TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, uint64_t form,
                                   const tc_tensor *in, uint32_t n, const int64_t *attr,
                                   uint32_t n_attr) {
-    if (!s || s->form != tc__form_of(op, n, n_attr)) return 0;
+    if (!s || s->form != form) return 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = s->in[i], e = code & ~TC__EXTERNAL;
         if (!(code & TC__EXTERNAL)) {
@@ -98,15 +99,14 @@ TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, tc__op 
     return v->path.count < v->path.capacity;
 }
 
-// Follows a call without leaving this function, or takes the long way.
-TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t n,
-                                        const int64_t *attr, uint32_t n_attr,
-                                        const char *file, int line) {
-    tc_ctx *c = tc__ctx_of(in[0]);
-    tc__visit *v = c ? tc__recorder_of(c)->visit : NULL;
-    tc_tensor t;
-    if (!v || !tc__follows(v, v->at->next, op, in, n, attr, n_attr))
-        return tc__op_slow(op, in, n, attr, n_attr, file, line);
+// The result of a call that follows the visit; null = it takes the long way, tc__op_slow.
+TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form, const tc_tensor *in, uint32_t n,
+                                          const int64_t *attr, uint32_t n_attr) {
+    tc_ctx *c = tc__ctx_at((unsigned)(in[0].id >> 56));
+    int shared = c && tc__atomic_load32(&tc__values_of(c)->children);
+    tc__visit *v = c && TC__LIKELY(!shared) ? tc__recorder_of(c)->visit : NULL;
+    tc_tensor t = tc__null();
+    if (!v || !tc__follows(v, v->at->next, form, in, n, attr, n_attr)) return t;
     v->at = v->at->next;
     t.id = v->first | (uint32_t)v->path.count;
     v->path.at[v->path.count++] = v->at;
@@ -115,35 +115,62 @@ TC__ALWAYS_INLINE tc_tensor tc__op_fast(tc__op op, const tc_tensor *in, uint32_t
 
 static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,
                           uint32_t n_attr, const char *file, int line) {
-    return tc__op_fast(op, in, n, attr, n_attr, file, line);
+    tc_tensor t = tc__op_follow(tc__form_of(op, n, n_attr), in, n, attr, n_attr);
+    return t.id ? t : tc__op_slow(op, in, n, attr, n_attr, file, line);
 }
 
-static tc_tensor tc__op1(tc__op op, tc_tensor a, const char *file, int line) {
-    return tc__op_fast(op, &a, 1, NULL, 0, file, line);
+// By arity. The long way is a function of the same parameters: a call that follows moves nothing from
+// where it is and saves no register.
+
+TC__NOINLINE static tc_tensor tc__op1_slow(tc_tensor a, const char *file, int line,
+                                           uint64_t form) {
+    return tc__op_slow(tc__form_op(form), &a, 1, NULL, 0, file, line);
 }
 
-static tc_tensor tc__op2(tc__op op, tc_tensor a, tc_tensor b, const char *file, int line) {
+static tc_tensor tc__op1(tc_tensor a, const char *file, int line, uint64_t form) {
+    tc_tensor t = tc__op_follow(form, &a, 1, NULL, 0);
+    return t.id ? t : tc__op1_slow(a, file, line, form);
+}
+
+TC__NOINLINE static tc_tensor tc__op2_slow(tc_tensor a, tc_tensor b, const char *file,
+                                           int line, uint64_t form) {
     tc_tensor in[2];
     in[0] = a, in[1] = b;
-    return tc__op_fast(op, in, 2, NULL, 0, file, line);
+    return tc__op_slow(tc__form_op(form), in, 2, NULL, 0, file, line);
 }
 
-static tc_tensor tc__op3(tc__op op, tc_tensor a, tc_tensor b, tc_tensor d, const char *file,
-                         int line) {
+static tc_tensor tc__op2(tc_tensor a, tc_tensor b, const char *file, int line,
+                         uint64_t form) {
+    tc_tensor in[2], t;
+    in[0] = a, in[1] = b;
+    t = tc__op_follow(form, in, 2, NULL, 0);
+    return t.id ? t : tc__op2_slow(a, b, file, line, form);
+}
+
+static tc_tensor tc__op3(tc_tensor a, tc_tensor b, tc_tensor d, const char *file, int line,
+                         uint64_t form) {
     tc_tensor in[3];
     in[0] = a, in[1] = b, in[2] = d;
-    return tc__op_fast(op, in, 3, NULL, 0, file, line);
+    return tc__op_n(tc__form_op(form), in, 3, NULL, 0, file, line);
 }
 
 typedef enum tc__side { TC__SCALAR_RIGHT, TC__SCALAR_LEFT } tc__side;
 
-// op(a, s), or op(s, a) with the scalar on the left.
-static tc_tensor tc__op_scalar(tc__op op, tc_tensor a, double s, tc__side side,
-                               const char *file, int line) {
+TC__NOINLINE static tc_tensor tc__op_scalar_slow(tc_tensor a, double s, const char *file,
+                                                 int line, uint64_t form) {
     int64_t attr[2];
     memcpy(&attr[0], &s, sizeof s);
-    attr[1] = side;
-    return tc__op_fast(op, &a, 1, attr, 2, file, line);
+    attr[1] = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
+    return tc__op_slow(tc__form_op(form), &a, 1, attr, 2, file, line);
+}
+
+// op(a, s), or op(s, a) with the scalar on the left.
+static tc_tensor tc__op_scalar(tc_tensor a, double s, const char *file, int line,
+                               uint64_t form) {
+    int64_t value;
+    memcpy(&value, &s, sizeof s);
+    tc_tensor t = tc__op_follow(form, &a, 1, &value, 1);
+    return t.id ? t : tc__op_scalar_slow(a, s, file, line, form);
 }
 
 static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int64_t *dims,

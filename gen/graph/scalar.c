@@ -6,7 +6,8 @@
 
 #define TC__SCALAR_OP(name, OP, SIDE)                                                      \
     TCDEF tc_tensor tc_##name##_s_at(tc_tensor a, double s, const char *file, int line) {  \
-        return tc__op_scalar(TC_OP_##OP, a, s, TC__SCALAR_##SIDE, file, line);             \
+        return tc__op_scalar(a, s, file, line,                                             \
+                             tc__form_of_scalar(TC_OP_##OP, TC__SCALAR_##SIDE));           \
     }
 TC__SCALAR_OP(add, ADD, RIGHT)
 TC__SCALAR_OP(sub, SUB, RIGHT)
@@ -102,7 +103,7 @@ static tc_tensor tc__assign(tc__api *f, tc_tensor dst, tc_tensor value,
                  "to convert",
                  f->who, tc__dtype(m.dtype)->name, tc__dtype(f->x.dtype)->name);
     else
-        done = tc__op2(TC_OP_COPY_, dst, value, f->file, f->line);
+        done = tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
     tc__leave_null(f);
     return done.id ? dst : tc__null();
 }
