@@ -329,6 +329,7 @@ run_test() {
     shift
     program=$OUT/tests/$test
     log=$program.log
+    begun=$(date +%s)
     mkdir -p "$(dirname "$program")"
     fresh_cache "$program.cache"
     if [ "$test" = compile ]; then
@@ -360,7 +361,7 @@ run_test() {
     esac
     rm -rf "$program.cache"
     case $status:$result in
-    0:*' passed, 0 failed'*) say "ok    $test: $result" ;;
+    0:*' passed, 0 failed'*) say "ok    $test: $result, $(($(date +%s) - begun)) s" ;;
     *)
         say "FAIL  $test: $result"
         # A program may fail after its closing line, in a sanitizer's last check.
