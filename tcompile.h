@@ -35,7 +35,7 @@
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
+//     or a vendor library. GPUs and gradients come in tcompile_cuda.h and later versions.
 //
 // OPTIONS, each a macro before the include that has the implementation
 //     TCOMPILE_STATIC      public functions are static to that file
@@ -225,8 +225,9 @@ typedef enum tc_dtype {
 // - A null operand gives null. A mistake gives null too, and sets the context's error
 //   (TC_E_...) unless one is set already: check once, where results are read.
 // - Dimensions count from 0, or from -1 backwards. Sizes follow NumPy's broadcasting and
-//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one; a scalar only
-//   raises the category. Shapes are written [N, C]; x[..., K] means any leading dimensions.
+//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
+//   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
+//   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
@@ -328,8 +329,8 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 // Writing to it is TC_E_ARG.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
-// Reads a NumPy .npy file: version 1 to 3, bool u8 i32 i64 f32 f64, little-endian; Fortran
-// order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
+// Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'
+// there. Fortran order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
@@ -355,7 +356,8 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
 TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dtype,
                           const char *file, int line);
 // Random numbers by Philox4x32-10: element i of the n-th draw since tc_manual_seed depends
-// on seed, n and i alone. dtype f32 or f64 (TC_E_DTYPE). Uniform over [0, 1).
+// on seed, n and i alone. dtype a float (TC_E_DTYPE); halves are made of those of f32.
+// Uniform over [0, 1).
 TCDEF tc_tensor tc_rand_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                            int line);
 // Standard normal.
@@ -1890,7 +1892,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1c21a7ba2df6c20fu
+#define TC__BUILD_ID 0xbf4749c9046c6a2eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9177,24 +9179,25 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
 // Attribute `kind` of RANDOM.
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
 
-static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype);
+static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype);
 
 // A uniform number is cut to the bits of its dtype: rounded, it could be 1.
-static tc_tensor tc__random_half(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+static tc_tensor tc__random_half(tc__api *f, int kind, const tc_dims *d, int dtype) {
     const char *file = f->file;
     int line = f->line;
     double parts = dtype == TC_F16 ? 2048 : 256;
+    tc__api_scope(f);
     tc_tensor u = tc__random(f, kind, d, TC_F32);
     if (kind == TC__DRAW_UNIFORM) {
         u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
         u = tc_mul_s_at(u, 1 / parts, file, line);
     }
-    return tc__cast(f, u, dtype);
+    return tc__leave(f, tc__cast(f, u, dtype));
 }
 
 // Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
 // recorder's position, which moves on afterwards.
-static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
     tc__recorder *r = tc__recorder_of(f->c);
     int64_t attr[2];
     if (!tc__dtype_check(f, dtype)) return tc__null();
@@ -50299,7 +50302,8 @@ static int tc__npy_fortran(tc__npy_reader *r, tc__npy *out) {
            tc__npy_fail(r, TC_E_FORMAT, "fortran_order is neither True nor False");
 }
 
-// "<f4" and "|b1" by the table of dtypes; for single bytes the order mark does not matter.
+// "<f4" and "|b1" by the table of dtypes; for single bytes the order mark does not matter. NumPy has
+// no bf16: it is two bytes of no type, as ml_dtypes writes it.
 static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
     char *s = out->descr;
     tc__npy_blank(r);
@@ -50318,8 +50322,8 @@ static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
         return 1;
     }
     return tc__npy_fail(r, TC_E_UNSUPPORTED,
-                        "elements of another type; convert to bool, uint8, int32, "
-                        "int64, float32 or float64 in NumPy");
+                        "elements of another type; convert to bool, uint8, int8, int16, "
+                        "int32, int64, float16, float32 or float64 in NumPy");
 }
 
 typedef struct tc__npy_key {

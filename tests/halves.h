@@ -20,9 +20,13 @@ static double half_power(int n) {
     return r;
 }
 
-static uint16_t half_infinity(half_format f) { return (uint16_t)(0x8000 - (1 << f.digits)); }
+static uint16_t half_infinity(half_format f) {
+    return (uint16_t)(0x8000 - (1 << f.digits));
+}
 
-static int half_is_nan(half_format f, uint16_t h) { return (h & 0x7fff) > half_infinity(f); }
+static int half_is_nan(half_format f, uint16_t h) {
+    return (h & 0x7fff) > half_infinity(f);
+}
 
 // Equal bits, or both NaN.
 static int half_same(half_format f, uint16_t a, uint16_t b) {
@@ -68,10 +72,10 @@ static float half_f32_of_bits(uint32_t bits) {
 }
 
 static void half_cases(half_format f, float *to) {
-    static const uint32_t ends[16] = {
-        0,          1,          2,          0x7fffff,   0x800000,   0x7f7fffff,
-        0x7f800000, 0x7f800001, 0x7f80ffff, 0x7fbfffff, 0x7fc00000, 0x7fffffff,
-        0x7f7f7fff, 0x7f7f8000, 0x7f7f8001, 0x477fefff};
+    static const uint32_t ends[16] = {0,          1,          2,          0x7fffff,
+                                      0x800000,   0x7f7fffff, 0x7f800000, 0x7f800001,
+                                      0x7f80ffff, 0x7fbfffff, 0x7fc00000, 0x7fffffff,
+                                      0x7f7f7fff, 0x7f7f8000, 0x7f7f8001, 0x477fefff};
     int n = 0;
     for (uint32_t h = 0; h < 0x10000; h++) {
         uint32_t next = (h & 0x7fff) + 1, sign = (h & 0x8000) << 16;

@@ -21,6 +21,7 @@
 #include "tcompile.h"
 
 #define TEST_NO_MAIN
+#include "../halves.h"
 #include "../harness.h"
 
 #include <math.h>
@@ -452,7 +453,7 @@ static void shrink(program *p, uint32_t mask) {
 // ---- writing a reproducer ----
 static void write_element(FILE *f, int dtype, double x) {
     if (is_half(dtype))
-        fprintf(f, "0x%04x /* %g */", (unsigned)half_of(dtype, x), x);
+        fprintf(f, "0x%04x /* %g */", (unsigned)half_nearest(format_of(dtype), x), x);
     else if (x != x)
         fputs("NAN", f);
     else if (x - x != 0)

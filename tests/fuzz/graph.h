@@ -202,46 +202,12 @@ static double input_element(const program *p, int number, int execution, int64_t
     return h % 29 == 0 ? 0.0 : (u - 0.5) * 4;
 }
 
-static double power_of_2(int n) {
-    double r = 1;
-    for (; n > 0; n--) r *= 2;
-    for (; n < 0; n++) r /= 2;
-    return r;
-}
-
-// Bits of a half behind its point, and the exponent of its least normal number.
-static int half_digits(int dtype) { return dtype == TC_F16 ? 10 : 7; }
-static int half_lowest(int dtype) { return dtype == TC_F16 ? -14 : -126; }
-
-// The bits of the half at or next below |x|, with the sign of x; infinity above the largest.
-static uint16_t half_of(int dtype, double x) {
-    int digits = half_digits(dtype), e = half_lowest(dtype), top = (1 << (15 - digits)) - 1;
-    double a = x < 0 ? -x : x, inf = INFINITY;
-    uint32_t sign = (x < 0 || (x == 0 && 1 / x < 0)) ? 0x8000u : 0, infinite;
-    infinite = (uint32_t)top << digits;
-    if (x != x) return (uint16_t)(infinite | 1u << (digits - 1));
-    if (a == inf || a >= power_of_2(2 - half_lowest(dtype)))
-        return (uint16_t)(sign | infinite);
-    while (a >= power_of_2(e + 1)) e++;
-    uint32_t units =
-        (uint32_t)(a / power_of_2(e - digits)); // with its leading bit if normal
-    return (uint16_t)(sign | (((uint32_t)(e - half_lowest(dtype)) << digits) + units));
-}
-
-static double half_value(int dtype, uint16_t h) {
-    int digits = half_digits(dtype), top = (1 << (15 - digits)) - 1;
-    int e = h >> digits & top, m = h & ((1 << digits) - 1);
-    double x =
-        e ? (m + power_of_2(digits)) * power_of_2(half_lowest(dtype) + e - 1 - digits)
-          : m * power_of_2(half_lowest(dtype) - digits);
-    if (e == top) x = m ? (double)NAN : (double)INFINITY;
-    return h >> 15 ? -x : x;
-}
+static half_format format_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
 
 static void store(void *at, int dtype, int64_t i, double x) {
     switch (dtype) {
     case TC_F16:
-    case TC_BF16: ((uint16_t *)at)[i] = half_of(dtype, x); break;
+    case TC_BF16: ((uint16_t *)at)[i] = half_nearest(format_of(dtype), x); break;
     case TC_I16: ((int16_t *)at)[i] = (int16_t)x; break;
     case TC_I8: ((int8_t *)at)[i] = (int8_t)x; break;
     case TC_F64: ((double *)at)[i] = x; break;
@@ -264,7 +230,7 @@ static double fetch(const void *at, int dtype, int64_t i) {
     uint16_t h;
     switch (dtype) {
     case TC_F16:
-    case TC_BF16: return memcpy(&h, p, sizeof h), half_value(dtype, h);
+    case TC_BF16: return memcpy(&h, p, sizeof h), half_value(format_of(dtype), h);
     case TC_I16: return memcpy(&s, p, sizeof s), (double)s;
     case TC_I8: return (double)(*p > 127 ? *p - 256 : *p);
     case TC_F64: return memcpy(&d, p, sizeof d), d;
