@@ -99,8 +99,9 @@ static void combine(float *v) { TC_COMBINE_ARRAY(plus, v); }
 #    undef TC_ISA_AVX2
 #    undef TC_MATH_32
 // 16 lanes, 32-bit classes, AVX-512
-#    define AVX512 \
-        __attribute__((STRICT target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"), unused))
+#    define AVX512                                                                         \
+        __attribute__((STRICT target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"),  \
+                       unused))
 #    define TC_FN         static inline AVX512
 #    define TC_FN_COLD    static AVX512
 #    define TC_N(x)       z_##x
@@ -477,10 +478,10 @@ static void test_casts(void) {
               s_cast_i32_bool(7) == 1 && s_cast_i64_bool(INT64_MIN) == 1 &&
               s_cast_i32_bool(0) == 0 && s_cast_i64_bool(0) == 0,
           "to bool");
-    check(s_cast_bool_f32(1) == 1.0f && s_cast_bool_i64(1) == 1 && s_cast_bool_i32(0) == 0 &&
-              s_cast_bool_f64(1) == 1.0 && s_cast_i32_f32(200) == 200.0f &&
-              s_cast_i32_f64(-7) == -7.0 && s_cast_i32_i64(-9) == -9 &&
-              s_cast_bool_i32(1) == 1,
+    check(s_cast_bool_f32(1) == 1.0f && s_cast_bool_i64(1) == 1 &&
+              s_cast_bool_i32(0) == 0 && s_cast_bool_f64(1) == 1.0 &&
+              s_cast_i32_f32(200) == 200.0f && s_cast_i32_f64(-7) == -7.0 &&
+              s_cast_i32_i64(-9) == -9 && s_cast_bool_i32(1) == 1,
           "from bool and i32");
     // 65519 is the last that is no infinity in f16; 257 and 259 lie halfway in bf16; f64 goes by way
     // of f32, which makes a middle of what is just above one.
@@ -490,8 +491,9 @@ static void test_casts(void) {
               s_cast_i32_bf16(257) == 256.0f && s_cast_i32_bf16(259) == 260.0f &&
               s_cast_i64_bf16(INT64_MAX) == 9223372036854775808.0f,
           "integers -> halves");
-    check(s_cast_f64_f16(1 + 0x1p-11 + 0x1p-40) == 1.0f && s_cast_f64_f16(1e300) == INFINITY &&
-              s_cast_f64_f16(0x1p-25) == 0.0f && s_cast_f64_f16(0x1.8p-25) == 0x1p-24f &&
+    check(s_cast_f64_f16(1 + 0x1p-11 + 0x1p-40) == 1.0f &&
+              s_cast_f64_f16(1e300) == INFINITY && s_cast_f64_f16(0x1p-25) == 0.0f &&
+              s_cast_f64_f16(0x1.8p-25) == 0x1p-24f &&
               s_cast_f64_bf16(1 + 0x1.8p-8) == 1 + 0x1p-7f && isnan(s_cast_f64_bf16(NAN)) &&
               s_cast_f64_bf16(3.4e38) == INFINITY,
           "f64 -> halves");
@@ -586,8 +588,10 @@ typedef struct half_form {
         P##st_f32(to, P##cast_f32_##T(P##ld_f32(from)));                                   \
     }
 #define HALF_ROW(P, LANES, T, NAME)                                                        \
-    {NAME " " #T,      LANES,        {half_digits_##T, half_lowest_##T}, P##T##_load,      \
-     P##T##_load_part, P##T##_store, P##T##_store_part,                  P##T##_cast}
+    {                                                                                      \
+        NAME " " #T, LANES, {half_digits_##T, half_lowest_##T}, P##T##_load,               \
+            P##T##_load_part, P##T##_store, P##T##_store_part, P##T##_cast                 \
+    }
 enum { half_digits_f16 = 10, half_lowest_f16 = -14 };
 enum { half_digits_bf16 = 7, half_lowest_bf16 = -126 };
 
@@ -634,7 +638,8 @@ static void test_half_loads(const half_form *f) {
         }
         f->load_part(out, in, f->lanes - 1);
         for (int i = 0; i < f->lanes; i++)
-            part &= same32(out[i], i < f->lanes - 1 ? (float)half_value(f->format, in[i]) : 0);
+            part &=
+                same32(out[i], i < f->lanes - 1 ? (float)half_value(f->format, in[i]) : 0);
     }
     snprintf(what, sizeof what, "%s to f32: all values", f->name);
     check(ok, what);
@@ -656,7 +661,8 @@ static void test_half_stores(const half_form *f) {
             uint16_t want = half_nearest(f->format, (double)in[i]);
             if (!half_same(f->format, out[i], want) && ok)
                 ok = 0, printf("  %.9g: %04x, not %04x\n", in[i], out[i], want);
-            part_ok &= i < f->lanes - 1 ? half_same(f->format, part[i], want) : part[i] == 0x5a5a;
+            part_ok &=
+                i < f->lanes - 1 ? half_same(f->format, part[i], want) : part[i] == 0x5a5a;
             cast_ok &= same32(cast[i], (float)half_value(f->format, want));
         }
     }
@@ -675,14 +681,21 @@ static void test_halves(const half_form *f, size_t n) {
 // The reference itself, at values that are known by heart.
 static void test_half_reference(void) {
     check(half_value(half_f16, 0x3c00) == 1 && half_value(half_f16, 0x7bff) == 65504 &&
-              half_value(half_f16, 0x8001) == -0x1p-24 && half_value(half_f16, 0x0400) == 0x1p-14 &&
-              half_value(half_bf16, 0x3f80) == 1 && half_value(half_bf16, 0x0001) == 0x1p-133 &&
-              half_value(half_bf16, 0x7f7f) == 0x1.fep127 && isinf(half_value(half_bf16, 0xff80)),
+              half_value(half_f16, 0x8001) == -0x1p-24 &&
+              half_value(half_f16, 0x0400) == 0x1p-14 &&
+              half_value(half_bf16, 0x3f80) == 1 &&
+              half_value(half_bf16, 0x0001) == 0x1p-133 &&
+              half_value(half_bf16, 0x7f7f) == 0x1.fep127 &&
+              isinf(half_value(half_bf16, 0xff80)),
           "values of halves");
-    check(half_nearest(half_f16, 65519.99) == 0x7bff && half_nearest(half_f16, 65520) == 0x7c00 &&
-              half_nearest(half_f16, 2049) == 0x6800 && half_nearest(half_f16, 2051) == 0x6802 &&
-              half_nearest(half_f16, -0x1p-25) == 0x8000 && half_nearest(half_f16, 1e9) == 0x7c00 &&
-              half_nearest(half_bf16, 257) == 0x4380 && half_nearest(half_bf16, 259) == 0x4382 &&
+    check(half_nearest(half_f16, 65519.99) == 0x7bff &&
+              half_nearest(half_f16, 65520) == 0x7c00 &&
+              half_nearest(half_f16, 2049) == 0x6800 &&
+              half_nearest(half_f16, 2051) == 0x6802 &&
+              half_nearest(half_f16, -0x1p-25) == 0x8000 &&
+              half_nearest(half_f16, 1e9) == 0x7c00 &&
+              half_nearest(half_bf16, 257) == 0x4380 &&
+              half_nearest(half_bf16, 259) == 0x4382 &&
               half_nearest(half_bf16, -1e300) == 0xff80,
           "the nearest half");
 }
