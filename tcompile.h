@@ -1892,7 +1892,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbf4749c9046c6a2eu
+#define TC__BUILD_ID 0xd1699361d20b846fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -22209,7 +22209,8 @@ static const char *const tc__text_cpu_math[] = {
     "TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {",
     "    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;",
     "    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;",
-    "    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;",
+    "    TC_U32 v = (TC_U32)a;",
+    "    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);",
     "    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);",
     "    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);",
     "    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);",
@@ -27116,7 +27117,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
@@ -31412,7 +31414,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
@@ -35399,7 +35402,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
