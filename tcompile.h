@@ -35,7 +35,7 @@
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
+//     or a vendor library. GPUs and gradients come in tcompile_cuda.h and later versions.
 //
 // OPTIONS, each a macro before the include that has the implementation
 //     TCOMPILE_STATIC      public functions are static to that file
@@ -225,8 +225,9 @@ typedef enum tc_dtype {
 // - A null operand gives null. A mistake gives null too, and sets the context's error
 //   (TC_E_...) unless one is set already: check once, where results are read.
 // - Dimensions count from 0, or from -1 backwards. Sizes follow NumPy's broadcasting and
-//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one; a scalar only
-//   raises the category. Shapes are written [N, C]; x[..., K] means any leading dimensions.
+//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
+//   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
+//   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
@@ -328,8 +329,8 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 // Writing to it is TC_E_ARG.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
-// Reads a NumPy .npy file: version 1 to 3, bool u8 i32 i64 f32 f64, little-endian; Fortran
-// order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
+// Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'
+// there. Fortran order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
@@ -355,7 +356,8 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
 TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dtype,
                           const char *file, int line);
 // Random numbers by Philox4x32-10: element i of the n-th draw since tc_manual_seed depends
-// on seed, n and i alone. dtype f32 or f64 (TC_E_DTYPE). Uniform over [0, 1).
+// on seed, n and i alone. dtype a float (TC_E_DTYPE); halves are made of those of f32.
+// Uniform over [0, 1).
 TCDEF tc_tensor tc_rand_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                            int line);
 // Standard normal.
@@ -1892,7 +1894,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x404a3243d23d55a8u
+#define TC__BUILD_ID 0x1fb19f33c247dcccu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9217,24 +9219,25 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
 // Attribute `kind` of RANDOM.
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
 
-static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype);
+static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype);
 
 // A uniform number is cut to the bits of its dtype: rounded, it could be 1.
-static tc_tensor tc__random_half(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+static tc_tensor tc__random_half(tc__api *f, int kind, const tc_dims *d, int dtype) {
     const char *file = f->file;
     int line = f->line;
     double parts = dtype == TC_F16 ? 2048 : 256;
+    tc__api_scope(f);
     tc_tensor u = tc__random(f, kind, d, TC_F32);
     if (kind == TC__DRAW_UNIFORM) {
         u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
         u = tc_mul_s_at(u, 1 / parts, file, line);
     }
-    return tc__cast(f, u, dtype);
+    return tc__leave(f, tc__cast(f, u, dtype));
 }
 
 // Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
 // recorder's position, which moves on afterwards.
-static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
     tc__recorder *r = tc__recorder_of(f->c);
     int64_t attr[2];
     if (!tc__dtype_check(f, dtype)) return tc__null();
@@ -12472,11 +12475,16 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
-// The result of an op that computes, rounded if eager code would: a half is f32 in registers.
+// A half, which is f32 in registers, as memory would hold it.
+static tc__node *tc__make_rounding(tc__graph *g, tc__node *n) {
+    int64_t to = n ? n->dtype : 0;
+    if (!n || !tc__is_half(n->dtype)) return n;
+    return tc__make1_as(g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
+}
+
+// The result of an op that computes, rounded if it is to be as eager code would.
 static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
-    if (!n || !b->round_each_op || !tc__is_half(n->dtype)) return n;
-    int64_t to = n->dtype;
-    return tc__make1_as(b->g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
+    return b->round_each_op ? tc__make_rounding(b->g, n) : n;
 }
 
 static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
@@ -12519,8 +12527,9 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_EFFECT: break;
     }
     if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
-        return tc__make_expand(b->g, tc__make_scalar(b, s, s->meta.dtype), s->meta.rank,
-                               s->meta.dims);
+        return tc__make_expand(
+            b->g, tc__make_rounding(b->g, tc__make_scalar(b, s, s->meta.dtype)),
+            s->meta.rank, s->meta.dims);
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;
@@ -21241,8 +21250,7 @@ static const char *const tc__text_cpu_math[] = {
     "// include-many: see the instantiations in exec/interp_isa.c",
     "// Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one",
     "// of them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what",
-    "// stands before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes,",
-    "// TC_MATH_64 0 what takes or returns 64-bit lanes.",
+    "// stands before a function for rare inputs; TC_MATH_64 0 leaves out what takes or returns 64-bit lanes.",
     "//",
     "// Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and",
     "// none in f64; no conversion to an integer of a value that may be out of range (the integer",
@@ -21255,9 +21263,6 @@ static const char *const tc__text_cpu_math[] = {
     "",
     "#ifndef TC_FN_COLD",
     "#define TC_FN_COLD TC_FN",
-    "#endif",
-    "#ifndef TC_MATH_32",
-    "#define TC_MATH_32 1",
     "#endif",
     "#ifndef TC_MATH_64",
     "#define TC_MATH_64 1",
@@ -21279,8 +21284,6 @@ static const char *const tc__text_cpu_math[] = {
     "#define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))",
     "// x without its low 27 bits, so that products of two such values are exact.",
     "#define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)",
-    "",
-    "#if TC_MATH_32",
     "",
     "// fn: floor_f32",
     "TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x) {",
@@ -22258,7 +22261,8 @@ static const char *const tc__text_cpu_math[] = {
     "TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {",
     "    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;",
     "    TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;",
-    "    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;",
+    "    TC_U32 v = (TC_U32)a;",
+    "    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);",
     "    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);",
     "    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);",
     "    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);",
@@ -22386,7 +22390,6 @@ static const char *const tc__text_cpu_math[] = {
     "    y = TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));",
     "    return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;",
     "}",
-    "#endif",
     "",
     "#if TC_MATH_64",
     "",
@@ -24315,16 +24318,24 @@ static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
         tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
 }
 
-// What stands around an element of memory, read or written.
+// What stands around an element of memory, read or written: braces do not narrow an int.
 static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
-    static const char *const words[2][2] = {{"tc_of_f16(", "tc_bits_f16("},
-                                            {"tc_of_bf16(", "tc_bits_bf16("}};
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
-    return tc__is_half(dtype) ? words[dtype == TC_BF16][store] : "";
+    static const char *const words[TC_DTYPE_COUNT][2] = {
+        {"", "tc_u8("},                   // bool
+        {"", "tc_u8("},                   // u8
+        {"", "tc_i8("},                   // i8
+        {"", "tc_i16("},                  // i16
+        {"", ""},                         // i32
+        {"", ""},                         // i64
+        {"tc_of_f16(", "tc_bits_f16("},   // f16
+        {"tc_of_bf16(", "tc_bits_bf16("}, // bf16
+        {"", ""},                         // f32
+        {"", ""}};                        // f64
+    return words[p->g->buffer.at[n->attr[0]].dtype][store];
 }
 
-static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n) {
-    return tc__is_half(p->g->buffer.at[n->attr[0]].dtype) ? ")" : "";
+static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
+    return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
@@ -24356,7 +24367,7 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     if (tc__cuda_is_turned(p->g, n) && p->turned) {
         tc__put(p->out, "%stile%u[x", tc__cuda_wrap(p, n, 0), n->id);
         if (p->copies > 1) tc__put(p->out, " + %d", copy);
-        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n));
+        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n, 0));
         return;
     }
     if (guarded) {
@@ -24365,7 +24376,7 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     }
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
     tc__cuda_element(p, n);
-    tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
+    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 0));
     if (guarded) {
         tc__value fill;
         memcpy(&fill, &n->attr[2], sizeof fill);
@@ -24421,7 +24432,7 @@ static void tc__cuda_load_held(tc__printer *p, const tc__node *n) {
         tc__put_let(p, n, i);
         tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
         tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n));
+        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n, 0));
     }
 }
 
@@ -24441,7 +24452,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         for (int i = 0; i < copies; i++) {
             tc__put_let(p, n, i);
             tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
-                    tc__cuda_wrapped(p, n));
+                    tc__cuda_wrapped(p, n, 0));
         }
         return;
     }
@@ -24469,7 +24480,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         for (int i = 0; i < copies; i++) {
             tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
             tc__put_value(p, n->in[0], i);
-            tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
+            tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
         }
         tc__put(p->out, "};\n");
         return;
@@ -24481,7 +24492,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_element(p, n);
         tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
         tc__put_value(p, n->in[0], i);
-        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n));
+        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
     }
     p->shift = 0;
 }
@@ -26140,8 +26151,7 @@ TC_FN int32_t TC_N(lanes)(int n) { return n > 0; }
 // include-many: see the instantiations in exec/interp_isa.c
 // Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one
 // of them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what
-// stands before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes,
-// TC_MATH_64 0 what takes or returns 64-bit lanes.
+// stands before a function for rare inputs; TC_MATH_64 0 leaves out what takes or returns 64-bit lanes.
 //
 // Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and
 // none in f64; no conversion to an integer of a value that may be out of range (the integer
@@ -26154,9 +26164,6 @@ TC_FN int32_t TC_N(lanes)(int n) { return n > 0; }
 
 #ifndef TC_FN_COLD
 #define TC_FN_COLD TC_FN
-#endif
-#ifndef TC_MATH_32
-#define TC_MATH_32 1
 #endif
 #ifndef TC_MATH_64
 #define TC_MATH_64 1
@@ -26178,8 +26185,6 @@ TC_FN int32_t TC_N(lanes)(int n) { return n > 0; }
 #define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
 // x without its low 27 bits, so that products of two such values are exact.
 #define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
-
-#if TC_MATH_32
 
 // fn: floor_f32
 TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x) {
@@ -27157,7 +27162,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
@@ -27285,7 +27291,6 @@ TC_FN TC_F32 TC_N(normal_f32)(TC_U32 w0, TC_U32 w1) {
     y = TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
     return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 }
-#endif
 
 #if TC_MATH_64
 
@@ -30436,8 +30441,7 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 // include-many: see the instantiations in exec/interp_isa.c
 // Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one
 // of them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what
-// stands before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes,
-// TC_MATH_64 0 what takes or returns 64-bit lanes.
+// stands before a function for rare inputs; TC_MATH_64 0 leaves out what takes or returns 64-bit lanes.
 //
 // Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and
 // none in f64; no conversion to an integer of a value that may be out of range (the integer
@@ -30450,9 +30454,6 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 
 #ifndef TC_FN_COLD
 #define TC_FN_COLD TC_FN
-#endif
-#ifndef TC_MATH_32
-#define TC_MATH_32 1
 #endif
 #ifndef TC_MATH_64
 #define TC_MATH_64 1
@@ -30474,8 +30475,6 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 #define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
 // x without its low 27 bits, so that products of two such values are exact.
 #define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
-
-#if TC_MATH_32
 
 // fn: floor_f32
 TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x) {
@@ -31453,7 +31452,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
@@ -31581,7 +31581,6 @@ TC_FN TC_F32 TC_N(normal_f32)(TC_U32 w0, TC_U32 w1) {
     y = TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
     return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 }
-#endif
 
 #if TC_MATH_64
 
@@ -34423,8 +34422,7 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 // include-many: see the instantiations in exec/interp_isa.c
 // Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one
 // of them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what
-// stands before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes,
-// TC_MATH_64 0 what takes or returns 64-bit lanes.
+// stands before a function for rare inputs; TC_MATH_64 0 leaves out what takes or returns 64-bit lanes.
 //
 // Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and
 // none in f64; no conversion to an integer of a value that may be out of range (the integer
@@ -34437,9 +34435,6 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 
 #ifndef TC_FN_COLD
 #define TC_FN_COLD TC_FN
-#endif
-#ifndef TC_MATH_32
-#define TC_MATH_32 1
 #endif
 #ifndef TC_MATH_64
 #define TC_MATH_64 1
@@ -34461,8 +34456,6 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
 #define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
 // x without its low 27 bits, so that products of two such values are exact.
 #define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
-
-#if TC_MATH_32
 
 // fn: floor_f32
 TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x) {
@@ -35440,7 +35433,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
@@ -35568,7 +35562,6 @@ TC_FN TC_F32 TC_N(normal_f32)(TC_U32 w0, TC_U32 w1) {
     y = TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
     return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 }
-#endif
 
 #if TC_MATH_64
 
@@ -50348,7 +50341,8 @@ static int tc__npy_fortran(tc__npy_reader *r, tc__npy *out) {
            tc__npy_fail(r, TC_E_FORMAT, "fortran_order is neither True nor False");
 }
 
-// "<f4" and "|b1" by the table of dtypes; for single bytes the order mark does not matter.
+// "<f4" and "|b1" by the table of dtypes; for single bytes the order mark does not matter. NumPy has
+// no bf16: it is two bytes of no type, as ml_dtypes writes it.
 static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
     char *s = out->descr;
     tc__npy_blank(r);
@@ -50367,8 +50361,8 @@ static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
         return 1;
     }
     return tc__npy_fail(r, TC_E_UNSUPPORTED,
-                        "elements of another type; convert to bool, uint8, int32, "
-                        "int64, float32 or float64 in NumPy");
+                        "elements of another type; convert to bool, uint8, int8, int16, "
+                        "int32, int64, float16, float32 or float64 in NumPy");
 }
 
 typedef struct tc__npy_key {

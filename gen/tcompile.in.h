@@ -34,7 +34,7 @@
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs, gradients and half types come in tcompile_cuda.h and later versions.
+//     or a vendor library. GPUs and gradients come in tcompile_cuda.h and later versions.
 //
 // OPTIONS, each a macro before the include that has the implementation
 //     TCOMPILE_STATIC      public functions are static to that file

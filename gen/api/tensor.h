@@ -8,8 +8,9 @@
 // - A null operand gives null. A mistake gives null too, and sets the context's error
 //   (TC_E_...) unless one is set already: check once, where results are read.
 // - Dimensions count from 0, or from -1 backwards. Sizes follow NumPy's broadcasting and
-//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one; a scalar only
-//   raises the category. Shapes are written [N, C]; x[..., K] means any leading dimensions.
+//   dtypes PyTorch's promotion: bool < integers < floats, then the wider one (f16 with bf16
+//   gives f32, u8 with i8 i16); a scalar only raises the category. f16 and bf16 are computed as
+//   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
@@ -111,8 +112,8 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 // Writing to it is TC_E_ARG.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
-// Reads a NumPy .npy file: version 1 to 3, bool u8 i32 i64 f32 f64, little-endian; Fortran
-// order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
+// Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'
+// there. Fortran order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
@@ -138,7 +139,8 @@ TCDEF tc_tensor tc_arange_at(tc_ctx *tc, double start, double end, double step,
 TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dtype,
                           const char *file, int line);
 // Random numbers by Philox4x32-10: element i of the n-th draw since tc_manual_seed depends
-// on seed, n and i alone. dtype f32 or f64 (TC_E_DTYPE). Uniform over [0, 1).
+// on seed, n and i alone. dtype a float (TC_E_DTYPE); halves are made of those of f32.
+// Uniform over [0, 1).
 TCDEF tc_tensor tc_rand_at(tc_ctx *tc, tc_dims dims, tc_dtype dtype, const char *file,
                            int line);
 // Standard normal.

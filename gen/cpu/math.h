@@ -1,8 +1,7 @@
 // include-many: see the instantiations in exec/interp_isa.c
 // Elementary functions over the macros of cpu/scalar.h or cpu/vector.h, included after one
 // of them (and once more after the other: TC_N keeps the names apart). TC_FN_COLD is what
-// stands before a function for rare inputs; TC_MATH_32 0 leaves out the 32-bit classes,
-// TC_MATH_64 0 what takes or returns 64-bit lanes.
+// stands before a function for rare inputs; TC_MATH_64 0 leaves out what takes or returns 64-bit lanes.
 //
 // Rules: the same bits in every form. No libm; an FMA only where TC_FMA_f32 says so and
 // none in f64; no conversion to an integer of a value that may be out of range (the integer
@@ -15,9 +14,6 @@
 
 #ifndef TC_FN_COLD
 #define TC_FN_COLD TC_FN
-#endif
-#ifndef TC_MATH_32
-#define TC_MATH_32 1
 #endif
 #ifndef TC_MATH_64
 #define TC_MATH_64 1
@@ -39,8 +35,6 @@
 #define TC_FLIP_f64(x, s) TC_FROM_BITS_f64(TC_BITS_f64(x) ^ (s))
 // x without its low 27 bits, so that products of two such values are exact.
 #define TC_TOP_f64(x) TC_FROM_BITS_f64(TC_BITS_f64(x) & -0x8000000)
-
-#if TC_MATH_32
 
 // fn: floor_f32
 TC_FN TC_F32 TC_N(floor_f32)(TC_F32 x) {
@@ -1018,7 +1012,8 @@ TC_FN TC_F32 TC_N(of_bf16)(TC_I32 b) { return TC_FROM_BITS_f32((TC_I32)((TC_U32)
 TC_FN TC_I32 TC_N(bits_f16)(TC_F32 x) {
     TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
     TC_F32 small = TC_FROM_BITS_f32(a) + 0.5f;
-    TC_I32 y = (a - 0x38000000 + 0xfff + ((a >> 13) & 1)) >> 13;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffu + ((v >> 13) & 1u)) >> 13);
     TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x477fffff);
     y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x3f000000, y);
     y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c00), y);
@@ -1146,7 +1141,6 @@ TC_FN TC_F32 TC_N(normal_f32)(TC_U32 w0, TC_U32 w1) {
     y = TC_FLIP_f32(y, (TC_I32)((((TC_U32)q + 1u) & 2u) << 30));
     return TC_SQRT_f32(TC_N(log_f32)(u) * -2.0f) * y;
 }
-#endif
 
 #if TC_MATH_64
 

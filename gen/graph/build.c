@@ -398,11 +398,16 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
-// The result of an op that computes, rounded if eager code would: a half is f32 in registers.
+// A half, which is f32 in registers, as memory would hold it.
+static tc__node *tc__make_rounding(tc__graph *g, tc__node *n) {
+    int64_t to = n ? n->dtype : 0;
+    if (!n || !tc__is_half(n->dtype)) return n;
+    return tc__make1_as(g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
+}
+
+// The result of an op that computes, rounded if it is to be as eager code would.
 static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
-    if (!n || !b->round_each_op || !tc__is_half(n->dtype)) return n;
-    int64_t to = n->dtype;
-    return tc__make1_as(b->g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
+    return b->round_each_op ? tc__make_rounding(b->g, n) : n;
 }
 
 static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
@@ -445,8 +450,9 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_EFFECT: break;
     }
     if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
-        return tc__make_expand(b->g, tc__make_scalar(b, s, s->meta.dtype), s->meta.rank,
-                               s->meta.dims);
+        return tc__make_expand(
+            b->g, tc__make_rounding(b->g, tc__make_scalar(b, s, s->meta.dtype)),
+            s->meta.rank, s->meta.dims);
     if (tc__ops[s->op].kind == TC__KIND_REDUCE)
         return tc__make_reduce(b->g, s, tc__step_operand(b, s, 0));
     int cast = s->op == TC_OP_CAT || s->op == TC_OP_MATMUL;

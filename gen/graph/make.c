@@ -651,24 +651,25 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
 // Attribute `kind` of RANDOM.
 enum { TC__DRAW_UNIFORM, TC__DRAW_NORMAL };
 
-static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype);
+static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype);
 
 // A uniform number is cut to the bits of its dtype: rounded, it could be 1.
-static tc_tensor tc__random_half(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+static tc_tensor tc__random_half(tc__api *f, int kind, const tc_dims *d, int dtype) {
     const char *file = f->file;
     int line = f->line;
     double parts = dtype == TC_F16 ? 2048 : 256;
+    tc__api_scope(f);
     tc_tensor u = tc__random(f, kind, d, TC_F32);
     if (kind == TC__DRAW_UNIFORM) {
         u = tc_floor_at(tc_mul_s_at(u, parts, file, line), file, line);
         u = tc_mul_s_at(u, 1 / parts, file, line);
     }
-    return tc__cast(f, u, dtype);
+    return tc__leave(f, tc__cast(f, u, dtype));
 }
 
 // Attribute `draw` counts from the begin of the visit; an eager draw is 0 and uses the
 // recorder's position, which moves on afterwards.
-static tc_tensor tc__random(const tc__api *f, int kind, const tc_dims *d, int dtype) {
+static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
     tc__recorder *r = tc__recorder_of(f->c);
     int64_t attr[2];
     if (!tc__dtype_check(f, dtype)) return tc__null();

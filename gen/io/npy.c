@@ -103,7 +103,8 @@ static int tc__npy_fortran(tc__npy_reader *r, tc__npy *out) {
            tc__npy_fail(r, TC_E_FORMAT, "fortran_order is neither True nor False");
 }
 
-// "<f4" and "|b1" by the table of dtypes; for single bytes the order mark does not matter.
+// "<f4" and "|b1" by the table of dtypes; for single bytes the order mark does not matter. NumPy has
+// no bf16: it is two bytes of no type, as ml_dtypes writes it.
 static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
     char *s = out->descr;
     tc__npy_blank(r);
@@ -122,8 +123,8 @@ static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
         return 1;
     }
     return tc__npy_fail(r, TC_E_UNSUPPORTED,
-                        "elements of another type; convert to bool, uint8, int32, "
-                        "int64, float32 or float64 in NumPy");
+                        "elements of another type; convert to bool, uint8, int8, int16, "
+                        "int32, int64, float16, float32 or float64 in NumPy");
 }
 
 typedef struct tc__npy_key {

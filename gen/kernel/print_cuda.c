@@ -18,16 +18,24 @@ static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
         tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
 }
 
-// What stands around an element of memory, read or written.
+// What stands around an element of memory, read or written: braces do not narrow an int.
 static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
-    static const char *const words[2][2] = {{"tc_of_f16(", "tc_bits_f16("},
-                                            {"tc_of_bf16(", "tc_bits_bf16("}};
-    int dtype = p->g->buffer.at[n->attr[0]].dtype;
-    return tc__is_half(dtype) ? words[dtype == TC_BF16][store] : "";
+    static const char *const words[TC_DTYPE_COUNT][2] = {
+        {"", "tc_u8("},                   // bool
+        {"", "tc_u8("},                   // u8
+        {"", "tc_i8("},                   // i8
+        {"", "tc_i16("},                  // i16
+        {"", ""},                         // i32
+        {"", ""},                         // i64
+        {"tc_of_f16(", "tc_bits_f16("},   // f16
+        {"tc_of_bf16(", "tc_bits_bf16("}, // bf16
+        {"", ""},                         // f32
+        {"", ""}};                        // f64
+    return words[p->g->buffer.at[n->attr[0]].dtype][store];
 }
 
-static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n) {
-    return tc__is_half(p->g->buffer.at[n->attr[0]].dtype) ? ")" : "";
+static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
+    return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
@@ -59,7 +67,7 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     if (tc__cuda_is_turned(p->g, n) && p->turned) {
         tc__put(p->out, "%stile%u[x", tc__cuda_wrap(p, n, 0), n->id);
         if (p->copies > 1) tc__put(p->out, " + %d", copy);
-        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n));
+        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n, 0));
         return;
     }
     if (guarded) {
@@ -68,7 +76,7 @@ static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
     }
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
     tc__cuda_element(p, n);
-    tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
+    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 0));
     if (guarded) {
         tc__value fill;
         memcpy(&fill, &n->attr[2], sizeof fill);
@@ -124,7 +132,7 @@ static void tc__cuda_load_held(tc__printer *p, const tc__node *n) {
         tc__put_let(p, n, i);
         tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
         tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n));
+        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n, 0));
     }
 }
 
@@ -144,7 +152,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         for (int i = 0; i < copies; i++) {
             tc__put_let(p, n, i);
             tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
-                    tc__cuda_wrapped(p, n));
+                    tc__cuda_wrapped(p, n, 0));
         }
         return;
     }
@@ -172,7 +180,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         for (int i = 0; i < copies; i++) {
             tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
             tc__put_value(p, n->in[0], i);
-            tc__put(p->out, "%s", tc__cuda_wrapped(p, n));
+            tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
         }
         tc__put(p->out, "};\n");
         return;
@@ -184,7 +192,7 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_element(p, n);
         tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
         tc__put_value(p, n->in[0], i);
-        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n));
+        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
     }
     p->shift = 0;
 }

@@ -230,6 +230,11 @@ CASE(dtype_shift) { return tc_bitwise_left_shift(tc_gt_s(w->a, 0), tc_gt_s(w->a,
 CASE(dtype_bool) { return tc_add(tc_isnan(w->a), tc_isnan(w->a)); }
 CASE(dtype_where) { return tc_where(w->a, w->a, w->a); }
 CASE(dtype_index) { return tc_take(w->a, w->a, 0); }
+CASE(dtype_index_narrow) { return tc_take(w->a, tc_cast(w->i, TC_I16), 0); }
+CASE(dtype_bits_half) {
+    tc_tensor h = tc_cast(w->a, TC_BF16);
+    return tc_bitwise_and(h, h);
+}
 CASE(dtype_number) { return tc_full(w->tc, TC_DIMS(2), 1, (tc_dtype)77); }
 CASE(dtype_random) { return tc_randn(w->tc, TC_DIMS(2), TC_I32); }
 CASE(dtype_in_place) { return tc_mul_s_(w->i, 0.5); }
@@ -525,6 +530,8 @@ static const struct {
     ROW(DTYPE, dtype_index, "take|f32", 0),
     ROW(DTYPE, dtype_number, "full|77", 0),
     ROW(DTYPE, dtype_random, "randn|i32", 0),
+    ROW(DTYPE, dtype_index_narrow, "take|i32 or i64|i16", 0),
+    ROW(DTYPE, dtype_bits_half, "bitwise_and|bf16", 0),
     ROW(DTYPE, dtype_in_place, "mul_s_|i64|f32", 0),
     ROW(SHAPE, shape_matmul, "matmul|[3, 4]|[2, 5]|4 != 2", 0),
     ROW(SHAPE, shape_linear, "linear|[3, 4]|[2, 5]", 0),
@@ -599,7 +606,7 @@ static const struct {
     ROW(IO, io_save, "save_npy|/nonexistent/folder/x.npy", EAGER_ONLY),
     ROW(FORMAT, format_magic, "magic", 0),
     ROW(FORMAT, format_short, "short", 0),
-    ROW(UNSUPPORTED, unsupported_dtype, "load_npy|complex|convert", 0),
+    ROW(UNSUPPORTED, unsupported_dtype, "load_npy|complex|convert to|int8|float16", 0),
 };
 
 // Rows that no public call can reach, and why.

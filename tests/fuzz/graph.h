@@ -91,7 +91,7 @@ static int random_dtype(rng *g) {
     static const int often[] = {TC_F32, TC_F32, TC_F32, TC_F32,  TC_F64, TC_I32,
                                 TC_I64, TC_U8,  TC_I8,  TC_BOOL, TC_F32, TC_I32,
                                 TC_F64, TC_I16, TC_F16, TC_BF16};
-    return often[below(g, COUNT(often) - (HALVES ? 0 : 2))];
+    return often[below(g, COUNT(often))];
 }
 
 static void random_input(program *p, rng *g, const int64_t *pool, int number) {
@@ -202,46 +202,12 @@ static double input_element(const program *p, int number, int execution, int64_t
     return h % 29 == 0 ? 0.0 : (u - 0.5) * 4;
 }
 
-static double power_of_2(int n) {
-    double r = 1;
-    for (; n > 0; n--) r *= 2;
-    for (; n < 0; n++) r /= 2;
-    return r;
-}
-
-// Bits of a half behind its point, and the exponent of its least normal number.
-static int half_digits(int dtype) { return dtype == TC_F16 ? 10 : 7; }
-static int half_lowest(int dtype) { return dtype == TC_F16 ? -14 : -126; }
-
-// The bits of the half at or next below |x|, with the sign of x; infinity above the largest.
-static uint16_t half_of(int dtype, double x) {
-    int digits = half_digits(dtype), e = half_lowest(dtype), top = (1 << (15 - digits)) - 1;
-    double a = x < 0 ? -x : x, inf = INFINITY;
-    uint32_t sign = (x < 0 || (x == 0 && 1 / x < 0)) ? 0x8000u : 0, infinite;
-    infinite = (uint32_t)top << digits;
-    if (x != x) return (uint16_t)(infinite | 1u << (digits - 1));
-    if (a == inf || a >= power_of_2(2 - half_lowest(dtype)))
-        return (uint16_t)(sign | infinite);
-    while (a >= power_of_2(e + 1)) e++;
-    uint32_t units =
-        (uint32_t)(a / power_of_2(e - digits)); // with its leading bit if normal
-    return (uint16_t)(sign | (((uint32_t)(e - half_lowest(dtype)) << digits) + units));
-}
-
-static double half_value(int dtype, uint16_t h) {
-    int digits = half_digits(dtype), top = (1 << (15 - digits)) - 1;
-    int e = h >> digits & top, m = h & ((1 << digits) - 1);
-    double x =
-        e ? (m + power_of_2(digits)) * power_of_2(half_lowest(dtype) + e - 1 - digits)
-          : m * power_of_2(half_lowest(dtype) - digits);
-    if (e == top) x = m ? (double)NAN : (double)INFINITY;
-    return h >> 15 ? -x : x;
-}
+static half_format format_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
 
 static void store(void *at, int dtype, int64_t i, double x) {
     switch (dtype) {
     case TC_F16:
-    case TC_BF16: ((uint16_t *)at)[i] = half_of(dtype, x); break;
+    case TC_BF16: ((uint16_t *)at)[i] = half_nearest(format_of(dtype), x); break;
     case TC_I16: ((int16_t *)at)[i] = (int16_t)x; break;
     case TC_I8: ((int8_t *)at)[i] = (int8_t)x; break;
     case TC_F64: ((double *)at)[i] = x; break;
@@ -264,7 +230,7 @@ static double fetch(const void *at, int dtype, int64_t i) {
     uint16_t h;
     switch (dtype) {
     case TC_F16:
-    case TC_BF16: return memcpy(&h, p, sizeof h), half_value(dtype, h);
+    case TC_BF16: return memcpy(&h, p, sizeof h), half_value(format_of(dtype), h);
     case TC_I16: return memcpy(&s, p, sizeof s), (double)s;
     case TC_I8: return (double)(*p > 127 ? *p - 256 : *p);
     case TC_F64: return memcpy(&d, p, sizeof d), d;
@@ -778,7 +744,7 @@ static int do_source(graph *g, const ins *s, int a) {
     static const int dtypes[] = {TC_F32, TC_I32, TC_F64, TC_I64, TC_U8,
                                  TC_I8,  TC_I16, TC_F16, TC_BF16};
     o.d = g->v[a].d;
-    o.a[0] = dtypes[s->r[0] % (HALVES ? 9 : 7)];
+    o.a[0] = dtypes[s->r[0] % COUNT(dtypes)];
     if (s->op == C_FULL) o.s[0] = (double)(s->r[1] % 7);
     if (s->op == C_ARANGE)
         o.s[0] = (double)(s->r[1] % 7), o.s[1] = (double)(1 + s->r[2] % 3),
@@ -799,7 +765,6 @@ static int do_custom(graph *g, const ins *s, int a) {
 
 static int do_cast(graph *g, const ins *s, int a) {
     int to = (int)(s->r[0] % TC_DTYPE_COUNT);
-    if (is_half(to) && !HALVES) to = TC_F32;
     return cast(g, a, to);
 }
 
@@ -925,7 +890,10 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
         g->v[i].input = i, g->external[i] = 1, g->slot[i] = i;
         g->v[i].view_ok = p->input[i].layout != EXPANDED;
     }
-    if (f) fprintf(f, "    if (region) tc_trace_begin(tc, \"fuzz\");\n");
+    if (f)
+        fprintf(f, "    tc_options options = tc_options_default();\n"
+                   "    options.round_each_op = 1;\n"
+                   "    if (region) tc_trace_begin_with(tc, \"fuzz\", &options);\n");
     for (int i = 0; i < p->n; i++) {
         const ins *s = &p->ins[i];
         int a = g->slot[s->in[0]], b = g->slot[s->in[1]], c = g->slot[s->in[2]];

@@ -254,10 +254,6 @@ static const char *const dtype_names[TC_DTYPE_COUNT] = {
     "TC_BOOL", "TC_U8",  "TC_I8",   "TC_I16", "TC_I32",
     "TC_I64",  "TC_F16", "TC_BF16", "TC_F32", "TC_F64"};
 
-// f16 and bf16 are rounded where they are stored, which regions do less often than eager code: 1
-// where every run rounds each op.
-enum { HALVES = 0 };
-
 static int is_half(int dtype) { return dtype == TC_F16 || dtype == TC_BF16; }
 
 // What a run gave: values read at graph breaks, then those read at its end.

@@ -25,6 +25,25 @@ static void run_softmax(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Halves in memory, f32 in registers: rounded once, where the result is stored.
+static void run_softmax_bf16(tc_ctx *c) {
+    tc_tensor x = tc_cast(random_of(c, TC_DIMS(64, 768)), TC_BF16);
+    tc_trace_begin(c, "golden");
+    tc_softmax(x, -1);
+    tc_trace_end(c);
+}
+
+// Weights of eight bits scaled by f16, and what was rounded away as i16: each its own memory type.
+static void run_narrow(tc_ctx *c) {
+    tc_tensor w = tc_cast(tc_mul_s(random_of(c, TC_DIMS(64, 768)), 40), TC_I8);
+    tc_tensor scale = tc_cast(random_of(c, TC_DIMS(64, 1)), TC_F16);
+    tc_trace_begin(c, "golden");
+    tc_tensor y = tc_mul(tc_cast(w, TC_F32), scale);
+    tc_cast(y, TC_F16);
+    tc_cast(tc_mul_s(tc_sub(y, tc_round(y)), 1000), TC_I16);
+    tc_trace_end(c);
+}
+
 static void run_log_softmax(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(64, 768));
     tc_trace_begin(c, "golden");
@@ -132,6 +151,8 @@ typedef struct golden {
 
 static const golden goldens[] = {
     {"softmax", 1, WITH_SOURCE | WITH_CUDA, run_softmax},
+    {"softmax_bf16", 1, WITH_SOURCE | WITH_CUDA, run_softmax_bf16},
+    {"narrow", 1, WITH_SOURCE | WITH_CUDA, run_narrow},
     {"log_softmax", 1, 0, run_log_softmax},
     {"layer_norm", 1, WITH_SOURCE, run_layer_norm},
     {"rms_norm", 1, 0, run_rms_norm},
@@ -298,6 +319,8 @@ static void check_golden(const char *name) {
 #define GOLDEN(name)                                                                       \
     TEST(name) { check_golden(#name); }
 GOLDEN(softmax)
+GOLDEN(softmax_bf16)
+GOLDEN(narrow)
 GOLDEN(log_softmax)
 GOLDEN(layer_norm)
 GOLDEN(rms_norm)

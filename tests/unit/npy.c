@@ -111,6 +111,51 @@ TEST(bytes_are_numpys) {
     stop();
 }
 
+// The descr and the elements of every dtype that is narrower than a word, as NumPy (and ml_dtypes,
+// for bf16) spell them.
+TEST(narrow_bytes_are_numpys) {
+    static const struct {
+        tc_dtype dtype;
+        const char *descr;
+        unsigned char bytes[4]; // of 1.5, -2: whole numbers 1, -2
+    } rows[] = {{TC_U8, "'|u1'", {1, 254}},
+                {TC_I8, "'|i1'", {1, 0xfe}},
+                {TC_I16, "'<i2'", {1, 0, 0xfe, 0xff}},
+                {TC_F16, "'<f2'", {0x00, 0x3e, 0x00, 0xc0}},
+                {TC_BF16, "'<V2'", {0xc0, 0x3f, 0x00, 0xc0}}};
+    start();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static const double values[2] = {1.5, -2};
+        char got[256], dict[100];
+        tc_tensor x = tc_from_data(tc, values, TC_DIMS(2), TC_F64);
+        if (rows[i].dtype == TC_U8) x = tc_cast(x, TC_I32);
+        size_t bytes = 2 * tc_dtype_bytes(rows[i].dtype);
+        CHECK_EQ(tc_save_npy(tc_cast(x, rows[i].dtype), path), TC_OK);
+        CHECK_EQ(get_file(got, sizeof got), 128 + bytes);
+        CHECK_BYTES(got + 128, rows[i].bytes, bytes);
+        snprintf(dict, sizeof dict,
+                 "{'descr': %s, 'fortran_order': False, 'shape': (2,), }", rows[i].descr);
+        CHECK_BYTES(got + 10, dict, strlen(dict));
+        check_round_trip(tc_load_npy(tc, path));
+    }
+    stop();
+}
+
+// Every bit of a half survives, NaNs and infinities included.
+TEST(halves_round_trip) {
+    static const uint16_t bits[] = {0x0000, 0x8000, 0x0001, 0x7c00, 0xfc01, 0x7e00,
+                                    0x7f80, 0xff80, 0x7fff, 0x3c00, 0x03ff, 0x0080};
+    start();
+    for (int t = 0; t < 2; t++) {
+        uint16_t got[12];
+        tc_tensor x = tc_from_data(tc, bits, TC_DIMS(12), t ? TC_BF16 : TC_F16);
+        CHECK_EQ(tc_save_npy(x, path), TC_OK);
+        CHECK_EQ(tc_read(tc_load_npy(tc, path), got, sizeof got), TC_OK);
+        CHECK_BYTES(got, bits, sizeof got);
+    }
+    stop();
+}
+
 // ---- what is read ----
 
 TEST(other_spellings) {
@@ -127,6 +172,20 @@ TEST(other_spellings) {
             CHECK_EQ(tc_dim(t, 1), 3);
             CHECK_EQ(tc_item_i64(tc_select(tc_select(t, 0, 1), 0, 0)), 3);
         }
+    stop();
+}
+
+// bf16 by other hands: two bytes without an order, and the number that they are.
+TEST(two_bytes_of_no_type_are_bf16) {
+    static const char *const dicts[] = {
+        "{'descr': '|V2', 'fortran_order': False, 'shape': (3,), }\n",
+        "{'descr': '=V2', 'fortran_order': False, 'shape': (3,), }\n"};
+    start();
+    for (int i = 0; i < 2; i++) {
+        tc_tensor t = load_dict(1, dicts[i], 6); // 0x0100, 0x0302, 0x0504
+        CHECK_EQ(tc_dtype_of(t), TC_BF16);
+        CHECK_EQ(tc_item(tc_select(t, 0, 2)), 0x1.08p-117);
+    }
     stop();
 }
 
@@ -165,6 +224,9 @@ TEST(refusals) {
         size_t bytes;
     } rows[] = {
         {TC_E_UNSUPPORTED, "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", 4},
+        {TC_E_UNSUPPORTED, "{'descr': '>f2', 'fortran_order': False, 'shape': (1,), }", 2},
+        {TC_E_UNSUPPORTED, "{'descr': '<V4', 'fortran_order': False, 'shape': (1,), }", 4},
+        {TC_E_UNSUPPORTED, "{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }", 2},
         {TC_E_UNSUPPORTED, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", 8},
         {TC_E_UNSUPPORTED, "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8},
         {TC_E_UNSUPPORTED, "{'descr': '', 'fortran_order': False, 'shape': (1,), }", 8},

@@ -46,6 +46,25 @@ TEST(forms) {
     tc_close(tc);
 }
 
+// Numbers that a half holds exactly, and the nearest one that it holds where it does not.
+TEST(narrow_types) {
+    static const double fixed[] = {0.1, -2, 3}, far[] = {65504, 70000, -1e-8};
+    static const double whole[] = {-128, 127, 5};
+    tc = open_backend("aot_eager");
+    tc_tensor x = floats(3, fixed), y = floats(3, far), z = floats(3, whole);
+    SHOWN(tc_cast(x, TC_F16), "tensor([ 0.1000, -2.0000,  3.0000], dtype=f16)\n");
+    SHOWN(tc_cast(x, TC_BF16), "tensor([ 0.1001, -2.0000,  3.0000], dtype=bf16)\n");
+    SHOWN(tc_cast(y, TC_F16), "tensor([65504.,    inf,    -0.], dtype=f16)\n");
+    SHOWN(tc_cast(y, TC_BF16),
+          "tensor([ 6.5536e+04,  7.0144e+04, -1.0012e-08], dtype=bf16)\n");
+    SHOWN(tc_log(tc_cast(floats(3, fixed), TC_BF16)),
+          "tensor([-2.2969,     nan,  1.1016], dtype=bf16)\n");
+    SHOWN(tc_cast(z, TC_I8), "tensor([-128,  127,    5], dtype=i8)\n");
+    SHOWN(tc_mul_s(tc_cast(z, TC_I16), 256),
+          "tensor([-32768,  32512,   1280], dtype=i16)\n");
+    tc_close(tc);
+}
+
 TEST(blocks_and_views) {
     tc = open_backend("aot_eager");
     tc_tensor x = tc_reshape(tc_arange(tc, 0, 8, 1, TC_I64), TC_DIMS(2, 2, 2));
