@@ -109,11 +109,11 @@ check_same() {
 check_prefixes() {
     k=0
     bad=0
-    for part in $($GEN parts . gen/tcompile.in.h); do
+    for part in $($GEN parts . "$1"); do
         k=$((k + 1))
-        $GEN prefix . gen/tcompile.in.h $k >build/prefix.h
+        $GEN prefix . "$1" $k >build/prefix.h
         $CC -std=c99 -fsyntax-only -Werror=implicit-function-declaration -Igen -I. \
-            -DTCOMPILE_IMPLEMENTATION -x c build/prefix.h 2>build/prefix.log && continue
+            "-D$2" -x c build/prefix.h 2>build/prefix.log && continue
         say "gen/$part does not compile with only the parts above it:"
         head -n 8 build/prefix.log
         bad=1
@@ -127,7 +127,8 @@ STRICT='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-
 
 # The first of what tests/compile asks in every combination.
 check_warnings() {
-    printf '#define TCOMPILE_IMPLEMENTATION\n#include "tcompile.h"\n' >build/warnings.c
+    printf '#define %s\n#include "%s"\n' TCOMPILE_IMPLEMENTATION tcompile.h \
+        TCOMPILE_CUDA_IMPLEMENTATION tcompile_cuda.h >build/warnings.c
     for compiler in "$CC" $(first_of clang); do
         # shellcheck disable=SC2086
         "$compiler" -std=c99 $STRICT -Ibuild/fresh -fsyntax-only build/warnings.c || return 1
@@ -137,9 +138,10 @@ check_warnings() {
     "$CXX" -std=c++11 $STRICT -Ibuild/fresh -fsyntax-only -x c++ build/warnings.c
 }
 
-CONTEXT_TABLE=tc__live_contexts  # in gen/base/error.c
+# In gen/base/error.c: the table of contexts. In gen/cuda/library.c: who initialised CUDA.
+GLOBALS='tc__live_contexts|tcu__owner'
 
-# Only tc_ symbols leave the object, and the context table is the only writable data.
+# Only tc_ symbols leave the object, and there is no other writable data than GLOBALS.
 check_symbols() {
     have nm || { say "skip  symbols: no nm"; return 0; }
     printf '#define TCOMPILE_IMPLEMENTATION\n#include "tcompile.h"\n' >build/symbols.c
@@ -152,8 +154,8 @@ check_symbols() {
         say "Why: public names begin with tc_ and a letter"
         return 1
     }
-    nm build/symbols.o | grep -E ' [bBdDC] ' | grep -v " $CONTEXT_TABLE\$" && {
-        say "Why: the table of live contexts is the only writable global"
+    nm build/symbols.o | grep -E ' [bBdDC] ' | grep -vE " ($GLOBALS)\$" && {
+        say "Why: the only writable globals are $GLOBALS"
         return 1
     }
     return 0
@@ -169,7 +171,9 @@ command_check() {
         step "packed and unpacked agree" check_same gen/tcompile.in.h build/fresh/tcompile.h
         step "cuda: packed and unpacked agree" check_same gen/tcompile_cuda.in.h \
             build/fresh/tcompile_cuda.h
-        step "prefix builds" check_prefixes
+        step "prefix builds" check_prefixes gen/tcompile.in.h TCOMPILE_IMPLEMENTATION
+        step "cuda: prefix builds" check_prefixes gen/tcompile_cuda.in.h \
+            TCOMPILE_CUDA_IMPLEMENTATION
         step "warnings" check_warnings
         step "symbols" check_symbols
     else

@@ -228,6 +228,49 @@ static void error_info(text *t) {
     }
 }
 
+// ---- cuda_driver.def --------------------------------------------------------
+typedef struct entry_point {
+    const char *name, *need, *parameters;
+} entry_point;
+
+#define NVRTC(name, need, parameters)
+#define DRIVER(name, need, parameters) {#name, #need, #parameters},
+static const entry_point driver_calls[] = {
+#include "tables/cuda_driver.def"
+};
+#undef NVRTC
+#undef DRIVER
+#define DRIVER(name, need, parameters)
+#define NVRTC(name, need, parameters) {#name, #need, #parameters},
+static const entry_point nvrtc_calls[] = {
+#include "tables/cuda_driver.def"
+};
+
+// A struct of function pointers, and where dlsym is to put what it finds.
+static void entry_points(text *t, const char *result, const char *library,
+                         const entry_point *e, size_t count) {
+    head(t, "cuda_driver");
+    put(t, "typedef struct tcu__%s_calls {\n", library);
+    for (size_t i = 0; i < count; i++) {
+        put(t, "    %s (*%s)%s;\n", result, e[i].name, e[i].parameters);
+    }
+    put(t, "} tcu__%s_calls;\n\n", library);
+    put(t, "static const tcu__symbol tcu__%s_symbols[] = {\n", library);
+    for (size_t i = 0; i < count; i++) {
+        put(t, "    {\"%s\", offsetof(tcu__%s_calls, %s), TCU__%s},\n", e[i].name, library,
+            e[i].name, e[i].need);
+    }
+    put(t, "};\n");
+}
+
+static void cuda_driver(text *t) {
+    entry_points(t, "tcu__code", "driver", driver_calls, COUNT(driver_calls));
+}
+
+static void cuda_nvrtc(text *t) {
+    entry_points(t, "int", "nvrtc", nvrtc_calls, COUNT(nvrtc_calls));
+}
+
 #include "gen_loops.c"
 
 // ---- what is made -----------------------------------------------------------
@@ -244,8 +287,10 @@ static const product products[] = {
     {"interp_rows32", loop_rows32}, // block loops of the interpreter, include-many
     {"interp_rows64", loop_rows64},
     {"interp_table", loop_table},
-    {"dtype_enum", dtype_enum}, // enum tc_dtype
-    {"dtype_info", dtype_info}, // tc__dtypes
-    {"status", status_enum},    // TC_OK, TC_E_...
-    {"error_info", error_info}, // rows of error names and meanings
+    {"dtype_enum", dtype_enum},   // enum tc_dtype
+    {"dtype_info", dtype_info},   // tc__dtypes
+    {"status", status_enum},      // TC_OK, TC_E_...
+    {"error_info", error_info},   // rows of error names and meanings
+    {"cuda_driver", cuda_driver}, // entry points of the CUDA driver
+    {"cuda_nvrtc", cuda_nvrtc},   // and of NVRTC
 };

@@ -106,6 +106,9 @@ every_option() {
     done
     # shellcheck disable=SC2086
     check "$1" "$2" implementation.c $all
+    [ -f tcompile_cuda.h ] || return 0
+    check "$1" "$2" cuda_only.c -DTC_NO_THREADS
+    check "$1" "$2" cuda.c -DTCOMPILE_STATIC -Wno-unused-function
 }
 
 # The optimiser knows more warnings than the front end; what it made has to link and run.

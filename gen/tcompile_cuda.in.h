@@ -1,0 +1,86 @@
+// tcompile_cuda.h - the CUDA device of tcompile.h - v0.1.0 - MIT or public domain
+//
+// Kernels that tcompile.h makes, compiled by NVRTC and run on NVIDIA's GPUs. The driver and NVRTC are
+// loaded when they are first needed; nothing of CUDA has to be installed to compile or to start a
+// program that has this. Licence at the end of the file.
+//
+// QUICK START
+//     Beside tcompile.h, in one .c (or .cc) file, before other includes:
+//         #define TCOMPILE_CUDA_IMPLEMENTATION
+//         #include "tcompile_cuda.h"
+//     It may be the file that has TCOMPILE_IMPLEMENTATION, or another. Link with -lpthread -ldl.
+//
+//         char why[640];
+//         if (!tc_cuda_available(why, sizeof why)) puts(why);
+//
+// WHAT THERE IS SO FAR
+//     Devices can be looked at. Tensors on a device, and programs that run there, come next.
+//
+// NEEDS
+//     A driver for CUDA 12.0 or newer to run, NVRTC 12 or newer to compile.
+//
+// OPTIONS, each a macro before the include that has the implementation
+//     TCOMPILE_STATIC      public functions are static to that file
+//     TC_NO_THREADS        programs are compiled one after the other
+//
+// ENVIRONMENT (ignored in setuid programs)
+//     TC_CUDA_LIBRARY      the driver's file, instead of libcuda.so.1
+//     TC_NVRTC_LIBRARY     NVRTC's file, instead of libnvrtc.so.13, .12 in the loader's path, below
+//                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
+//     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
+
+#if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
+#  define _GNU_SOURCE 1
+#endif
+
+#ifndef TCOMPILE_CUDA_H
+#define TCOMPILE_CUDA_H
+
+#include "tcompile.h"
+
+#include "api/cuda.h"
+
+#endif  // TCOMPILE_CUDA_H
+
+#if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(TCOMPILE_CUDA_IMPLEMENTED)
+#define TCOMPILE_CUDA_IMPLEMENTED
+
+#include "cuda/prelude.c"
+#include "cuda/types.c"
+#include "out/cuda_driver.inc"
+#include "out/cuda_nvrtc.inc"
+
+#include "cuda/error.c"
+#include "cuda/library.c"
+#include "cuda/device.c"
+#include "cuda/memory.c"
+#include "cuda/arena.c"
+#include "cuda/staging.c"
+#include "cuda/nvrtc.c"
+#include "cuda/module.c"
+#include "cuda/graph.c"
+#include "cuda/runtime.c"
+
+#endif  // TCOMPILE_CUDA_IMPLEMENTATION
+
+// LICENCE: choose one.
+//
+// A. MIT. Copyright (c) 2026 the tcompile authors.
+// Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+// associated documentation files (the "Software"), to deal in the Software without restriction,
+// including without limitation the rights to use, copy, modify, merge, publish, distribute,
+// sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions: The above copyright notice and this
+// permission notice shall be included in all copies or substantial portions of the Software.
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+// NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+// NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+// DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
+// OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+//
+// B. Public domain (www.unlicense.org). This is free and unencumbered software released into the
+// public domain. Anyone is free to copy, modify, publish, use, compile, sell, or distribute this
+// software, either in source code form or as a compiled binary, for any purpose, commercial or
+// non-commercial, and by any means. In jurisdictions that recognize copyright laws, the authors
+// dedicate any and all copyright interest in the software to the public domain. THE SOFTWARE IS
+// PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, AS ABOVE.

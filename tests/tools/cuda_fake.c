@@ -1,0 +1,859 @@
+// A CUDA driver for machines without a GPU: every entry point of tables/cuda_driver.def
+// over memory of the host. It is strict where a driver is: handles must be alive, a context
+// must be current, memory must be mapped, and copies happen as late as they may. A cubin is
+// a text, "name size size...", a line for each kernel: the sizes of its parameters. Build:
+// cc -shared -fPIC -std=c99 -D_GNU_SOURCE -Igen -I. -Itests; -DFAKE_OLD leaves out what is
+// optional in the table.
+#include "tcompile.h"
+#include "cuda/prelude.c"
+#include "cuda/types.c"
+#include "tools/cuda_fake.h"
+
+#include <sys/mman.h>
+
+// ---- objects
+
+typedef struct object {
+    fake_kind kind;
+    struct object *next;
+    unsigned char *at; // memory, or the text of code
+    size_t size;
+    struct op *first, **last;  // stream: what is to be done
+    size_t given, done;        // stream: numbers of operations
+    struct object *stream;     // event: recorded there
+    size_t number;             // event: after that operation
+    struct node *node;         // graph, exec
+    struct object *graph;      // exec
+    struct kernel *kernel;     // library, module: those handed out
+    struct object *range, *of; // mapping
+    int accessible;            // mapping
+} object;
+
+typedef struct op {
+    struct op *next;
+    unsigned char *to;
+    const unsigned char *from; // NULL: set to `value`
+    unsigned char value;
+    size_t size;
+    object *stream; // not NULL: wait until it has done `number`
+    size_t number;
+} op;
+
+typedef struct kernel {
+    struct kernel *next;
+    object *owner;
+    char name[64];
+    size_t size[16];
+    int count, dynamic;
+} kernel;
+
+typedef struct node {
+    struct node *next;
+    object *graph;
+    fake_launch launch;
+    struct node *before[16];
+    int n_before;
+} node;
+
+static fake_control state;
+static object *objects;
+static int context_users;
+static object *context;
+static long init_process;
+static __thread object *current;
+
+static object *make(fake_kind kind, size_t size);
+
+static void *foreign(void) {
+    current = make(FAKE_CONTEXT, 0);
+    return current;
+}
+
+fake_control *fake_state(void) {
+    if (state.version) return &state;
+    state.version = 13000;
+    state.devices = 1;
+    state.major = 9;
+    state.virtual_memory = 1;
+    state.memory = (size_t)1 << 30;
+    state.foreign = foreign;
+    return &state;
+}
+
+static int misuse(const char *what) {
+    if (!state.misuse++) snprintf(state.misused, sizeof state.misused, "%s", what);
+    return 400; // invalid handle
+}
+
+static object *make(fake_kind kind, size_t size) {
+    object *o = (object *)calloc(1, sizeof *o);
+    o->kind = kind;
+    o->size = size;
+    o->next = objects;
+    o->last = &o->first;
+    objects = o;
+    state.live[kind]++;
+    return o;
+}
+
+static int is(const void *handle, fake_kind kind) {
+    for (object *o = objects; o; o = o->next)
+        if (o == handle) return o->kind == kind;
+    return 0;
+}
+
+static object *find_at(fake_kind kind, const void *at) {
+    for (object *o = objects; o; o = o->next)
+        if (o->kind == kind && o->at == at) return o;
+    return NULL;
+}
+
+static void run(object *stream, size_t number);
+
+static void drop(object *o) {
+    object **link = &objects;
+    while (*link != o) link = &(*link)->next;
+    *link = o->next;
+    state.live[o->kind]--;
+    if (o->kind == FAKE_MEMORY || o->kind == FAKE_PHYSICAL) state.used -= o->size;
+    if (o->kind == FAKE_MEMORY || o->kind == FAKE_PINNED || o->kind == FAKE_LIBRARY ||
+        o->kind == FAKE_MODULE)
+        free(o->at);
+    if (o->kind == FAKE_RANGE) munmap(o->at, o->size);
+    if (o->kind == FAKE_MAPPING) mprotect(o->at, o->size, PROT_NONE);
+    while (o->first) {
+        op *p = o->first;
+        o->first = p->next;
+        free(p);
+    }
+    while (o->node) {
+        node *n = o->node;
+        o->node = n->next;
+        free(n);
+    }
+    while (o->kernel) {
+        kernel *k = o->kernel;
+        o->kernel = k->next;
+        free(k);
+    }
+    free(o);
+}
+
+// ---- calls
+
+// The code that the call is to give, and its line in the log.
+static int note(const char *name, size_t detail) {
+    if (state.calls < FAKE_CALLS) {
+        state.name[state.calls] = name;
+        state.detail[state.calls] = detail;
+    }
+    state.calls++;
+    if (state.fail_at &&
+        (state.calls == state.fail_at || (state.sticky && state.calls > state.fail_at)))
+        return state.fail_code;
+    return 0;
+}
+
+#define CALL(detail)                                                                       \
+    do {                                                                                   \
+        int code = note(__func__, (size_t)(detail));                                       \
+        if (code) return code;                                                             \
+    } while (0)
+
+// A call in a context.
+#define IN_CONTEXT(detail)                                                                 \
+    CALL(detail);                                                                          \
+    if (!is(current, FAKE_CONTEXT)) return misuse(__func__), 201
+
+// A call that gives back: it does so even if it reports an error of earlier work, unless
+// the device is dead.
+#define GIVES_BACK(handle, kind)                                                           \
+    int code = note(__func__, 0);                                                          \
+    if (code && state.sticky) return code;                                                 \
+    if (!is(current, FAKE_CONTEXT)) return misuse(__func__), 201;                          \
+    if (!is(handle, kind)) return misuse(__func__)
+
+#define NEEDS(handle, kind)                                                                \
+    if (!is(handle, kind)) return misuse(__func__)
+
+// ---- init, devices, contexts
+
+int cuDriverGetVersion(int *version) {
+    CALL(0);
+    *version = state.version;
+    return 0;
+}
+
+int cuInit(unsigned flags) {
+    CALL(flags);
+    if (init_process && init_process != (long)getpid()) return 3;
+    if (!state.init_code) init_process = (long)getpid();
+    return state.init_code;
+}
+
+int cuGetErrorName(int code, const char **text) {
+    *text = code == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                          : "CUDA_ERROR_OF_THE_FAKE";
+    return 0;
+}
+
+int cuGetErrorString(int code, const char **text) {
+    *text = code == 2 ? "out of memory" : "what the driver says";
+    return 0;
+}
+
+int cuDeviceGetCount(int *count) {
+    CALL(0);
+    if (init_process != (long)getpid()) return 3;
+    *count = state.devices;
+    return 0;
+}
+
+int cuDeviceGet(int *device, int ordinal) {
+    CALL(ordinal);
+    if (ordinal < 0 || ordinal >= state.devices) return 101;
+    *device = 10 + ordinal; // is not the ordinal
+    return 0;
+}
+
+int cuDeviceGetName(char *name, int room, int device) {
+    CALL(device);
+    snprintf(name, (size_t)room, "Fake %d", device - 10);
+    return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int what, int device) {
+    static const int known[][2] = {{TCU__THREADS_PER_BLOCK, 1024},
+                                   {TCU__MULTIPROCESSORS, 132},
+                                   {TCU__L2_BYTES, 62914560},
+                                   {TCU__THREADS_PER_SM, 2048},
+                                   {TCU__SHARED_PER_SM, 233472},
+                                   {TCU__SHARED_PER_BLOCK, 232448},
+                                   {TCU__CLUSTERS, 1}};
+    CALL(what);
+    if (device < 10 || device >= 10 + state.devices) return 101;
+    *value = what == TCU__MAJOR            ? state.major
+             : what == TCU__MINOR          ? state.minor
+             : what == TCU__VIRTUAL_MEMORY ? state.virtual_memory
+                                           : -1;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i][0] == what) *value = known[i][1];
+    return *value < 0 ? 1 : 0; // as an older driver asked for tensor maps
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    CALL(device);
+    *bytes = state.memory;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRetain(object **out, int device) {
+    CALL(device);
+    if (!context_users++) context = make(FAKE_CONTEXT, 0);
+    *out = context;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device) {
+    int code = note(__func__, (size_t)device);
+    if (!context_users) return misuse(__func__);
+    if (--context_users) return code;
+    // What the context had dies with it. Only after a deadly error may there be something.
+    while (objects && state.sticky) drop(objects);
+    if (!state.sticky) drop(context);
+    if (current == context) current = NULL;
+    context = NULL;
+    return code;
+}
+
+int cuCtxGetCurrent(object **out) {
+    CALL(0);
+    *out = current;
+    return 0;
+}
+
+int cuCtxSetCurrent(object *c) {
+    CALL(c != NULL);
+    if (c) NEEDS(c, FAKE_CONTEXT);
+    current = c;
+    return 0;
+}
+
+// ---- streams and events: work waits in the stream until somebody needs it
+
+static void run_op(const op *p) {
+    if (p->stream)
+        run(p->stream, p->number);
+    else if (p->from)
+        memcpy(p->to, p->from, p->size);
+    else
+        memset(p->to, p->value, p->size);
+}
+
+static void run(object *stream, size_t number) {
+    if (!is(stream, FAKE_STREAM)) return;
+    while (stream->first && stream->done < number) {
+        op *p = stream->first;
+        run_op(p);
+        stream->first = p->next;
+        if (!stream->first) stream->last = &stream->first;
+        stream->done++;
+        free(p);
+    }
+}
+
+static void run_all(void) {
+    for (object *o = objects; o; o = o->next)
+        if (o->kind == FAKE_STREAM) run(o, o->given);
+}
+
+static op *later(object *stream) {
+    op *p = (op *)calloc(1, sizeof *p);
+    *stream->last = p;
+    stream->last = &p->next;
+    stream->given++;
+    return p;
+}
+
+int cuStreamCreateWithPriority(object **out, unsigned flags, int priority) {
+    IN_CONTEXT(flags);
+    *out = make(FAKE_STREAM, (size_t)priority);
+    return 0;
+}
+
+int cuStreamDestroy_v2(object *s) {
+    GIVES_BACK(s, FAKE_STREAM);
+    run(s, s->given);
+    drop(s);
+    return code;
+}
+
+int cuStreamSynchronize(object *s) {
+    IN_CONTEXT(0);
+    NEEDS(s, FAKE_STREAM);
+    run(s, s->given);
+    return 0;
+}
+
+int cuStreamWaitEvent(object *s, object *e, unsigned flags) {
+    IN_CONTEXT(flags);
+    NEEDS(s, FAKE_STREAM);
+    NEEDS(e, FAKE_EVENT);
+    op *p = later(s);
+    p->stream = e->stream ? e->stream : s;
+    p->number = e->stream ? e->number : 0;
+    return 0;
+}
+
+int cuEventCreate(object **out, unsigned flags) {
+    IN_CONTEXT(flags);
+    *out = make(FAKE_EVENT, 0);
+    return 0;
+}
+
+int cuEventDestroy_v2(object *e) {
+    GIVES_BACK(e, FAKE_EVENT);
+    drop(e);
+    return code;
+}
+
+int cuEventRecord(object *e, object *s) {
+    IN_CONTEXT(0);
+    NEEDS(s, FAKE_STREAM);
+    NEEDS(e, FAKE_EVENT);
+    e->stream = s;
+    e->number = s->given;
+    return 0;
+}
+
+int cuEventQuery(object *e) {
+    IN_CONTEXT(0);
+    NEEDS(e, FAKE_EVENT);
+    if (state.busy > 0 && state.busy--) return 600;
+    if (e->stream) run(e->stream, e->number);
+    return 0;
+}
+
+int cuEventSynchronize(object *e) {
+    IN_CONTEXT(0);
+    NEEDS(e, FAKE_EVENT);
+    state.busy = 0;
+    if (e->stream) run(e->stream, e->number);
+    return 0;
+}
+
+// ---- memory: an address of the device is one of the host
+
+int cuMemGetInfo_v2(size_t *unused, size_t *total) {
+    IN_CONTEXT(0);
+    *unused = state.memory - state.used;
+    *total = state.memory;
+    return 0;
+}
+
+static int get_memory(fake_kind kind, size_t size, object **out) {
+    if (kind == FAKE_MEMORY && size > state.memory - state.used) return 2;
+    *out = make(kind, size);
+    if (posix_memalign((void **)&(*out)->at, 512, size)) abort();
+    if (kind == FAKE_MEMORY) state.used += size;
+    return 0;
+}
+
+int cuMemAlloc_v2(tcu__address *out, size_t size) {
+    object *o = NULL;
+    IN_CONTEXT(size);
+    int code = size ? get_memory(FAKE_MEMORY, size, &o) : 1;
+    if (!code) *out = (uintptr_t)o->at;
+    return code;
+}
+
+// Waits for all that runs, as drivers do.
+int cuMemFree_v2(tcu__address at) {
+    object *o = find_at(FAKE_MEMORY, (void *)(uintptr_t)at);
+    GIVES_BACK(o, FAKE_MEMORY);
+    run_all();
+    drop(o);
+    return code;
+}
+
+int cuMemHostAlloc(void **out, size_t size, unsigned flags) {
+    object *o = NULL;
+    IN_CONTEXT(size);
+    int code = flags ? 1 : get_memory(FAKE_PINNED, size, &o);
+    if (!code) *out = o->at;
+    return code;
+}
+
+int cuMemFreeHost(void *at) {
+    object *o = find_at(FAKE_PINNED, at);
+    GIVES_BACK(o, FAKE_PINNED);
+    run_all();
+    drop(o);
+    return code;
+}
+
+// Is it inside one block, or mappings that touch?
+static int is_inside(const unsigned char *at, size_t size) {
+    while (size) {
+        object *o = objects;
+        while (o && !((o->kind == FAKE_MEMORY || o->kind == FAKE_PINNED ||
+                       (o->kind == FAKE_MAPPING && o->accessible)) &&
+                      at >= o->at && at < o->at + o->size))
+            o = o->next;
+        if (!o) return 0;
+        size_t n = (size_t)(o->at + o->size - at);
+        if (n >= size) return 1;
+        if (o->kind != FAKE_MAPPING) return 0;
+        at += n;
+        size -= n;
+    }
+    return 1;
+}
+
+static int copy(const char *name, void *to, const void *from, size_t size, object *s) {
+    if (!is(current, FAKE_CONTEXT)) return misuse(name), 201;
+    if (!is(s, FAKE_STREAM)) return misuse(name);
+    if (!is_inside((unsigned char *)to, size)) return misuse(name), 1;
+    if (!is_inside((const unsigned char *)from, size)) return misuse(name), 1;
+    op *p = later(s);
+    p->to = (unsigned char *)to;
+    p->from = (const unsigned char *)from;
+    p->size = size;
+    return 0;
+}
+
+int cuMemcpyHtoDAsync_v2(tcu__address to, const void *from, size_t size, object *s) {
+    CALL(size);
+    return copy(__func__, (void *)(uintptr_t)to, from, size, s);
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, tcu__address from, size_t size, object *s) {
+    CALL(size);
+    return copy(__func__, to, (void *)(uintptr_t)from, size, s);
+}
+
+int cuMemcpyDtoDAsync_v2(tcu__address to, tcu__address from, size_t size, object *s) {
+    CALL(size);
+    return copy(__func__, (void *)(uintptr_t)to, (void *)(uintptr_t)from, size, s);
+}
+
+int cuMemsetD8Async(tcu__address to, unsigned char value, size_t count, object *s) {
+    IN_CONTEXT(count);
+    NEEDS(s, FAKE_STREAM);
+    if (!is_inside((unsigned char *)(uintptr_t)to, count)) return misuse(__func__), 1;
+    op *p = later(s);
+    p->to = (unsigned char *)(uintptr_t)to;
+    p->value = value;
+    p->size = count;
+    return 0;
+}
+
+// ---- virtual memory: a range without access, which mappings open
+
+#ifndef FAKE_OLD
+enum { GRANULE = 2 << 20 };
+
+static int is_kind_right(const tcu__memory_kind *k) {
+    return k->type == TCU__MEMORY_PINNED && k->location.type == TCU__ON_DEVICE &&
+           k->location.id >= 10 && !k->handle_types && !k->windows;
+}
+
+int cuMemGetAllocationGranularity(size_t *bytes, const tcu__memory_kind *k, int which) {
+    IN_CONTEXT(which);
+    *bytes = GRANULE;
+    return is_kind_right(k) ? 0 : 1;
+}
+
+int cuMemAddressReserve(tcu__address *base, size_t size, size_t align, tcu__address hint,
+                        unsigned long long flags) {
+    IN_CONTEXT(size);
+    if (size % GRANULE || align || hint || flags) return misuse(__func__), 1;
+    void *at =
+        mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return 2;
+    make(FAKE_RANGE, size)->at = (unsigned char *)at;
+    *base = (uintptr_t)at;
+    return 0;
+}
+
+int cuMemAddressFree(tcu__address base, size_t size) {
+    object *o = find_at(FAKE_RANGE, (void *)(uintptr_t)base);
+    GIVES_BACK(o, FAKE_RANGE);
+    if (o->size != size) return misuse(__func__), 1;
+    for (object *m = objects; m; m = m->next)
+        if (m->kind == FAKE_MAPPING && m->range == o) return misuse("still mapped"), 1;
+    drop(o);
+    return code;
+}
+
+int cuMemCreate(tcu__physical *out, size_t size, const tcu__memory_kind *k,
+                unsigned long long flags) {
+    IN_CONTEXT(size);
+    if (size % GRANULE || flags || !is_kind_right(k)) return misuse(__func__), 1;
+    if (size > state.memory - state.used) return 2;
+    state.used += size;
+    *out = (uintptr_t)make(FAKE_PHYSICAL, size);
+    return 0;
+}
+
+int cuMemRelease(tcu__physical memory) {
+    object *o = (object *)(uintptr_t)memory;
+    GIVES_BACK(o, FAKE_PHYSICAL);
+    drop(o);
+    return code;
+}
+
+int cuMemMap(tcu__address at, size_t size, size_t offset, tcu__physical memory,
+             unsigned long long flags) {
+    object *of = (object *)(uintptr_t)memory, *range = objects;
+    unsigned char *p = (unsigned char *)(uintptr_t)at;
+    IN_CONTEXT(size);
+    NEEDS(of, FAKE_PHYSICAL);
+    while (range && !(range->kind == FAKE_RANGE && p >= range->at &&
+                      p + size <= range->at + range->size))
+        range = range->next;
+    if (!range || offset || flags || of->size != size) return misuse(__func__), 1;
+    for (object *m = objects; m; m = m->next)
+        if (m->kind == FAKE_MAPPING && p < m->at + m->size && m->at < p + size)
+            return misuse("mapped twice"), 1;
+    object *o = make(FAKE_MAPPING, size);
+    o->at = p;
+    o->of = of;
+    o->range = range;
+    return 0;
+}
+
+int cuMemUnmap(tcu__address at, size_t size) {
+    object *o = find_at(FAKE_MAPPING, (void *)(uintptr_t)at);
+    GIVES_BACK(o, FAKE_MAPPING);
+    if (o->size != size) return misuse(__func__), 1;
+    run_all();
+    drop(o);
+    return code;
+}
+
+int cuMemSetAccess(tcu__address at, size_t size, const tcu__access *access, size_t count) {
+    object *o = find_at(FAKE_MAPPING, (void *)(uintptr_t)at);
+    IN_CONTEXT(size);
+    NEEDS(o, FAKE_MAPPING);
+    if (count != 1 || access->flags != TCU__READ_WRITE || access->location.id < 10)
+        return misuse(__func__), 1;
+    o->accessible = 1;
+    return mprotect(o->at, size, PROT_READ | PROT_WRITE) ? 1 : 0;
+}
+#endif
+
+// ---- code
+
+// A kernel of a text "name size size...\n...".
+static int find_kernel(object *o, const char *name, kernel **out) {
+    size_t n = strlen(name);
+    const char *s = (const char *)o->at;
+    while (strncmp(s, name, n) || (s[n] != ' ' && s[n] != '\n')) {
+        s = strchr(s, '\n');
+        if (!s || !*++s) return 500;
+    }
+    kernel *k = (kernel *)calloc(1, sizeof *k);
+    k->owner = o;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    for (s += n; *s == ' ';) {
+        char *end;
+        k->size[k->count++] = (size_t)strtoul(s, &end, 10);
+        s = end;
+    }
+    k->next = o->kernel;
+    o->kernel = k;
+    *out = k;
+    return 0;
+}
+
+static int load(object **out, fake_kind kind, const void *image, void **values) {
+    if (!strchr((const char *)image, '\n')) {
+        snprintf((char *)values[0], 40, "this is no code");
+        return 218;
+    }
+    *out = make(kind, 0);
+    (*out)->at = (unsigned char *)strdup((const char *)image);
+    return 0;
+}
+
+static int is_function(const kernel *k) {
+    for (object *o = objects; o; o = o->next)
+        for (kernel *i = o->kernel; i; i = i->next)
+            if (i == k) return 1;
+    return 0;
+}
+
+#ifndef FAKE_OLD
+int cuLibraryLoadData(object **out, const void *image, int *jit, void **jit_values,
+                      unsigned jit_count, int *options, void **values, unsigned count) {
+    IN_CONTEXT(count);
+    if (jit_count != 2 || jit[0] != TCU__JIT_ERROR_LOG || options || values || count)
+        return misuse(__func__), 1;
+    return load(out, FAKE_LIBRARY, image, jit_values);
+}
+
+int cuLibraryUnload(object *o) {
+    GIVES_BACK(o, FAKE_LIBRARY);
+    drop(o);
+    return code;
+}
+
+int cuLibraryGetKernel(kernel **out, object *o, const char *name) {
+    IN_CONTEXT(0);
+    NEEDS(o, FAKE_LIBRARY);
+    return find_kernel(o, name, out);
+}
+
+int cuKernelGetFunction(kernel **out, kernel *k) {
+    IN_CONTEXT(0);
+    *out = k;
+    return is_function(k) ? 0 : misuse(__func__);
+}
+
+int cuFuncLoad(kernel *k) {
+    IN_CONTEXT(0);
+    return is_function(k) ? 0 : misuse(__func__);
+}
+#endif
+
+int cuModuleLoadDataEx(object **out, const void *image, unsigned count, int *options,
+                       void **values) {
+    IN_CONTEXT(count);
+    if (count != 2 || options[1] != TCU__JIT_ERROR_LOG_BYTES) return misuse(__func__), 1;
+    return load(out, FAKE_MODULE, image, values);
+}
+
+int cuModuleUnload(object *o) {
+    GIVES_BACK(o, FAKE_MODULE);
+    drop(o);
+    return code;
+}
+
+int cuModuleGetFunction(kernel **out, object *o, const char *name) {
+    IN_CONTEXT(0);
+    NEEDS(o, FAKE_MODULE);
+    return find_kernel(o, name, out);
+}
+
+int cuFuncGetAttribute(int *value, int what, kernel *k) {
+    IN_CONTEXT(what);
+    if (!is_function(k)) return misuse(__func__);
+    *value = what == TCU__FN_REGISTERS ? 40
+             : what == TCU__FN_LOCAL   ? 16
+             : what == TCU__FN_SHARED  ? 1024
+             : what == TCU__FN_THREADS ? 512
+                                       : -1;
+    return *value < 0 ? 1 : 0;
+}
+
+int cuFuncSetAttribute(kernel *k, int what, int value) {
+    IN_CONTEXT(what);
+    if (!is_function(k)) return misuse(__func__);
+    if (what == TCU__FN_DYNAMIC_SHARED) k->dynamic = value;
+    return 0;
+}
+
+// ---- launches
+
+static int fill(fake_launch *l, const kernel *k, const unsigned *grid,
+                const unsigned *block, unsigned shared, void **params) {
+    if (!is_function(k)) return misuse("launch of no function");
+    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2]) return 1;
+    if (shared > 48 * 1024 && (int)shared > k->dynamic) return 701;
+    memset(l->params, 0, sizeof l->params);
+    snprintf(l->name, sizeof l->name, "%s", k->name);
+    memcpy(l->grid, grid, sizeof l->grid);
+    memcpy(l->block, block, sizeof l->block);
+    l->shared = shared;
+    l->size = 0;
+    for (int i = 0; i < k->count; i++) {
+        memcpy(l->params + l->size, params[i], k->size[i]);
+        l->size += k->size[i];
+    }
+    return 0;
+}
+
+static void launched(const fake_launch *l) {
+    if (state.launches < FAKE_LAUNCHES) state.launch[state.launches] = *l;
+    state.launches++;
+}
+
+int cuLaunchKernel(kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                   unsigned by, unsigned bz, unsigned shared, object *s, void **params,
+                   void **extra) {
+    unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+    fake_launch l;
+    memset(&l, 0, sizeof l);
+    IN_CONTEXT(gx);
+    NEEDS(s, FAKE_STREAM);
+    int code = extra ? 1 : fill(&l, k, grid, block, shared, params);
+    if (!code) launched(&l);
+    return code;
+}
+
+#ifndef FAKE_OLD
+int cuLaunchKernelEx(const tcu__launch_config *c, kernel *k, void **params, void **extra) {
+    fake_launch l;
+    memset(&l, 0, sizeof l);
+    IN_CONTEXT(c->count);
+    NEEDS(c->stream, FAKE_STREAM);
+    int code = extra ? 1 : fill(&l, k, c->grid, c->block, c->shared, params);
+    for (unsigned i = 0; i < c->count; i++) {
+        const tcu__launch_attribute *a = &c->attributes[i];
+        if (a->id == TCU__LAUNCH_CLUSTER) memcpy(l.cluster, a->value.cluster, 12);
+        if (a->id == TCU__LAUNCH_PROGRAMMATIC) l.programmatic = a->value.programmatic;
+    }
+    if (!code) launched(&l);
+    return code;
+}
+#endif
+
+// ---- graphs
+
+int cuGraphCreate(object **out, unsigned flags) {
+    IN_CONTEXT(flags);
+    *out = make(FAKE_GRAPH, 0);
+    return 0;
+}
+
+int cuGraphDestroy(object *g) {
+    GIVES_BACK(g, FAKE_GRAPH);
+    drop(g);
+    return code;
+}
+
+static node *node_of(object *graph, const void *handle) {
+    node *n = graph->node;
+    while (n && n != handle) n = n->next;
+    return n;
+}
+
+// Nodes are kept in the order they were added, which is the one they are launched in.
+int cuGraphAddKernelNode_v2(node **out, object *g, node *const *after, size_t count,
+                            const tcu__node_params *p) {
+    node **last, *n;
+    IN_CONTEXT(count);
+    NEEDS(g, FAKE_GRAPH);
+    for (size_t i = 0; i < count; i++)
+        if (!node_of(g, after[i])) return misuse(__func__);
+    n = (node *)calloc(1, sizeof *n);
+    int code = fill(&n->launch, (kernel *)p->function, p->grid, p->block, p->shared,
+                    p->parameters);
+    if (code) {
+        free(n);
+        return code;
+    }
+    for (last = &g->node; *last;) last = &(*last)->next;
+    *last = *out = n;
+    n->graph = g;
+    for (size_t i = 0; i < count && i < 16; i++) n->before[n->n_before++] = after[i];
+    return 0;
+}
+
+#ifndef FAKE_OLD
+int cuGraphAddDependencies_v2(object *g, node *const *from, node *const *to,
+                              const tcu__edge *edge, size_t count) {
+    IN_CONTEXT(count);
+    NEEDS(g, FAKE_GRAPH);
+    for (size_t i = 0; i < count; i++) {
+        if (!node_of(g, from[i]) || !node_of(g, to[i])) return misuse(__func__);
+        to[i]->launch.programmatic = edge[i].type == 1 && edge[i].from_port == 1;
+    }
+    return 0;
+}
+#endif
+
+int cuGraphKernelNodeSetAttribute(node *n, int what, const tcu__launch_value *v) {
+    IN_CONTEXT(what);
+    if (what == TCU__LAUNCH_CLUSTER) memcpy(n->launch.cluster, v->cluster, 12);
+    return 0;
+}
+
+int cuGraphInstantiateWithFlags(object **out, object *g, unsigned long long flags) {
+    IN_CONTEXT(flags);
+    NEEDS(g, FAKE_GRAPH);
+    *out = make(FAKE_EXEC, 0);
+    (*out)->graph = g;
+    node **last = &(*out)->node;
+    for (node *n = g->node; n; n = n->next) {
+        *last = (node *)calloc(1, sizeof **last);
+        (*last)->launch = n->launch;
+        last = &(*last)->next;
+    }
+    return 0;
+}
+
+int cuGraphUpload(object *e, object *s) {
+    IN_CONTEXT(0);
+    NEEDS(e, FAKE_EXEC);
+    NEEDS(s, FAKE_STREAM);
+    return 0;
+}
+
+int cuGraphLaunch(object *e, object *s) {
+    IN_CONTEXT(0);
+    NEEDS(e, FAKE_EXEC);
+    NEEDS(s, FAKE_STREAM);
+    for (node *n = e->node; n; n = n->next) launched(&n->launch);
+    return 0;
+}
+
+int cuGraphExecKernelNodeSetParams_v2(object *e, node *n, const tcu__node_params *p) {
+    IN_CONTEXT(0);
+    NEEDS(e, FAKE_EXEC);
+    NEEDS(e->graph, FAKE_GRAPH);
+    node *mine = e->node, *its = e->graph->node;
+    while (its && its != n) its = its->next, mine = mine->next;
+    if (!its) return misuse(__func__);
+    if (state.set_params) return state.set_params;
+    return fill(&mine->launch, (kernel *)p->function, p->grid, p->block, p->shared,
+                p->parameters);
+}
+
+int cuGraphExecDestroy(object *e) {
+    GIVES_BACK(e, FAKE_EXEC);
+    drop(e);
+    return code;
+}

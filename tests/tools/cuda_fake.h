@@ -1,0 +1,59 @@
+// The control of cuda_fake.c, a CUDA driver over memory of the host: what tests tell it and
+// what it tells them. fake_state() in the library gives the one there is.
+#ifndef CUDA_FAKE_H
+#define CUDA_FAKE_H
+#include <stddef.h>
+
+// What can be alive.
+typedef enum fake_kind {
+    FAKE_CONTEXT,
+    FAKE_STREAM,
+    FAKE_EVENT,
+    FAKE_MEMORY,
+    FAKE_PINNED,
+    FAKE_RANGE,
+    FAKE_PHYSICAL,
+    FAKE_MAPPING,
+    FAKE_LIBRARY,
+    FAKE_MODULE,
+    FAKE_GRAPH,
+    FAKE_EXEC,
+    FAKE_KINDS
+} fake_kind;
+
+enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 1000, FAKE_PARAMS = 64 };
+
+typedef struct fake_launch {
+    char name[64];
+    unsigned grid[3], block[3], cluster[3], shared;
+    int programmatic;
+    unsigned char params[FAKE_PARAMS];
+    size_t size;
+} fake_launch;
+
+typedef struct fake_control {
+    // told by the test
+    int version, devices, init_code;
+    int major, minor, virtual_memory;
+    size_t memory; // bytes of the device
+    int busy;      // so many times an event says that it is not ready
+    int fail_at;   // number of the call that fails, from 1; 0 = none
+    int fail_code;
+    int sticky;     // from there on all calls fail, and objects die with the context
+    int set_params; // code of cuGraphExecKernelNodeSetParams
+
+    // told to the test
+    int calls;
+    const char *name[FAKE_CALLS]; // of each call, in order
+    size_t detail[FAKE_CALLS];    // its size, count or attribute
+    int live[FAKE_KINDS];
+    size_t used; // bytes of the device
+    int misuse;  // handles that are not, double frees, launches without a context
+    char misused[200];
+    int launches; // of kernels, those in graphs too
+    fake_launch launch[FAKE_LAUNCHES];
+    void *(*foreign)(void); // makes a context of somebody else current, and gives it
+} fake_control;
+
+typedef fake_control *(*fake_state_fn)(void);
+#endif
