@@ -1967,7 +1967,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xde67515b4bc176eeu
+#define TC__BUILD_ID 0x88e998060c70a91au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7457,6 +7457,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
 };
 
 static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+
+// The op that a CALL is of: of the user's, its name.
+static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
+    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
+                                      : tc__op_name((tc__op)n->attr[0]);
+}
 
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {
@@ -13627,12 +13633,6 @@ static void tc__dump_for(tc__dump *d, const tc__node *n) {
 static void tc__dump_end(tc__dump *d, const tc__node *n) {
     (void)n;
     tc__put(d->t, "end");
-}
-
-// The op that a CALL is of: of the user's, its name.
-static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
-    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
-                                      : tc__op_name((tc__op)n->attr[0]);
 }
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {

@@ -436,12 +436,6 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "end");
 }
 
-// The op that a CALL is of: of the user's, its name.
-static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
-    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
-                                      : tc__op_name((tc__op)n->attr[0]);
-}
-
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
     for (uint32_t i = TC__CALL_FIXED + 1; i < n->n_attr; i++) {

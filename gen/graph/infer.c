@@ -686,6 +686,12 @@ static int tc__shape_custom(tc__infer *q) {
 
 static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 
+// The op that a CALL is of: of the user's, its name.
+static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
+    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
+                                      : tc__op_name((tc__op)n->attr[0]);
+}
+
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
