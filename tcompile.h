@@ -1967,7 +1967,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x88e998060c70a91au
+#define TC__BUILD_ID 0x6e10dfa40e50c1edu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12306,8 +12306,8 @@ static tc_tensor tc__as_keys(const tc__api *f, tc_tensor t) {
 
 // The indices that `op` makes of t, and the elements there, each if it is wanted.
 static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
-                           const int64_t *words, uint32_t n, tc_tensor *values,
-                           tc_tensor *indices) {
+                                const int64_t *words, uint32_t n, tc_tensor *values,
+                                tc_tensor *indices) {
     tc_tensor keep[2] = {tc__null(), tc__null()};
     int64_t k = dim;
     if (values) *values = tc__null();
@@ -12319,7 +12319,7 @@ static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
     if (at.id && values)
         keep[0] = tc__dim_back(f, tc_gather_at(x, last, at, f->file, f->line), k);
     if (at.id && indices) keep[1] = tc__dim_back(f, at, k);
-    if ((values && !keep[0].id) || (indices && !keep[1].id))
+    if (!at.id || (values && !keep[0].id) || (indices && !keep[1].id))
         return tc__leave_null(f), tc_error(f->c);
     tc__leave_many(f, keep, 2);
     if (values) *values = keep[0];
@@ -12374,11 +12374,12 @@ static int tc__scatter_sizes(const tc__api *f, const tc__meta *index, const tc__
         ok = n <= tc__meta_size(src, i) && (i == dim || n <= tc__meta_size(&f->x, i));
     }
     if (ok) return 1;
-    return tc__fail(f->c, TC_E_SHAPE,
-                    "%s: index %s and src %s for %s along dimension %lld: the index must be "
-                    "no larger than src, nor than the tensor in other dimensions; slice it?",
-                    f->who, tc__dims_text(index, x), tc__dims_text(src, y),
-                    tc__dims_text(&f->x, z), (long long)dim);
+    return tc__fail(
+        f->c, TC_E_SHAPE,
+        "%s: index %s and src %s for %s along dimension %lld: the index must be "
+        "no larger than src, nor than the tensor in other dimensions; slice it?",
+        f->who, tc__dims_text(index, x), tc__dims_text(src, y), tc__dims_text(&f->x, z),
+        (long long)dim);
 }
 
 // The first elements of src along each dimension, as many as the index has.
@@ -12435,14 +12436,15 @@ static int tc__index_add_sizes(const tc__api *f, const tc__meta *index, const tc
     char x[160], y[160], z[160];
     int ok = index->rank == 1 && src->rank == f->x.rank;
     for (int i = 0; ok && i < f->x.rank; i++)
-        ok = tc__meta_size(src, i) == tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
+        ok = tc__meta_size(src, i) ==
+             tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
     if (ok) return 1;
     return tc__fail(f->c, index->rank == 1 ? TC_E_SHAPE : TC_E_RANK,
                     "index_add: index %s and src %s for %s along dimension %lld: src needs "
                     "the sizes of the tensor, and there that of the index, which has one "
                     "dimension",
-                    tc__dims_text(index, x), tc__dims_text(src, y),
-                    tc__dims_text(&f->x, z), (long long)dim);
+                    tc__dims_text(index, x), tc__dims_text(src, y), tc__dims_text(&f->x, z),
+                    (long long)dim);
 }
 
 TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
@@ -12465,9 +12467,9 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
 // All operands are checked before the first write, so an error leaves everything as it was.
 
 typedef struct tc__optim {
-    tc__api f;     // about the parameter
-    int computed;  // the dtype to compute in: f32, or f64 of f64 parameters
-    int at;        // number of the parameter in a list, -1 = there is none
+    tc__api f;    // about the parameter
+    int computed; // the dtype to compute in: f32, or f64 of f64 parameters
+    int at;       // number of the parameter in a list, -1 = there is none
 } tc__optim;
 
 // One parameter of AdamW: decoupled decay, moments and a step by them.
@@ -12490,8 +12492,8 @@ static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) 
                         number, tc__dtype(m.dtype)->name);
     int ok = m.rank == f->x.rank;
     for (int i = 0; ok && i < m.rank; i++) ok = m.dims[i] == f->x.dims[i];
-    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who, what,
-                          number, tc__dims_text(&m, x), tc__dims_text(&f->x, y));
+    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who,
+                          what, number, tc__dims_text(&m, x), tc__dims_text(&f->x, y));
 }
 
 // The same for what is written.
@@ -12633,7 +12635,8 @@ TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
     if (!c) return TC_E_NULL;
     if (n < 0 || (n && (!param || !grad || !exp_avg || !exp_avg_sq)))
         tc__fail(c, n < 0 ? TC_E_ARG : TC_E_NULL,
-                 n < 0 ? "adamw_list_: %d parameters" : "adamw_list_: an array of %d is null",
+                 n < 0 ? "adamw_list_: %d parameters"
+                       : "adamw_list_: an array of %d is null",
                  n);
     else if (tc__adamw_all("adamw_list_", param, grad, exp_avg, exp_avg_sq, n, 1, step, a,
                            file, line))
@@ -39466,10 +39469,10 @@ typedef struct tc__opaque {
     const struct tc__opaque_row *row; // NULL = an op of the user's
     const int64_t *number;            // of the buffers: the result's, then the operands'
     void *const *base;                // addresses by number; of the launch, looked up anew
-    tc_buffer *buffer;                // result and operands; of ours only the specs are filled
-    void *argument[1];                // the kernel's `buf`: this struct
-    size_t scratch;                   // bytes that each worker needs
-    uint8_t *memory;                  // scratch of all workers; the program's
+    tc_buffer *buffer; // result and operands; of ours only the specs are filled
+    void *argument[1]; // the kernel's `buf`: this struct
+    size_t scratch;    // bytes that each worker needs
+    uint8_t *memory;   // scratch of all workers; the program's
 } tc__opaque;
 
 typedef struct tc__opaque_row {
@@ -39740,7 +39743,9 @@ static const tc__keyed *tc__select_row(const tc__opaque *o, const void *x, int64
     return heap;
 }
 
-enum { TC__SELECT_SHARE = 16 }; // below this part of the elements a heap is faster than sorting
+enum {
+    TC__SELECT_SHARE = 16
+}; // below this part of the elements a heap is faster than sorting
 
 static int tc__topk_selects(const tc__opaque *o) {
     return o->node->attr[1] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
@@ -39759,8 +39764,8 @@ static void tc__topk_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t wor
     int selects = tc__topk_selects(o);
     for (int64_t r = lo; r < hi; r++, y += k) {
         const void *x = tc__row_at(o, 1, r);
-        const tc__keyed *v = selects ? tc__select_row(o, x, n, k, scratch)
-                                     : tc__sort_row(o, x, n, scratch);
+        const tc__keyed *v =
+            selects ? tc__select_row(o, x, n, k, scratch) : tc__sort_row(o, x, n, scratch);
         for (int64_t i = 0; i < k; i++) y[i] = v[i].at;
     }
 }
@@ -39782,8 +39787,7 @@ typedef void (*tc__scatter_fn)(const tc__scatter *s);
 
 // Index i made safe: negative ones count from the end, others are clamped and flagged.
 static int64_t tc__scatter_at(const tc__scatter *s, int64_t i) {
-    int64_t v =
-        s->wide ? ((const int64_t *)s->index)[i] : ((const int32_t *)s->index)[i];
+    int64_t v = s->wide ? ((const int64_t *)s->index)[i] : ((const int32_t *)s->index)[i];
     int64_t x = v < 0 ? v + s->n : v;
     if (TC__LIKELY(x >= 0 && x < s->n)) return x;
     s->a->flag[0] = (int64_t)s->o->node->in[1] + 1;

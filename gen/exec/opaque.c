@@ -13,10 +13,10 @@ typedef struct tc__opaque {
     const struct tc__opaque_row *row; // NULL = an op of the user's
     const int64_t *number;            // of the buffers: the result's, then the operands'
     void *const *base;                // addresses by number; of the launch, looked up anew
-    tc_buffer *buffer;                // result and operands; of ours only the specs are filled
-    void *argument[1];                // the kernel's `buf`: this struct
-    size_t scratch;                   // bytes that each worker needs
-    uint8_t *memory;                  // scratch of all workers; the program's
+    tc_buffer *buffer; // result and operands; of ours only the specs are filled
+    void *argument[1]; // the kernel's `buf`: this struct
+    size_t scratch;    // bytes that each worker needs
+    uint8_t *memory;   // scratch of all workers; the program's
 } tc__opaque;
 
 typedef struct tc__opaque_row {
@@ -287,7 +287,9 @@ static const tc__keyed *tc__select_row(const tc__opaque *o, const void *x, int64
     return heap;
 }
 
-enum { TC__SELECT_SHARE = 16 }; // below this part of the elements a heap is faster than sorting
+enum {
+    TC__SELECT_SHARE = 16
+}; // below this part of the elements a heap is faster than sorting
 
 static int tc__topk_selects(const tc__opaque *o) {
     return o->node->attr[1] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
@@ -306,8 +308,8 @@ static void tc__topk_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t wor
     int selects = tc__topk_selects(o);
     for (int64_t r = lo; r < hi; r++, y += k) {
         const void *x = tc__row_at(o, 1, r);
-        const tc__keyed *v = selects ? tc__select_row(o, x, n, k, scratch)
-                                     : tc__sort_row(o, x, n, scratch);
+        const tc__keyed *v =
+            selects ? tc__select_row(o, x, n, k, scratch) : tc__sort_row(o, x, n, scratch);
         for (int64_t i = 0; i < k; i++) y[i] = v[i].at;
     }
 }
@@ -329,8 +331,7 @@ typedef void (*tc__scatter_fn)(const tc__scatter *s);
 
 // Index i made safe: negative ones count from the end, others are clamped and flagged.
 static int64_t tc__scatter_at(const tc__scatter *s, int64_t i) {
-    int64_t v =
-        s->wide ? ((const int64_t *)s->index)[i] : ((const int32_t *)s->index)[i];
+    int64_t v = s->wide ? ((const int64_t *)s->index)[i] : ((const int32_t *)s->index)[i];
     int64_t x = v < 0 ? v + s->n : v;
     if (TC__LIKELY(x >= 0 && x < s->n)) return x;
     s->a->flag[0] = (int64_t)s->o->node->in[1] + 1;

@@ -5,9 +5,9 @@
 // All operands are checked before the first write, so an error leaves everything as it was.
 
 typedef struct tc__optim {
-    tc__api f;     // about the parameter
-    int computed;  // the dtype to compute in: f32, or f64 of f64 parameters
-    int at;        // number of the parameter in a list, -1 = there is none
+    tc__api f;    // about the parameter
+    int computed; // the dtype to compute in: f32, or f64 of f64 parameters
+    int at;       // number of the parameter in a list, -1 = there is none
 } tc__optim;
 
 // One parameter of AdamW: decoupled decay, moments and a step by them.
@@ -30,8 +30,8 @@ static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) 
                         number, tc__dtype(m.dtype)->name);
     int ok = m.rank == f->x.rank;
     for (int i = 0; ok && i < m.rank; i++) ok = m.dims[i] == f->x.dims[i];
-    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who, what,
-                          number, tc__dims_text(&m, x), tc__dims_text(&f->x, y));
+    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who,
+                          what, number, tc__dims_text(&m, x), tc__dims_text(&f->x, y));
 }
 
 // The same for what is written.
@@ -173,7 +173,8 @@ TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
     if (!c) return TC_E_NULL;
     if (n < 0 || (n && (!param || !grad || !exp_avg || !exp_avg_sq)))
         tc__fail(c, n < 0 ? TC_E_ARG : TC_E_NULL,
-                 n < 0 ? "adamw_list_: %d parameters" : "adamw_list_: an array of %d is null",
+                 n < 0 ? "adamw_list_: %d parameters"
+                       : "adamw_list_: an array of %d is null",
                  n);
     else if (tc__adamw_all("adamw_list_", param, grad, exp_avg, exp_avg_sq, n, 1, step, a,
                            file, line))

@@ -52,8 +52,8 @@ static tc_tensor tc__as_keys(const tc__api *f, tc_tensor t) {
 
 // The indices that `op` makes of t, and the elements there, each if it is wanted.
 static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
-                           const int64_t *words, uint32_t n, tc_tensor *values,
-                           tc_tensor *indices) {
+                                const int64_t *words, uint32_t n, tc_tensor *values,
+                                tc_tensor *indices) {
     tc_tensor keep[2] = {tc__null(), tc__null()};
     int64_t k = dim;
     if (values) *values = tc__null();
@@ -65,7 +65,7 @@ static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
     if (at.id && values)
         keep[0] = tc__dim_back(f, tc_gather_at(x, last, at, f->file, f->line), k);
     if (at.id && indices) keep[1] = tc__dim_back(f, at, k);
-    if ((values && !keep[0].id) || (indices && !keep[1].id))
+    if (!at.id || (values && !keep[0].id) || (indices && !keep[1].id))
         return tc__leave_null(f), tc_error(f->c);
     tc__leave_many(f, keep, 2);
     if (values) *values = keep[0];
@@ -120,11 +120,12 @@ static int tc__scatter_sizes(const tc__api *f, const tc__meta *index, const tc__
         ok = n <= tc__meta_size(src, i) && (i == dim || n <= tc__meta_size(&f->x, i));
     }
     if (ok) return 1;
-    return tc__fail(f->c, TC_E_SHAPE,
-                    "%s: index %s and src %s for %s along dimension %lld: the index must be "
-                    "no larger than src, nor than the tensor in other dimensions; slice it?",
-                    f->who, tc__dims_text(index, x), tc__dims_text(src, y),
-                    tc__dims_text(&f->x, z), (long long)dim);
+    return tc__fail(
+        f->c, TC_E_SHAPE,
+        "%s: index %s and src %s for %s along dimension %lld: the index must be "
+        "no larger than src, nor than the tensor in other dimensions; slice it?",
+        f->who, tc__dims_text(index, x), tc__dims_text(src, y), tc__dims_text(&f->x, z),
+        (long long)dim);
 }
 
 // The first elements of src along each dimension, as many as the index has.
@@ -181,14 +182,15 @@ static int tc__index_add_sizes(const tc__api *f, const tc__meta *index, const tc
     char x[160], y[160], z[160];
     int ok = index->rank == 1 && src->rank == f->x.rank;
     for (int i = 0; ok && i < f->x.rank; i++)
-        ok = tc__meta_size(src, i) == tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
+        ok = tc__meta_size(src, i) ==
+             tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
     if (ok) return 1;
     return tc__fail(f->c, index->rank == 1 ? TC_E_SHAPE : TC_E_RANK,
                     "index_add: index %s and src %s for %s along dimension %lld: src needs "
                     "the sizes of the tensor, and there that of the index, which has one "
                     "dimension",
-                    tc__dims_text(index, x), tc__dims_text(src, y),
-                    tc__dims_text(&f->x, z), (long long)dim);
+                    tc__dims_text(index, x), tc__dims_text(src, y), tc__dims_text(&f->x, z),
+                    (long long)dim);
 }
 
 TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,

@@ -146,7 +146,8 @@ typedef struct training {
 static void train(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     training *w = (training *)user;
     (void)tc;
-    tc_adamw_list_(w->s.p, in, w->s.m, w->s.v, LIST, w->s.step, w->lr, 0.9, 0.999, 1e-8, 0.1);
+    tc_adamw_list_(w->s.p, in, w->s.m, w->s.v, LIST, w->s.step, w->lr, 0.9, 0.999, 1e-8,
+                   0.1);
     out[0] = tc_sum_all(w->s.p[1]);
 }
 

@@ -78,9 +78,7 @@ static void expect(tc_tensor t, const double *want, int64_t n, const char *what,
         }
 }
 
-static tc_ctx *open_run(int run) {
-    return open_backend(run ? backends[run] : "cpu");
-}
+static tc_ctx *open_run(int run) { return open_backend(run ? backends[run] : "cpu"); }
 static void begin_run(tc_ctx *tc, int run) {
     if (run) tc_trace_begin_at(tc, backends[run], NULL, "rows.c", 1);
 }
@@ -385,8 +383,7 @@ static void scatters(how h) {
                 for (int i = 0; i < IN; i++)
                     index[k][i] = (int64_t)(any() % (unsigned)(2 * n)) - n;
                 s[k] = laid_out(tc, src[k], g->dtype, (g->layout + 1) % LAYOUTS);
-                at[k] =
-                    indices(tc, index[k], TC_DIMS(IR, IM, IC), k % 2 ? TC_I32 : TC_I64);
+                at[k] = indices(tc, index[k], TC_DIMS(IR, IM, IC), k % 2 ? TC_I32 : TC_I64);
             }
             begin_run(tc, run);
             for (int k = 0; k < CASES; k++) {
@@ -443,8 +440,9 @@ TEST(index_add) {
                     for (int i = 0; i < MORE; i++) {
                         int64_t to = (index[k][i] + n) % n;
                         double *p = &want[line_start(g->dim, l) + to * step];
-                        *p = wrapped(g->dtype,
-                                     *p + src[k][l / step * step * MORE + i * step + l % step]);
+                        *p = wrapped(
+                            g->dtype,
+                            *p + src[k][l / step * step * MORE + i * step + l % step]);
                     }
                 expect(y[k], want, N, "index_add", g->dtype, __LINE__);
             }
@@ -524,7 +522,8 @@ BOTH(index_out_of_range) {
                                     : tc_index_add(t, 0, at, v);
             (void)y;
             CHECK_EQ(tc_trace_end(tc), TC_E_INDEX);
-            CHECK(strstr(tc_error_text(tc), names[op]) && strstr(tc_error_text(tc), text[k]));
+            CHECK(strstr(tc_error_text(tc), names[op]) &&
+                  strstr(tc_error_text(tc), text[k]));
             ERROR(TC_E_INDEX, "size 3");
         }
         CHECK(!tc_scatter_add(t, 0, at, v).id);
