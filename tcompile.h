@@ -1967,7 +1967,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6e10dfa40e50c1edu
+#define TC__BUILD_ID 0xeedb73970ac6fb95u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6675,8 +6675,7 @@ static int tc__scatter_check(tc__infer *q) {
                         tc__op_name(q->op), tc__dtype(q->in[2]->dtype)->name,
                         tc__dtype(q->in[0]->dtype)->name);
     if (q->in[0]->dtype != TC_BOOL || q->op == TC_OP_SCATTER) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE,
-                    "%s: not defined on bool; tc_cast to TC_I32 first",
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: not defined on bool; tc_cast to TC_I32 first",
                     tc__op_name(q->op));
 }
 
@@ -14312,7 +14311,8 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2, TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2,
+     TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
 };
 
 typedef struct tc__verifier {
@@ -17646,8 +17646,7 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         n += known == n;
     }
     tc__put(t, "k%u_%s", (unsigned)number, tc__kernel_kind(k, kinds));
-    if (k->kind == TC__OPAQUE)
-        tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
+    if (k->kind == TC__OPAQUE) tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
@@ -43648,7 +43647,7 @@ typedef struct tc__launch {
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
-    tc__opaque *opaque;        // of an opaque op, which has no interp; NULL = another kernel
+    tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
     tc__custom_launch *custom; //   if it is the user's; NULL = another
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
@@ -44059,8 +44058,8 @@ static int tc__program_threads(const tc__program *p) {
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
-    int64_t cost = l->opaque ? tc__opaque_cost(l->opaque, l->items)
-                             : tc__item_cost(l->group, env);
+    int64_t cost =
+        l->opaque ? tc__opaque_cost(l->opaque, l->items) : tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;

@@ -16,7 +16,7 @@ typedef struct tc__launch {
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
-    tc__opaque *opaque;        // of an opaque op, which has no interp; NULL = another kernel
+    tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
     tc__custom_launch *custom; //   if it is the user's; NULL = another
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
@@ -427,8 +427,8 @@ static int tc__program_threads(const tc__program *p) {
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
-    int64_t cost = l->opaque ? tc__opaque_cost(l->opaque, l->items)
-                             : tc__item_cost(l->group, env);
+    int64_t cost =
+        l->opaque ? tc__opaque_cost(l->opaque, l->items) : tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;

@@ -584,8 +584,7 @@ static int tc__scatter_check(tc__infer *q) {
                         tc__op_name(q->op), tc__dtype(q->in[2]->dtype)->name,
                         tc__dtype(q->in[0]->dtype)->name);
     if (q->in[0]->dtype != TC_BOOL || q->op == TC_OP_SCATTER) return 1;
-    return tc__fail(q->ctx, TC_E_DTYPE,
-                    "%s: not defined on bool; tc_cast to TC_I32 first",
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: not defined on bool; tc_cast to TC_I32 first",
                     tc__op_name(q->op));
 }
 

@@ -53,8 +53,7 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         n += known == n;
     }
     tc__put(t, "k%u_%s", (unsigned)number, tc__kernel_kind(k, kinds));
-    if (k->kind == TC__OPAQUE)
-        tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
+    if (k->kind == TC__OPAQUE) tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));

@@ -108,6 +108,30 @@ static void check_mixed(const tc_tensor *out, int rows) {
     }
 }
 
+static void sums(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(tc_cumsum(tc_mul_s(in[0], 2), 1), 1);
+}
+
+// A short-cut call, with other tensors each time; then frozen.
+BOTH(short_cut) {
+    tc_fn *f = tc_compile(tc, sums, NULL, 0, NULL);
+    tc_tensor x[6], y;
+    for (int k = 0; k < 6; k++)
+        x[k] = k == 4 ? tc_zeros(tc, TC_DIMS(4, COLS), TC_F32) : matrix(tc, 4);
+    for (int k = 0; k < 24; k++) {
+        if (k == 12) CHECK_EQ(tc_freeze(tc), TC_OK);
+        CALL(f, &x[k % 6], 1, &y, 1);
+        const float *got = (const float *)tc_data(y);
+        if (k % 6 == 4)
+            for (int i = 0; i < 4 * COLS; i++) CHECK_NEAR(got[i], 1, 0);
+        else
+            CHECK_NEAR(got[1], 2 * (given(0) + given(1)) + 1, 0);
+        tc_free(y);
+    }
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+}
+
 BOTH(batch_sizes) {
     tc_fn *f = tc_compile(tc, mixed, NULL, 0, NULL);
     uint64_t programs = 0;
