@@ -232,7 +232,7 @@ static const tc__keyed *tc__sort_row(const tc__opaque *o, const void *x, int64_t
 }
 
 static const void *tc__row_at(const tc__opaque *o, int i, int64_t row) {
-    int64_t bytes = (int64_t)tc__dtype(o->buffer[i].spec.dtype)->bytes;
+    int64_t bytes = (int64_t)tc__dtype((int)o->buffer[i].spec.dtype)->bytes;
     return (const char *)tc__opaque_data(o, i) + row * tc__opaque_width(o, i) * bytes;
 }
 
@@ -401,7 +401,7 @@ static void tc__scatter_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     (void)worker;
     s.a = a, s.o = o, s.n = tc__opaque_width(o, 0), s.m = tc__opaque_width(o, 3);
     s.wide = o->buffer[2].spec.dtype == TC_I64;
-    size_t bytes = (size_t)s.n * tc__dtype(whole->dtype)->bytes;
+    size_t bytes = (size_t)s.n * tc__dtype((int)whole->dtype)->bytes;
     char *to = (char *)tc__opaque_data(o, 0) + (size_t)lo * bytes;
     for (int64_t r = lo; r < hi; r++, to += bytes) {
         int64_t row = tc__row_of_part(whole, part, r);
