@@ -1967,7 +1967,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x1716b90dcab85d6du
+#define TC__BUILD_ID 0x8c7ba43aba3084e1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -39515,9 +39515,9 @@ static int64_t tc__opaque_width(const tc__opaque *o, int i) {
 TC__SCAN(tc__cumsum_i64, uint64_t, 0, s + x[i])
 TC__SCAN(tc__cumsum_f32, float, 0, s + x[i])
 TC__SCAN(tc__cumsum_f64, double, 0, s + x[i])
-TC__SCAN(tc__cumprod_i64, uint64_t, 1, s *x[i])
-TC__SCAN(tc__cumprod_f32, float, 1, s *x[i])
-TC__SCAN(tc__cumprod_f64, double, 1, s *x[i])
+TC__SCAN(tc__cumprod_i64, uint64_t, 1, x[i] * s)
+TC__SCAN(tc__cumprod_f32, float, 1, x[i] * s)
+TC__SCAN(tc__cumprod_f64, double, 1, x[i] * s)
 #undef TC__SCAN
 
 // A function by the dtype of operand 0.

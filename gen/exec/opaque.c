@@ -60,9 +60,9 @@ static int64_t tc__opaque_width(const tc__opaque *o, int i) {
 TC__SCAN(tc__cumsum_i64, uint64_t, 0, s + x[i])
 TC__SCAN(tc__cumsum_f32, float, 0, s + x[i])
 TC__SCAN(tc__cumsum_f64, double, 0, s + x[i])
-TC__SCAN(tc__cumprod_i64, uint64_t, 1, s *x[i])
-TC__SCAN(tc__cumprod_f32, float, 1, s *x[i])
-TC__SCAN(tc__cumprod_f64, double, 1, s *x[i])
+TC__SCAN(tc__cumprod_i64, uint64_t, 1, x[i] * s)
+TC__SCAN(tc__cumprod_f32, float, 1, x[i] * s)
+TC__SCAN(tc__cumprod_f64, double, 1, x[i] * s)
 #undef TC__SCAN
 
 // A function by the dtype of operand 0.

@@ -148,6 +148,36 @@ BOTH(batch_sizes) {
     CHECK(!tc_fn_demoted(f));
 }
 
+static void sorted(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    CHECK_EQ(tc_sort(tc_mul_s(in[0], 3), 0, 0, &out[0], &out[1]), TC_OK);
+}
+
+// The sorted dimension is what comes at run time: scratch grows, and the way to sort changes.
+BOTH(sorting_of_run_time_sizes) {
+    tc_fn *f = tc_compile(tc, sorted, NULL, 0, NULL);
+    uint64_t programs = 0;
+    for (int k = 0; k < BATCHES; k++) {
+        int rows = 5 + k * 397 % 700;
+        tc_tensor x = matrix(tc, rows), out[2];
+        uint64_t before = tc_stats_get(tc).programs;
+        CALL(f, &x, 1, out, 2);
+        programs += tc_stats_get(tc).programs - before;
+        float *v = (float *)malloc(sizeof *v * (size_t)(rows * COLS));
+        int64_t *at = (int64_t *)malloc(sizeof *at * (size_t)(rows * COLS));
+        CHECK_EQ(tc_read(out[0], v, sizeof *v * (size_t)(rows * COLS)), TC_OK);
+        CHECK_EQ(tc_read(out[1], at, sizeof *at * (size_t)(rows * COLS)), TC_OK);
+        for (int i = 0; i < rows * COLS; i++) {
+            CHECK_NEAR(v[i], 3 * given((int)at[i] * COLS + i % COLS), 0);
+            if (i < COLS) continue;
+            float was = v[i - COLS];
+            CHECK(was < v[i] || (was == v[i] && at[i - COLS] < at[i]));
+        }
+        free(v), free(at);
+    }
+    CHECK(programs <= 2);
+}
+
 // k is part of the structure, and must not be more than a batch has.
 BOTH(topk_of_batches) {
     for (int rows = 6; rows > 2; rows--) {
