@@ -458,6 +458,20 @@ TCDEF tc_tensor tc_embedding_at(tc_tensor weight, tc_tensor index, const char *f
 // sizes.
 TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *file,
                              int line);
+// t with elements of src written along dim: out[..index[..i..]..] = src[..i..]. index has
+// t's rank; it is no larger than src, nor, outside dim, than t (TC_E_SHAPE). Of those that go
+// to one place the last in row-major order stays. src has t's dtype (TC_E_DTYPE).
+TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                              const char *file, int line);
+// The same with +=, added in row-major order of the index: the same bits in every run and for
+// any number of threads. f16 and bf16 are added in f32 and rounded once. No bool
+// (TC_E_DTYPE).
+TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                  const char *file, int line);
+// t with slice i of src along dim added to slice index[i], in order of i; as tc_scatter_add.
+// index has one dimension (TC_E_RANK), src t's sizes but for dim (TC_E_SHAPE).
+TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                const char *file, int line);
 // index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0.
 TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file, int line);
 // Zero above (tril) or below (triu) a diagonal of the last two dimensions; diagonal 0 is
@@ -617,6 +631,25 @@ TCDEF tc_tensor tc_norm_dims_at(tc_tensor t, tc_dims dims, double p, int keepdim
                                 const char *file, int line);
 TCDEF tc_tensor tc_norm_all_at(tc_tensor t, double p, const char *file, int line);
 
+// ---- scans and order, along one dimension; a scalar has one of size 1 ----
+
+// Element i is the sum, or product, of elements 0..i, taken in this order. Integers and bool
+// give i64; f16 and bf16 are computed in f32, each result rounded once. TC_E_DIM.
+TCDEF tc_tensor tc_cumsum_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line);
+// The indices (i64) that sort t along dim, from the largest on if `descending`. Stable:
+// equal elements keep their order. NaN is the largest, -0.0 equals 0.0.
+TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
+                              int line);
+// The same, and the elements in that order. Either result may be NULL. Gives TC_OK, or the
+// error, and null tensors.
+TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *values,
+                           tc_tensor *indices, const char *file, int line);
+// The k largest (or smallest) elements along dim, in order, of equal ones the first; results
+// as tc_sort's. TC_E_ARG: k is not 0..size. Each k has a program.
+TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tensor *values,
+                           tc_tensor *indices, const char *file, int line);
+
 // ---- softmax and normalisation; integers become f32 ----
 
 // exp(x - max) / sum(exp(x - max)) along dim, as a product with the sum's reciprocal.
@@ -728,6 +761,30 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
 // max(x, 0) - x * y + log(1 + exp(-|x|))
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line);
 
+// ---- optimisers: one step, in place; formulas of torch.optim ----
+// Floats only (TC_E_DTYPE), of equal sizes (TC_E_SHAPE). Computed in f32, f64 for an f64
+// parameter, and rounded once to what is written. Everything is checked before the first
+// write. lr and the like are given to programs at run time once they change.
+
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019). `step`, a float scalar, is
+// counted up first: 0 before the first step, as the two averages are. Gives param.
+TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                             tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                             double beta2, double eps, double weight_decay,
+                             const char *file, int line);
+// The same for n parameters, which share `step`.
+TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                  const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                  int n, tc_tensor step, double lr, double beta1,
+                                  double beta2, double eps, double weight_decay,
+                                  const char *file, int line);
+// g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
+// nesterov lr * (g + momentum * buffer). The buffer is 0 before the first step, and may be
+// null where momentum is 0. Gives param.
+TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
+                           double lr, double momentum, double weight_decay, int nesterov,
+                           const char *file, int line);
+
 // ---- the macros ----
 
 #ifndef TC_NO_SITES
@@ -797,6 +854,9 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_index_select(t, dim, index) tc_index_select_at(t, dim, index, TC__SITE)
 #define tc_embedding(weight, index) tc_embedding_at(weight, index, TC__SITE)
 #define tc_gather(t, dim, index) tc_gather_at(t, dim, index, TC__SITE)
+#define tc_scatter(t, dim, index, src) tc_scatter_at(t, dim, index, src, TC__SITE)
+#define tc_scatter_add(t, dim, index, src) tc_scatter_add_at(t, dim, index, src, TC__SITE)
+#define tc_index_add(t, dim, index, src) tc_index_add_at(t, dim, index, src, TC__SITE)
 #define tc_one_hot(index, classes) tc_one_hot_at(index, classes, TC__SITE)
 #define tc_tril(t, diagonal) tc_tril_at(t, diagonal, TC__SITE)
 #define tc_triu(t, diagonal) tc_triu_at(t, diagonal, TC__SITE)
@@ -898,6 +958,13 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_norm(t, dim, p) tc_norm_at(t, dim, p, TC__SITE)
 #define tc_norm_dims(t, dims, p, keepdim) tc_norm_dims_at(t, dims, p, keepdim, TC__SITE)
 #define tc_norm_all(t, p) tc_norm_all_at(t, p, TC__SITE)
+#define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
+#define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
+#define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
+#define tc_sort(t, dim, descending, values, indices) \
+    tc_sort_at(t, dim, descending, values, indices, TC__SITE)
+#define tc_topk(t, k, dim, largest, values, indices) \
+    tc_topk_at(t, k, dim, largest, values, indices, TC__SITE)
 #define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
 #define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
 #define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
@@ -934,6 +1001,16 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_cross_entropy_ignore(logits, target, ignore) \
     tc_cross_entropy_ignore_at(logits, target, ignore, TC__SITE)
 #define tc_bce_with_logits(x, y) tc_bce_with_logits_at(x, y, TC__SITE)
+#define tc_adamw_(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,           \
+                  weight_decay)                                                            \
+    tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,            \
+                 weight_decay, TC__SITE)
+#define tc_adamw_list_(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,   \
+                       weight_decay)                                                       \
+    tc_adamw_list__at(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,    \
+                      weight_decay, TC__SITE)
+#define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov)        \
+    tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)
 
 // ---- gen/out/op_api.inc -------------------------------------------------
 // Generated from gen/tables/ops.def by gen/gen_tables.c.
@@ -1894,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x6e28e2fa6eedcf87u
+#define TC__BUILD_ID 0xbdf2dd515f81e24fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5754,6 +5831,13 @@ typedef enum tc__op {
     TC_OP_ARGMAX,
     TC_OP_ARGMIN,
     TC_OP_MATMUL,
+    TC_OP_CUMSUM,
+    TC_OP_CUMPROD,
+    TC_OP_ARGSORT,
+    TC_OP_TOPK,
+    TC_OP_SCATTER,
+    TC_OP_SCATTER_ADD,
+    TC_OP_INDEX_ADD,
     TC_OP_CUSTOM,
     TC_OP_LOAD,
     TC_OP_STORE,
@@ -5773,6 +5857,9 @@ typedef enum tc__op {
     TC_OP_FINISH,
     TC_OP_COUNT
 } tc__op;
+
+// Words of a CALL in front of its buffers, the result's first: the op, and which one of the user's.
+enum { TC__CALL_FIXED = 2 };
 
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
@@ -6065,7 +6152,7 @@ typedef enum tc__kind {
     TC__KIND_GATHER,
     TC__KIND_REDUCE,
     TC__KIND_CONTRACT,
-    TC__KIND_CUSTOM,
+    TC__KIND_OPAQUE,
     TC__KIND_KERNEL,
     TC__KIND_EFFECT
 } tc__kind;
@@ -6538,6 +6625,92 @@ static int tc__shape_matmul(tc__infer *q) {
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;
+}
+
+// ---- opaque ops: along the last dimension ----
+
+// Whether the op has n operands and a last dimension, as all that is recorded here has.
+static int tc__opaque_check(tc__infer *q, uint32_t n) {
+    if (q->n_in != n)
+        return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u", tc__op_name(q->op),
+                        (unsigned)q->n_in, (unsigned)n);
+    if (q->in[0]->rank) return 1;
+    return tc__fail(q->ctx, TC_E_RANK, "%s: a scalar has no dimension; reshape it to [1]",
+                    tc__op_name(q->op));
+}
+
+// The dtypes that exec/opaque.c has code for; graph/rows.c converts others to one of them.
+static int tc__shape_scan(tc__infer *q) {
+    int t = q->in[0]->dtype;
+    if (!tc__opaque_check(q, 1)) return 0;
+    if (t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i64, f32 or f64, got %s",
+                    tc__op_name(q->op), tc__dtype(t)->name);
+}
+
+static int tc__shape_argsort(tc__infer *q) {
+    int t = q->in[0]->dtype;
+    if (!tc__opaque_check(q, 1)) return 0;
+    if (t == TC_I32 || t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i32, i64, f32 or f64, got %s",
+                    tc__op_name(q->op), tc__dtype(t)->name);
+}
+
+static int tc__shape_topk(tc__infer *q) {
+    char x[160];
+    int64_t k = q->attr[1];
+    if (!tc__shape_argsort(q)) return 0;
+    tc__ix *last = &q->out.dims[q->out.rank - 1];
+    if (k < 0 || !tc__know(q, TC__NOT_LESS, *last, tc__ix_const(k)))
+        return tc__fail(q->ctx, TC_E_ARG,
+                        "topk: k is %lld, the dimension of %s has %lld elements; 0 <= k <= "
+                        "that is needed",
+                        (long long)k, tc__dims_text(q->in[0], x),
+                        (long long)tc__ix_value(*last));
+    *last = tc__ix_const(k);
+    return 1;
+}
+
+// What scatters have in common: an index, and values of the dtype of what they go to.
+static int tc__scatter_check(tc__infer *q) {
+    if (!tc__opaque_check(q, 3) || !tc__index_dtype(q)) return 0;
+    if (q->in[2]->dtype != q->in[0]->dtype)
+        return tc__fail(q->ctx, TC_E_DTYPE, "%s: src is %s, the tensor %s; tc_cast src",
+                        tc__op_name(q->op), tc__dtype(q->in[2]->dtype)->name,
+                        tc__dtype(q->in[0]->dtype)->name);
+    if (q->in[0]->dtype != TC_BOOL || q->op == TC_OP_SCATTER) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: not defined on bool; tc_cast to TC_I32 first",
+                    tc__op_name(q->op));
+}
+
+static int tc__scatter_fail(tc__infer *q, const char *need) {
+    char x[160], y[160], z[160];
+    return tc__fail(q->ctx, TC_E_SHAPE, "%s: index %s and src %s do not fit %s; %s",
+                    tc__op_name(q->op), tc__dims_text(q->in[1], x),
+                    tc__dims_text(q->in[2], y), tc__dims_text(q->in[0], z), need);
+}
+
+static int tc__shape_scatter(tc__infer *q) {
+    const tc__meta *a = q->in[0], *b = q->in[1], *c = q->in[2];
+    if (!tc__scatter_check(q)) return 0;
+    int ok = b->rank == a->rank && c->rank == a->rank;
+    for (int i = 0; ok && i < a->rank; i++)
+        ok = tc__know(q, TC__EQUAL, b->dims[i], c->dims[i]) &&
+             (i == a->rank - 1 || tc__know(q, TC__NOT_LESS, a->dims[i], b->dims[i]));
+    tc__shape_same(q);
+    return ok || tc__scatter_fail(q, "outside the dimension the index must not be larger");
+}
+
+static int tc__shape_index_add(tc__infer *q) {
+    const tc__meta *a = q->in[0], *b = q->in[1], *c = q->in[2];
+    if (!tc__scatter_check(q)) return 0;
+    int ok = b->rank == 1 && c->rank == a->rank &&
+             tc__know(q, TC__EQUAL, c->dims[c->rank - 1], b->dims[0]);
+    for (int i = 0; ok && i < a->rank - 1; i++)
+        ok = tc__know(q, TC__EQUAL, c->dims[i], a->dims[i]);
+    tc__shape_same(q);
+    return ok || tc__scatter_fail(q, "src has the tensor's sizes, and along the dimension "
+                                     "the index's");
 }
 
 // ---- the user's ops ----
@@ -7140,12 +7313,54 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      "", "",
      "",
      "[..., M, K] x [..., K, N]; k in order, one fma per step."},
-    {"custom", TC__KIND_CUSTOM, -1, 0,
+    {"cumsum", TC__KIND_OPAQUE, -1, 4,
+     tc__dtype_same, tc__shape_scan,
+     0, TC_OP_COUNT,
+     "", "",
+     "",
+     "Sums of the first 1, 2, 3... elements, added in order."},
+    {"cumprod", TC__KIND_OPAQUE, -1, 4,
+     tc__dtype_same, tc__shape_scan,
+     0, TC_OP_COUNT,
+     "", "",
+     "",
+     "Products of the first 1, 2, 3... elements, in order."},
+    {"argsort", TC__KIND_OPAQUE, -1, 48,
+     tc__dtype_i64, tc__shape_argsort,
+     0, TC_OP_COUNT,
+     "t descending", "",
+     "",
+     "The indices that sort a, equal ones in order; NaN is the largest."},
+    {"topk", TC__KIND_OPAQUE, -1, 8,
+     tc__dtype_i64, tc__shape_topk,
+     0, TC_OP_COUNT,
+     "t descending, t k", "",
+     "",
+     "The first k of argsort."},
+    {"scatter", TC__KIND_OPAQUE, -1, 8,
+     tc__dtype_same, tc__shape_scatter,
+     0, TC_OP_COUNT,
+     "", "",
+     "",
+     "a with a[r, b[r, j]] = c[r, j], j in order."},
+    {"scatter_add", TC__KIND_OPAQUE, -1, 8,
+     tc__dtype_same, tc__shape_scatter,
+     0, TC_OP_COUNT,
+     "", "",
+     "",
+     "a with a[r, b[r, j]] += c[r, j], j in order."},
+    {"index_add", TC__KIND_OPAQUE, -1, 8,
+     tc__dtype_same, tc__shape_index_add,
+     0, TC_OP_COUNT,
+     "", "",
+     "",
+     "a with a[r, b[j]] += c[r, j], j in order."},
+    {"custom", TC__KIND_OPAQUE, -1, 0,
      tc__dtype_custom, tc__shape_custom,
      0, TC_OP_COUNT,
      "t op", "",
      "",
-     "A registered op; attr is its number."},
+     "A registered op of the user's; attr is its number."},
     {"load", TC__KIND_KERNEL, -1, 1,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
@@ -7215,9 +7430,9 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
     {"call", TC__KIND_KERNEL, -1, 0,
      tc__dtype_attr, tc__shape_none,
      0, TC_OP_COUNT,
-     "t op, t buffers", "",
+     "t op, t number, t buffers", "",
      "",
-     "The function of a registered op over whole buffers: its result's, then its operands', -1 = empty."},
+     "The function of an opaque op (of CUSTOM: that number) over its result's buffer, then its operands', -1 = empty."},
     {"copy_", TC__KIND_EFFECT, -1, 1,
      tc__dtype_same, tc__shape_assign,
      0, TC_OP_COUNT,
@@ -7245,6 +7460,12 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
 };
 
 static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+
+// The op that a CALL is of: of the user's, its name.
+static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
+    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
+                                      : tc__op_name((tc__op)n->attr[0]);
+}
 
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {
@@ -12074,6 +12295,423 @@ TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
     x = tc__conv_pad(&v, x, -tc__infinity(), f.x.dtype);
     return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
 }
+// ---- gen/graph/rows.c ---------------------------------------------------
+// Ops along one dimension that are functions over whole buffers: scans, sorting, scatters. Input:
+// public calls. Output: steps of the opaque ops of ops.def, which know the last dimension and the few
+// dtypes that exec/opaque.c has code for. So the dimension is moved last and back again, both of which
+// are views, and other dtypes are converted, which the kernels around it do in passing.
+
+// t with dimension `dim` of f->x last; a scalar as [1].
+static tc_tensor tc__dim_last(const tc__api *f, tc_tensor t, int64_t dim) {
+    tc_dims one = TC_DIMS(1);
+    if (!f->x.rank) return tc__reshape(f, t, &one);
+    if (dim == f->x.rank - 1) return t;
+    return tc_movedim_at(t, (int)dim, -1, f->file, f->line);
+}
+
+// A result of tc__dim_last with its dimensions where they were.
+static tc_tensor tc__dim_back(const tc__api *f, tc_tensor t, int64_t dim) {
+    tc_dims none = TC_SCALAR;
+    if (!t.id) return t;
+    if (!f->x.rank) return tc__reshape(f, t, &none);
+    if (dim == f->x.rank - 1) return t;
+    return tc_movedim_at(t, -1, (int)dim, f->file, f->line);
+}
+
+// ---- scans ----
+
+static tc_tensor tc__scan(tc__op op, const char *who, tc_tensor t, int dim,
+                          const char *file, int line) {
+    tc__api f;
+    int64_t k = dim;
+    if (!tc__begin(&f, who, t, file, line)) return tc__null();
+    if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    tc__widen_half(&f, &t);
+    if (!tc__is_float(f.x.dtype) && f.x.dtype != TC_I64) t = tc__cast(&f, t, TC_I64);
+    tc_tensor y = tc__prim(&f, op, tc__dim_last(&f, t, k), NULL, 0);
+    return tc__leave_rounded(&f, tc__dim_back(&f, y, k));
+}
+
+TCDEF tc_tensor tc_cumsum_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__scan(TC_OP_CUMSUM, "cumsum", t, dim, file, line);
+}
+
+TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line) {
+    return tc__scan(TC_OP_CUMPROD, "cumprod", t, dim, file, line);
+}
+
+// ---- order ----
+
+// t in a dtype that has keys; converting keeps the order.
+static tc_tensor tc__as_keys(const tc__api *f, tc_tensor t) {
+    if (tc__is_own_class(f->x.dtype)) return t;
+    return tc__cast(f, t, tc__is_half(f->x.dtype) ? TC_F32 : TC_I32);
+}
+
+// The indices that `op` makes of t, and the elements there, each if it is wanted.
+static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
+                                const int64_t *words, uint32_t n, tc_tensor *values,
+                                tc_tensor *indices) {
+    tc_tensor keep[2] = {tc__null(), tc__null()};
+    int64_t k = dim;
+    if (values) *values = tc__null();
+    if (indices) *indices = tc__null();
+    if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), tc_error(f->c);
+    int last = f->x.rank ? f->x.rank - 1 : 0;
+    tc_tensor x = tc__dim_last(f, t, k);
+    tc_tensor at = tc__prim(f, op, tc__as_keys(f, x), words, n);
+    if (at.id && values)
+        keep[0] = tc__dim_back(f, tc_gather_at(x, last, at, f->file, f->line), k);
+    if (at.id && indices) keep[1] = tc__dim_back(f, at, k);
+    if (!at.id || (values && !keep[0].id) || (indices && !keep[1].id))
+        return tc__leave_null(f), tc_error(f->c);
+    tc__leave_many(f, keep, 2);
+    if (values) *values = keep[0];
+    if (indices) *indices = keep[1];
+    return TC_OK;
+}
+
+TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
+                              int line) {
+    tc__api f;
+    tc_tensor at;
+    int64_t words = descending != 0;
+    if (!tc__begin(&f, "argsort", t, file, line)) return tc__null();
+    (void)tc__sort_along(&f, TC_OP_ARGSORT, t, dim, &words, 1, NULL, &at);
+    return at;
+}
+
+TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *values,
+                           tc_tensor *indices, const char *file, int line) {
+    tc__api f;
+    int64_t words = descending != 0;
+    if (values) *values = tc__null();
+    if (indices) *indices = tc__null();
+    if (!tc__begin(&f, "sort", t, file, line)) return f.c ? tc_error(f.c) : TC_E_NULL;
+    return tc__sort_along(&f, TC_OP_ARGSORT, t, dim, &words, 1, values, indices);
+}
+
+TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tensor *values,
+                           tc_tensor *indices, const char *file, int line) {
+    tc__api f;
+    int64_t words[2];
+    words[0] = largest != 0, words[1] = k;
+    if (values) *values = tc__null();
+    if (indices) *indices = tc__null();
+    if (!tc__begin(&f, "topk", t, file, line)) return f.c ? tc_error(f.c) : TC_E_NULL;
+    if (!f.x.rank && k != 1) {
+        tc__fail(f.c, TC_E_ARG, "topk: k is %lld, a scalar has 1 element", (long long)k);
+        return tc__leave_null(&f), tc_error(f.c);
+    }
+    return tc__sort_along(&f, TC_OP_TOPK, t, dim, words, 2, values, indices);
+}
+
+// ---- scatters ----
+
+// Whether index and src are of sizes that tc_scatter takes.
+static int tc__scatter_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
+                             int64_t dim) {
+    char x[160], y[160], z[160];
+    int ok = index->rank == f->x.rank && src->rank == f->x.rank;
+    for (int i = 0; ok && i < f->x.rank; i++) {
+        int64_t n = tc__meta_size(index, i);
+        ok = n <= tc__meta_size(src, i) && (i == dim || n <= tc__meta_size(&f->x, i));
+    }
+    if (ok) return 1;
+    return tc__fail(
+        f->c, TC_E_SHAPE,
+        "%s: index %s and src %s for %s along dimension %lld: the index must be "
+        "no larger than src, nor than the tensor in other dimensions; slice it?",
+        f->who, tc__dims_text(index, x), tc__dims_text(src, y), tc__dims_text(&f->x, z),
+        (long long)dim);
+}
+
+// The first elements of src along each dimension, as many as the index has.
+static tc_tensor tc__scatter_part(const tc__api *f, tc_tensor src, const tc__meta *index,
+                                  const tc__meta *m) {
+    for (int i = 0; i < m->rank; i++)
+        if (tc__meta_size(m, i) != tc__meta_size(index, i))
+            src = tc__slice(f, src, i, 0, tc__meta_size(index, i), 1);
+    return src;
+}
+
+// The step, on operands whose dimension `dim` is last; halves that are summed are f32.
+static tc_tensor tc__scatter_prim(tc__api *f, tc__op op, tc_tensor t, tc_tensor index,
+                                  tc_tensor src, int64_t dim, int src_dtype) {
+    tc_tensor in[3];
+    if (op != TC_OP_SCATTER && src_dtype == f->x.dtype && tc__is_half(src_dtype)) {
+        tc__widen_half(f, &t);
+        src = tc__cast(f, src, TC_F32);
+    }
+    in[0] = tc__dim_last(f, t, dim), in[2] = tc__dim_last(f, src, dim);
+    in[1] = op == TC_OP_INDEX_ADD ? index : tc__dim_last(f, index, dim);
+    tc_tensor y = tc__op_n(op, in, 3, NULL, 0, f->file, f->line);
+    return tc__leave_rounded(f, tc__dim_back(f, y, dim));
+}
+
+static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int dim,
+                                  tc_tensor index, tc_tensor src, const char *file,
+                                  int line) {
+    tc__api f;
+    tc__meta i, s;
+    int64_t k = dim;
+    if (!index.id || !src.id || !tc__begin(&f, who, t, file, line)) return tc__null();
+    if (!tc__dim_need(&f, &k) || !tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
+        return tc__leave_null(&f);
+    if (!tc__scatter_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
+    src = tc__scatter_part(&f, src, &i, &s);
+    return tc__scatter_prim(&f, op, t, index, src, k, s.dtype);
+}
+
+TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                              const char *file, int line) {
+    return tc__scatter_call(TC_OP_SCATTER, "scatter", t, dim, index, src, file, line);
+}
+
+TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                  const char *file, int line) {
+    return tc__scatter_call(TC_OP_SCATTER_ADD, "scatter_add", t, dim, index, src, file,
+                            line);
+}
+
+// Whether src has the sizes of t, and along dim that of the index.
+static int tc__index_add_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
+                               int64_t dim) {
+    char x[160], y[160], z[160];
+    int ok = index->rank == 1 && src->rank == f->x.rank;
+    for (int i = 0; ok && i < f->x.rank; i++)
+        ok = tc__meta_size(src, i) ==
+             tc__meta_size(i == dim ? index : &f->x, i == dim ? 0 : i);
+    if (ok) return 1;
+    return tc__fail(f->c, index->rank == 1 ? TC_E_SHAPE : TC_E_RANK,
+                    "index_add: index %s and src %s for %s along dimension %lld: src needs "
+                    "the sizes of the tensor, and there that of the index, which has one "
+                    "dimension",
+                    tc__dims_text(index, x), tc__dims_text(src, y), tc__dims_text(&f->x, z),
+                    (long long)dim);
+}
+
+TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                const char *file, int line) {
+    tc__api f;
+    tc__meta i, s;
+    int64_t k = dim;
+    if (!index.id || !src.id || !tc__begin(&f, "index_add", t, file, line))
+        return tc__null();
+    if (!tc__dim_need(&f, &k) || !tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
+        return tc__leave_null(&f);
+    if (!tc__index_add_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
+    return tc__scatter_prim(&f, TC_OP_INDEX_ADD, t, index, src, k, s.dtype);
+}
+// ---- gen/graph/optim.c --------------------------------------------------
+// Steps of optimisers, written in public ops: what is updated is written in place, and each tensor's
+// update is one kernel. Learning rates and the like are scalars of ops, so programs get them at run
+// time from the second value on. The formulas are those of torch.optim.
+//
+// All operands are checked before the first write, so an error leaves everything as it was.
+
+typedef struct tc__optim {
+    tc__api f;    // about the parameter
+    int computed; // the dtype to compute in: f32, or f64 of f64 parameters
+    int at;       // number of the parameter in a list, -1 = there is none
+} tc__optim;
+
+// One parameter of AdamW: decoupled decay, moments and a step by them.
+typedef struct tc__adamw {
+    tc_tensor param, grad, exp_avg, exp_avg_sq;
+    double lr, beta1, beta2, eps, weight_decay;
+} tc__adamw;
+
+// Whether t is a float tensor with the sizes of the parameter.
+static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) {
+    const tc__api *f = &o->f;
+    tc__meta m;
+    char x[160], y[160], number[24] = "";
+    if (o->at >= 0) snprintf(number, sizeof number, " %d", o->at);
+    if (!t.id)
+        return tc__fail(f->c, TC_E_NULL, "%s: %s%s is a null tensor", f->who, what, number);
+    if (!tc__meta_get(f, t, &m)) return 0;
+    if (!tc__is_float(m.dtype))
+        return tc__fail(f->c, TC_E_DTYPE, "%s: %s%s is %s, floats are needed", f->who, what,
+                        number, tc__dtype(m.dtype)->name);
+    int ok = m.rank == f->x.rank;
+    for (int i = 0; ok && i < m.rank; i++) ok = m.dims[i] == f->x.dims[i];
+    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who,
+                          what, number, tc__dims_text(&m, x), tc__dims_text(&f->x, y));
+}
+
+// The same for what is written.
+static int tc__optim_state(const tc__optim *o, const char *what, tc_tensor t) {
+    return tc__optim_operand(o, what, t) && tc__writable(&o->f, t);
+}
+
+// A frame about the parameter; 0 = null or reported.
+static int tc__optim_begin(tc__optim *o, const char *who, tc_tensor param, int at,
+                           const char *file, int line) {
+    o->at = at;
+    if (!tc__begin(&o->f, who, param, file, line)) return 0;
+    o->computed = o->f.x.dtype == TC_F64 ? TC_F64 : TC_F32;
+    return 1;
+}
+
+// t in the dtype that is computed in.
+static tc_tensor tc__optim_value(const tc__optim *o, tc_tensor t) {
+    tc__meta m;
+    if (!t.id || !tc__meta_get(&o->f, t, &m) || m.dtype == o->computed) return t;
+    return tc__cast(&o->f, t, o->computed);
+}
+
+// ---- AdamW ----
+
+static int tc__adamw_check(const char *who, const tc__adamw *a, int at, const char *file,
+                           int line) {
+    tc__optim o;
+    if (!tc__optim_begin(&o, who, a->param, at, file, line)) return 0;
+    int ok = tc__optim_state(&o, "parameter", a->param) &&
+             tc__optim_operand(&o, "grad", a->grad) &&
+             tc__optim_state(&o, "exp_avg", a->exp_avg) &&
+             tc__optim_state(&o, "exp_avg_sq", a->exp_avg_sq);
+    tc__leave_null(&o.f);
+    return ok;
+}
+
+// The step counter must be a float of one element in memory of its own.
+static int tc__adamw_step_check(const char *who, tc_tensor step, const char *file,
+                                int line) {
+    tc__api f;
+    char x[160];
+    if (!tc__api_of(&f, who, step, file, line)) return 0;
+    if (f.x.rank || !tc__is_float(f.x.dtype))
+        return tc__fail(f.c, TC_E_SHAPE, "%s: step is %s%s, a scalar f32 is needed", who,
+                        tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
+    return tc__writable(&f, step);
+}
+
+// 1 - beta^step, in f64: beta is near 1.
+static tc_tensor tc__bias_correction(tc_tensor step, double beta, const char *file,
+                                     int line) {
+    return tc_rsub_s_at(tc_rpow_s_at(step, beta, file, line), 1, file, line);
+}
+
+// The update of one parameter at `step`, f64, which is counted already.
+static int tc__adamw_update(const char *who, const tc__adamw *a, tc_tensor step, int at,
+                            const char *file, int line) {
+    tc__optim o;
+    if (!tc__optim_begin(&o, who, a->param, at, file, line)) return 0;
+    tc_tensor c1 = tc__bias_correction(step, a->beta1, file, line);
+    tc_tensor c2 = tc__bias_correction(step, a->beta2, file, line);
+    tc_tensor rate = tc__optim_value(&o, tc_rdiv_s_at(c1, a->lr, file, line));
+    tc_tensor root = tc__optim_value(&o, tc_sqrt_at(c2, file, line));
+    tc_tensor p = tc__optim_value(&o, a->param), g = tc__optim_value(&o, a->grad);
+    tc_tensor m = tc__optim_value(&o, a->exp_avg), v = tc__optim_value(&o, a->exp_avg_sq);
+    tc_tensor d = tc_sub_at(g, m, file, line), g2 = tc_square_at(g, file, line);
+    m = tc_add_at(m, tc_mul_s_at(d, 1 - a->beta1, file, line), file, line);
+    v = tc_add_at(tc_mul_s_at(v, a->beta2, file, line),
+                  tc_mul_s_at(g2, 1 - a->beta2, file, line), file, line);
+    tc_tensor size = tc_div_at(tc_sqrt_at(v, file, line), root, file, line);
+    d = tc_div_at(m, tc_add_s_at(size, a->eps, file, line), file, line);
+    p = tc_mul_s_at(p, 1 - a->lr * a->weight_decay, file, line);
+    p = tc_sub_at(p, tc_mul_at(d, rate, file, line), file, line);
+    int ok = tc_copy__at(a->exp_avg, m, file, line).id &&
+             tc_copy__at(a->exp_avg_sq, v, file, line).id &&
+             tc_copy__at(a->param, p, file, line).id;
+    tc__leave_null(&o.f);
+    return ok;
+}
+
+// step + 1, in place, and as f64 for the corrections.
+static tc_tensor tc__adamw_count(tc_tensor step, const char *file, int line) {
+    tc_tensor next = tc_add_s_at(step, 1, file, line);
+    if (!next.id || !tc_copy__at(step, next, file, line).id) return tc__null();
+    return tc_cast_at(next, TC_F64, file, line);
+}
+
+// Updates of n parameters, all checked first; 0 = reported, or a null tensor.
+static int tc__adamw_all(const char *who, const tc_tensor *param, const tc_tensor *grad,
+                         const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq, int n,
+                         int listed, tc_tensor step, tc__adamw a, const char *file,
+                         int line) {
+    tc__api f;
+    int ok = tc__adamw_step_check(who, step, file, line);
+    for (int write = 0; ok && write < 2; write++) {
+        tc_tensor now = step;
+        if (write && !tc__begin(&f, who, step, file, line)) return 0;
+        if (write) now = tc__adamw_count(step, file, line);
+        ok = now.id != 0;
+        for (int i = 0; ok && i < n; i++) {
+            int at = listed ? i : -1;
+            a.param = param[i], a.grad = grad[i];
+            a.exp_avg = exp_avg[i], a.exp_avg_sq = exp_avg_sq[i];
+            ok = write ? tc__adamw_update(who, &a, now, at, file, line)
+                       : tc__adamw_check(who, &a, at, file, line);
+        }
+        if (write) tc__leave_null(&f);
+    }
+    return ok;
+}
+
+static tc__adamw tc__adamw_of(double lr, double beta1, double beta2, double eps,
+                              double weight_decay) {
+    tc__adamw a;
+    memset(&a, 0, sizeof a);
+    a.lr = lr, a.beta1 = beta1, a.beta2 = beta2, a.eps = eps;
+    a.weight_decay = weight_decay;
+    return a;
+}
+
+TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                             tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                             double beta2, double eps, double weight_decay,
+                             const char *file, int line) {
+    tc__adamw a = tc__adamw_of(lr, beta1, beta2, eps, weight_decay);
+    int ok = tc__adamw_all("adamw_", &param, &grad, &exp_avg, &exp_avg_sq, 1, 0, step, a,
+                           file, line);
+    return ok ? param : tc__null();
+}
+
+TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                  const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                  int n, tc_tensor step, double lr, double beta1,
+                                  double beta2, double eps, double weight_decay,
+                                  const char *file, int line) {
+    tc__adamw a = tc__adamw_of(lr, beta1, beta2, eps, weight_decay);
+    tc_ctx *c = tc__ctx_of(step);
+    if (!c) return TC_E_NULL;
+    if (n < 0 || (n && (!param || !grad || !exp_avg || !exp_avg_sq)))
+        tc__fail(c, n < 0 ? TC_E_ARG : TC_E_NULL,
+                 n < 0 ? "adamw_list_: %d parameters"
+                       : "adamw_list_: an array of %d is null",
+                 n);
+    else if (tc__adamw_all("adamw_list_", param, grad, exp_avg, exp_avg_sq, n, 1, step, a,
+                           file, line))
+        return TC_OK;
+    return tc_error(c) ? tc_error(c) : TC_E_NULL;
+}
+
+// ---- SGD ----
+
+TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
+                           double lr, double momentum, double weight_decay, int nesterov,
+                           const char *file, int line) {
+    tc__optim o;
+    if (!tc__optim_begin(&o, "sgd_", param, -1, file, line)) return tc__null();
+    int ok = tc__optim_state(&o, "parameter", param) && tc__optim_operand(&o, "grad", grad);
+    if (ok && momentum != 0) ok = tc__optim_state(&o, "momentum_buffer", momentum_buffer);
+    if (!ok) return tc__leave_null(&o.f);
+    tc_tensor p = tc__optim_value(&o, param), g = tc__optim_value(&o, grad);
+    if (weight_decay != 0)
+        g = tc_add_at(g, tc_mul_s_at(p, weight_decay, file, line), file, line);
+    if (momentum != 0) {
+        tc_tensor b = tc__optim_value(&o, momentum_buffer);
+        b = tc_add_at(tc_mul_s_at(b, momentum, file, line), g, file, line);
+        g = nesterov ? tc_add_at(g, tc_mul_s_at(b, momentum, file, line), file, line) : b;
+        ok = tc_copy__at(momentum_buffer, b, file, line).id != 0;
+    }
+    p = tc_sub_at(p, tc_mul_s_at(g, lr, file, line), file, line);
+    ok = ok && tc_copy__at(param, p, file, line).id;
+    tc__leave_null(&o.f);
+    return ok ? param : tc__null();
+}
 // ---- gen/graph/build.c --------------------------------------------------
 // Trace -> TENSOR graph: a path of steps becomes pure nodes.
 // Recording's conveniences are made explicit: operands are cast and broadcast, scalars become
@@ -12517,7 +13155,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_CAST:
         return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
     case TC__KIND_CONTRACT:
-    case TC__KIND_CUSTOM:
+    case TC__KIND_OPAQUE:
     case TC__KIND_MOVE:
     case TC__KIND_JOIN:
     case TC__KIND_GATHER:
@@ -13061,12 +13699,12 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "call %s", tc__custom_name(d->t->ctx, n->attr[0]));
-    for (uint32_t i = 2; i < n->n_attr; i++) {
+    tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
+    for (uint32_t i = TC__CALL_FIXED + 1; i < n->n_attr; i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
-    tc__put(d->t, " -> b%lld", (long long)n->attr[1]);
+    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_FIXED]);
 }
 
 typedef struct tc__dump_row {
@@ -13710,7 +14348,7 @@ static const struct {
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
-    {TC__KIND_CUSTOM, TC__LEGAL_TENSOR},
+    {TC__KIND_OPAQUE, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
 };
@@ -13734,7 +14372,8 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, 3, 2 + TC__CUSTOM_INPUTS},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2,
+     TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
 };
 
 typedef struct tc__verifier {
@@ -14794,7 +15433,7 @@ typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,
     TC__CONTRACTION,
-    TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
+    TC__OPAQUE // a function over whole buffers: its body is one CALL
 } tc__group_kind;
 
 // What of a kernel can be chosen by measuring, because no bit of its results depends on it. 0 = as the
@@ -14861,6 +15500,11 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // ---- what a kernel is, in words ----
 
+// Whether the kernel is an op of the user's.
+static int tc__is_custom(const tc__group *k) {
+    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[0] == TC_OP_CUSTOM;
+}
+
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
     uint32_t n = 0;
     for (size_t i = 0; i < k->body.node.count; i++)
@@ -14892,7 +15536,8 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
     if (k->kind == TC__OPAQUE) {
-        tc__put(t, "the function of a custom op over whole buffers, 1 result");
+        tc__put(t, "the function of %s over whole buffers, 1 result",
+                tc__is_custom(k) ? "a custom op" : "an opaque op");
         return;
     }
     tc__report_count(t, tc__count_alu(k), "element-wise op");
@@ -15422,7 +16067,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
     case TC__KIND_CONTRACT:
         return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
-    case TC__KIND_CUSTOM: // a root that is loaded
+    case TC__KIND_OPAQUE: // a root that is loaded
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }
@@ -15905,7 +16550,7 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
 //     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of custom ops; without fusion all that is computed
+//     results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -15989,8 +16634,8 @@ static void tc__force_source(tc__schedule *s, uint32_t id) {
     if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
 }
 
-// The node in whose memory an operand of a custom op is: a reshape keeps the order of elements.
-static const tc__node *tc__custom_operand(const tc__graph *g, const tc__node *n,
+// The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
+static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
                                           uint32_t i) {
     const tc__node *a = tc__operand(g, n, i);
     while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
@@ -16003,10 +16648,10 @@ static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
     return !l || l->contiguous;
 }
 
-static void tc__force_custom(tc__schedule *s, const tc__node *n) {
+static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
     s->forced[n->id] = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        const tc__node *a = tc__custom_operand(s->g, n, i);
+        const tc__node *a = tc__opaque_operand(s->g, n, i);
         if (!tc__is_dense_input(s, a)) s->forced[a->id] = 1;
     }
 }
@@ -16020,7 +16665,7 @@ static void tc__force_sources(tc__schedule *s) {
             tc__force_source(s, n->in[1]);
         }
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
-        if (tc__is_kind(n, TC__KIND_CUSTOM)) tc__force_custom(s, n);
+        if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
     }
 }
 
@@ -16246,8 +16891,8 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     return best;
 }
 
-// A custom op is a cluster that stays alone: it loads whole buffers.
-static int tc__analyse_custom(tc__schedule *s, uint32_t r, const tc__node *n) {
+// An opaque op is a cluster that stays alone: it loads whole buffers.
+static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
     tc__use u;
     memset(&c, 0, sizeof c);
@@ -16255,7 +16900,7 @@ static int tc__analyse_custom(tc__schedule *s, uint32_t r, const tc__node *n) {
     c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        int32_t root = s->root_of[tc__custom_operand(s->g, n, i)->id];
+        int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
         if (root == TC__NONE) continue; // an input, or without elements
         u.root = (uint32_t)root;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
@@ -16268,7 +16913,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__weave w;
     tc__cluster c;
     const tc__node *n = s->g->node.at[s->root.at[r].node];
-    if (tc__is_kind(n, TC__KIND_CUSTOM)) return tc__analyse_custom(s, r, n);
+    if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
     c.alive = 1;
@@ -16530,7 +17175,7 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (!s->fuse) return "fusion is off";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
-        return "a custom op is a kernel by itself";
+        return "an opaque op is a kernel by itself";
     if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
@@ -16675,8 +17320,8 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     return !w->failed && !w->ix->failed;
 }
 
-// The buffer of an operand of a custom op, -1 = it has no elements.
-static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
+// The buffer of an operand of an opaque op, -1 = it has no elements.
+static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
     tc__ix numel = tc__node_numel(w->g, a);
     if (tc__has_no_elements(a)) return -1;
     if (s->root_of[a->id] == TC__NONE)
@@ -16684,33 +17329,38 @@ static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
-// CALL of a custom op over its buffers, one work item. There are no loops to bind.
+// CALL of an opaque op over its buffers. There are no loops to bind: its rows are the work items, and
+// the user's functions get all of them at once.
 static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     tc__weave w;
     tc__node call;
-    int64_t attr[2 + TC__CUSTOM_INPUTS];
-    uint32_t none = 0;
-    int r = s->root_of[n->id];
+    int64_t attr[TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS];
+    uint32_t none = 0, at = TC__CALL_FIXED;
+    int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
     if (!tc__weave_open(&w, s, s->root.at[r].group,
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
+    tc__ix one = tc__ix_const(1), numel = tc__node_numel(s->g, n);
     k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = k->items = tc__ix_const(1), k->cols = tc__node_numel(s->g, n);
+    k->rows = one, k->cols = custom ? numel : n->dims[n->rank - 1];
+    for (int i = 0; !custom && i < n->rank - 1; i++)
+        k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
+    k->items = k->rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
-    call.attr = attr, call.n_attr = 2 + n->n_in;
-    attr[0] = n->attr[0];
-    attr[1] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, k->cols);
+    call.attr = attr, call.n_attr = at + 1 + n->n_in;
+    attr[0] = n->op, attr[1] = custom ? n->attr[0] : 0;
+    attr[at] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, numel);
     for (uint32_t i = 0; i < n->n_in; i++)
-        attr[2 + i] = tc__custom_buffer(&w, s, tc__custom_operand(s->g, n, i));
-    if (!w.failed) k->buffer.at[attr[1]].written = 1;
+        attr[at + 1 + i] = tc__opaque_buffer(&w, s, tc__opaque_operand(s->g, n, i));
+    if (!w.failed) k->buffer.at[attr[at]].written = 1;
     int ok = !w.failed && tc__node_append(&k->body, &call) &&
              TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
-// The custom op that a cluster is.
+// The opaque op that a cluster is.
 static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
     size_t i = 0;
     while (s->root.at[i].group != group) i++;
@@ -17035,10 +17685,16 @@ static int tc__is_named(const tc__node *n) {
     return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
 }
 
+// Its kind in a list of names, the last for ops of the user's.
+static const char *tc__kernel_kind(const tc__group *k, const char *const *names) {
+    return names[(int)k->kind + tc__is_custom(k)];
+}
+
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
 // each once.
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "custom"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "opaque",
+                                        "custom"};
     const char *ops[TC__MOST_OPS];
     size_t n = 0;
     for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
@@ -17050,12 +17706,9 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         while (strcmp(ops[known], ops[n])) known++;
         n += known == n;
     }
-    tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
-    if (k->kind == TC__OPAQUE)
-        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
+    tc__put(t, "k%u_%s", (unsigned)number, tc__kernel_kind(k, kinds));
+    if (k->kind == TC__OPAQUE) tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
-    if (k->kind == TC__OPAQUE)
-        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
@@ -17063,8 +17716,8 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",
-                                        "custom op"};
-    tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
+                                        "opaque op", "custom op"};
+    tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
     tc__dump_ix(t, k->body.ix, k->rows);
     tc__put(t, " x columns ");
     tc__dump_ix(t, k->body.ix, k->cols);
@@ -17400,16 +18053,21 @@ static void tc__put_names(tc__text *out) {
     tc__put(out, " } tc_dtype;\n");
 }
 
-// Whether the kernel has text: a function of the host's has none.
-TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
-    if (g->kind != TC__OPAQUE) return 1;
-    return tc__custom_at(c, g->body.node.at[0]->attr[0])->op.c_source != NULL;
+// The user's op that an OPAQUE group calls, NULL = it is one of ours.
+static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
+    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[1]) : NULL;
 }
 
-// Appends the unit of an OPAQUE group. The name is declared static first, so that no function of the
+// Whether the kernel has text: functions of the host's and of this library have none.
+TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
+    const tc__custom *o = tc__custom_of_group(c, g);
+    return o ? o->op.c_source != NULL : g->kind != TC__OPAQUE;
+}
+
+// Appends the unit of a user's op. The name is declared static first, so that no function of the
 // host program with that name takes its place.
 static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbol) {
-    const tc__custom *o = tc__custom_at(out->ctx, g->body.node.at[0]->attr[0]);
+    const tc__custom *o = tc__custom_of_group(out->ctx, g);
     const char *source = o->op.c_source;
     if (!source)
         return tc__fail(out->ctx, TC_E_UNSUPPORTED,
@@ -18110,9 +18768,11 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
-    if (g->kind == TC__OPAQUE && d->cuda)
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no custom ops yet",
-                        d->name);
+    // A dialect that gets texts for opaque ops asks its table of them here, by the CALL's op.
+    if (g->kind == TC__OPAQUE && (d->cuda || !tc__is_custom(g)))
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no %s yet", d->name,
+                        tc__is_custom(g) ? "custom ops"
+                                         : tc__call_name(out->ctx, g->body.node.at[0]));
     if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
@@ -29069,6 +29729,13 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ARGMAX
     {NULL},  // ARGMIN
     {NULL},  // MATMUL
+    {NULL},  // CUMSUM
+    {NULL},  // CUMPROD
+    {NULL},  // ARGSORT
+    {NULL},  // TOPK
+    {NULL},  // SCATTER
+    {NULL},  // SCATTER_ADD
+    {NULL},  // INDEX_ADD
     {NULL},  // CUSTOM
     {NULL},  // LOAD
     {NULL},  // STORE
@@ -29178,6 +29845,13 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ARGMAX
     {NULL},  // ARGMIN
     {NULL},  // MATMUL
+    {NULL},  // CUMSUM
+    {NULL},  // CUMPROD
+    {NULL},  // ARGSORT
+    {NULL},  // TOPK
+    {NULL},  // SCATTER
+    {NULL},  // SCATTER_ADD
+    {NULL},  // INDEX_ADD
     {NULL},  // CUSTOM
     {NULL},  // LOAD
     {NULL},  // STORE
@@ -37340,6 +38014,13 @@ static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ARGMAX
     {NULL},  // ARGMIN
     {NULL},  // MATMUL
+    {NULL},  // CUMSUM
+    {NULL},  // CUMPROD
+    {NULL},  // ARGSORT
+    {NULL},  // TOPK
+    {NULL},  // SCATTER
+    {NULL},  // SCATTER_ADD
+    {NULL},  // INDEX_ADD
     {NULL},  // CUSTOM
     {NULL},  // LOAD
     {NULL},  // STORE
@@ -37449,6 +38130,13 @@ static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT] = {
     {NULL},  // ARGMAX
     {NULL},  // ARGMIN
     {NULL},  // MATMUL
+    {NULL},  // CUMSUM
+    {NULL},  // CUMPROD
+    {NULL},  // ARGSORT
+    {NULL},  // TOPK
+    {NULL},  // SCATTER
+    {NULL},  // SCATTER_ADD
+    {NULL},  // INDEX_ADD
     {NULL},  // CUSTOM
     {NULL},  // LOAD
     {NULL},  // STORE
@@ -38809,6 +39497,477 @@ TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int6
 }
 
 #endif // TC__THREADS
+// ---- gen/exec/opaque.c --------------------------------------------------
+// Opaque ops of this library: the functions, and what a launch of an opaque op has. Both tiers run
+// them, so there is no text of them and nothing to compile.
+//
+// A function gets whole row-major buffers and a range of rows; a row is what stands along the last
+// dimension of the result. Rows are shared by the workers, and none needs another one, so bits do
+// not depend on how many there are. Whatever has an order (sums, equal keys, writes to one place)
+// has it inside a row. Scratch is the program's: a function takes no memory.
+
+typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
+
+typedef struct tc__opaque {
+    const tc__node *node;             // of the program's TENSOR graph
+    const struct tc__opaque_row *row; // NULL = an op of the user's
+    const int64_t *number;            // of the buffers: the result's, then the operands'
+    void *const *base;                // addresses by number; of the launch, looked up anew
+    tc_buffer *buffer; // result and operands; of ours only the specs are filled
+    void *argument[1]; // the kernel's `buf`: this struct
+    size_t scratch;    // bytes that each worker needs
+    uint8_t *memory;   // scratch of all workers; the program's
+} tc__opaque;
+
+typedef struct tc__opaque_row {
+    tc__op op;
+    tc__kernel_fn run;
+    size_t (*scratch)(const tc__opaque *o); // bytes of a worker, NULL = none
+    int checks; // 1 = operand 1 is an index: one out of range raises the program's flag
+} tc__opaque_row;
+
+// The struct of ours that a kernel is called for.
+static const tc__opaque *tc__opaque_of(const tc__kargs *a) {
+    return (const tc__opaque *)a->buf[0];
+}
+
+// Memory of buffer i: 0 is the result, then operands; NULL = it has no elements.
+static void *tc__opaque_data(const tc__opaque *o, int i) {
+    return o->number[i] < 0 ? NULL : o->base[o->number[i]];
+}
+
+// Elements of a row of buffer i.
+static int64_t tc__opaque_width(const tc__opaque *o, int i) {
+    const tc_spec *s = &o->buffer[i].spec;
+    return s->dims[s->rank - 1];
+}
+
+// ---- scans ----
+// From the identity on, as PyTorch's: so the first of -0.0 is 0.
+
+#define TC__SCAN(name, type, identity, step)                                               \
+    static void name(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {         \
+        const tc__opaque *o = tc__opaque_of(a);                                            \
+        int64_t n = tc__opaque_width(o, 0);                                                \
+        const type *x = (const type *)tc__opaque_data(o, 1) + lo * n;                      \
+        type *y = (type *)tc__opaque_data(o, 0) + lo * n;                                  \
+        (void)worker;                                                                      \
+        for (int64_t r = lo; r < hi; r++, x += n, y += n) {                                \
+            type s = identity;                                                             \
+            for (int64_t i = 0; i < n; i++) y[i] = s = step;                               \
+        }                                                                                  \
+    }
+TC__SCAN(tc__cumsum_i64, uint64_t, 0, s + x[i])
+TC__SCAN(tc__cumsum_f32, float, 0, s + x[i])
+TC__SCAN(tc__cumsum_f64, double, 0, s + x[i])
+TC__SCAN(tc__cumprod_i64, uint64_t, 1, x[i] * s)
+TC__SCAN(tc__cumprod_f32, float, 1, x[i] * s)
+TC__SCAN(tc__cumprod_f64, double, 1, x[i] * s)
+#undef TC__SCAN
+
+// A function by the dtype of operand 0.
+typedef struct tc__by_dtype {
+    int dtype;
+    tc__kernel_fn run;
+} tc__by_dtype;
+
+static void tc__run_by_dtype(const tc__by_dtype *t, const tc__kargs *a, int64_t lo,
+                             int64_t hi, int32_t worker) {
+    while (t->dtype != (int)tc__opaque_of(a)->buffer[1].spec.dtype) t++;
+    t->run(a, lo, hi, worker);
+}
+
+static void tc__cumsum_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    static const tc__by_dtype runs[] = {
+        {TC_I64, tc__cumsum_i64}, {TC_F32, tc__cumsum_f32}, {TC_F64, tc__cumsum_f64}};
+    tc__run_by_dtype(runs, a, lo, hi, worker);
+}
+
+static void tc__cumprod_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    static const tc__by_dtype runs[] = {
+        {TC_I64, tc__cumprod_i64}, {TC_F32, tc__cumprod_f32}, {TC_F64, tc__cumprod_f64}};
+    tc__run_by_dtype(runs, a, lo, hi, worker);
+}
+
+// ---- order ----
+// Elements become unsigned keys that are in order as they are, equal where elements are: NaN the
+// largest, -0.0 like 0.0, for a descending order all bits turned. Keys are sorted with their places.
+
+typedef struct tc__keyed {
+    uint64_t key;
+    int64_t at;
+} tc__keyed;
+
+enum {
+    TC__RADIX_BITS = 8,
+    TC__RADIX = 1 << TC__RADIX_BITS,
+    TC__DIGITS = 64 / TC__RADIX_BITS,
+    TC__RADIX_LEAST = 256, // elements; below, merging is as fast
+    TC__RUN = 16           // elements that are sorted by insertion before merging
+};
+
+// The bits of a float of `width` bits, in order; NaN and zeros are no longer told apart.
+static uint64_t tc__float_key(uint64_t bits, int width) {
+    uint64_t sign = (uint64_t)1 << (width - 1);
+    return bits & sign ? ~bits & (sign | (sign - 1)) : bits | sign;
+}
+
+static uint64_t tc__key_i32(const void *x, int64_t i) {
+    return (uint32_t)((const int32_t *)x)[i] ^ UINT32_C(0x80000000);
+}
+
+static uint64_t tc__key_i64(const void *x, int64_t i) {
+    return (uint64_t)((const int64_t *)x)[i] ^ (uint64_t)1 << 63;
+}
+
+static uint64_t tc__key_f32(const void *x, int64_t i) {
+    float v = ((const float *)x)[i];
+    if (v != v) return UINT32_MAX;
+    return tc__float_key(v == 0 ? 0 : tc__bits_of_f32(v), 32);
+}
+
+static uint64_t tc__key_f64(const void *x, int64_t i) {
+    double v = ((const double *)x)[i];
+    uint64_t bits = 0;
+    if (v != v) return UINT64_MAX;
+    if (v != 0) memcpy(&bits, &v, sizeof bits);
+    return tc__float_key(bits, 64);
+}
+
+static const struct tc__key_row {
+    int dtype;
+    uint64_t (*key)(const void *x, int64_t i);
+    uint64_t mask; // bits of a key
+} tc__keys[] = {
+    {TC_I32, tc__key_i32, UINT32_MAX},
+    {TC_I64, tc__key_i64, UINT64_MAX},
+    {TC_F32, tc__key_f32, UINT32_MAX},
+    {TC_F64, tc__key_f64, UINT64_MAX},
+};
+
+static const struct tc__key_row *tc__key_of(const tc__opaque *o) {
+    const struct tc__key_row *k = tc__keys;
+    while (k->dtype != (int)o->buffer[1].spec.dtype) k++;
+    return k;
+}
+
+// What turns the keys of a descending order.
+static uint64_t tc__key_turn(const tc__opaque *o) {
+    return o->node->attr[0] ? tc__key_of(o)->mask : 0;
+}
+
+static void tc__insertion_sort(tc__keyed *x, int64_t n) {
+    for (int64_t i = 1; i < n; i++) {
+        tc__keyed v = x[i];
+        int64_t k = i;
+        for (; k && x[k - 1].key > v.key; k--) x[k] = x[k - 1];
+        x[k] = v;
+    }
+}
+
+// Two sorted runs, x[0, half) and x[half, n), as one in y; the left one first where keys are equal.
+static void tc__merge_runs(const tc__keyed *x, int64_t half, int64_t n, tc__keyed *y) {
+    int64_t i = 0, k = half;
+    for (int64_t at = 0; at < n; at++) {
+        int left = k >= n || (i < half && x[i].key <= x[k].key);
+        y[at] = left ? x[i++] : x[k++];
+    }
+}
+
+// Sorts x; gives where the result is, x or y.
+static tc__keyed *tc__merge_sort(tc__keyed *x, tc__keyed *y, int64_t n) {
+    int64_t run = TC__RUN;
+    for (int64_t i = 0; i < n; i += run)
+        tc__insertion_sort(x + i, n - i < run ? n - i : run);
+    for (; run < n; run *= 2) {
+        for (int64_t i = 0; i < n; i += 2 * run) {
+            int64_t left = n - i, half = run < left ? run : left;
+            tc__merge_runs(x + i, half, left < 2 * run ? left : 2 * run, y + i);
+        }
+        tc__keyed *was = x;
+        x = y, y = was;
+    }
+    return x;
+}
+
+static int tc__digit(uint64_t key, int d) {
+    return (int)(key >> d * TC__RADIX_BITS & (uint64_t)(TC__RADIX - 1));
+}
+
+// The same by digits from the lowest up; those that all keys share are left out.
+static tc__keyed *tc__radix_sort(tc__keyed *x, tc__keyed *y, int64_t n, int64_t *counts) {
+    memset(counts, 0, sizeof *counts * TC__DIGITS * TC__RADIX);
+    for (int64_t i = 0; i < n; i++)
+        for (int d = 0; d < TC__DIGITS; d++)
+            counts[d * TC__RADIX + tc__digit(x[i].key, d)]++;
+    for (int d = 0; d < TC__DIGITS; d++) {
+        int64_t *count = counts + d * TC__RADIX, sum = 0;
+        if (count[tc__digit(x[0].key, d)] == n) continue;
+        for (int i = 0; i < TC__RADIX; i++) {
+            int64_t here = count[i];
+            count[i] = sum, sum += here;
+        }
+        for (int64_t i = 0; i < n; i++) y[count[tc__digit(x[i].key, d)]++] = x[i];
+        tc__keyed *was = x;
+        x = y, y = was;
+    }
+    return x;
+}
+
+static size_t tc__sort_scratch(const tc__opaque *o) {
+    size_t n = (size_t)tc__opaque_width(o, 1);
+    return 2 * n * sizeof(tc__keyed) + sizeof(int64_t) * TC__DIGITS * TC__RADIX;
+}
+
+// The order of a row of n elements at x, in the worker's scratch.
+static const tc__keyed *tc__sort_row(const tc__opaque *o, const void *x, int64_t n,
+                                     uint8_t *scratch) {
+    const struct tc__key_row *k = tc__key_of(o);
+    uint64_t turn = tc__key_turn(o);
+    int64_t *counts = (int64_t *)(void *)scratch;
+    tc__keyed *v = (tc__keyed *)(void *)(counts + TC__DIGITS * TC__RADIX);
+    for (int64_t i = 0; i < n; i++) v[i].key = k->key(x, i) ^ turn, v[i].at = i;
+    if (n < TC__RADIX_LEAST) return tc__merge_sort(v, v + n, n);
+    return tc__radix_sort(v, v + n, n, counts);
+}
+
+static const void *tc__row_at(const tc__opaque *o, int i, int64_t row) {
+    int64_t bytes = (int64_t)tc__dtype((int)o->buffer[i].spec.dtype)->bytes;
+    return (const char *)tc__opaque_data(o, i) + row * tc__opaque_width(o, i) * bytes;
+}
+
+static void tc__argsort_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    const tc__opaque *o = tc__opaque_of(a);
+    int64_t n = tc__opaque_width(o, 0), *y = (int64_t *)tc__opaque_data(o, 0) + lo * n;
+    uint8_t *scratch = o->memory + (size_t)worker * o->scratch;
+    for (int64_t r = lo; r < hi; r++, y += n) {
+        const tc__keyed *v = tc__sort_row(o, tc__row_at(o, 1, r), n, scratch);
+        for (int64_t i = 0; i < n; i++) y[i] = v[i].at;
+    }
+}
+
+// ---- the first k ----
+
+// Whether a stands behind b in the order.
+static int tc__is_behind(const tc__keyed *a, const tc__keyed *b) {
+    return a->key > b->key || (a->key == b->key && a->at > b->at);
+}
+
+// A heap of n whose first stands behind all others, but for heap[i]: that goes down to its place.
+static void tc__heap_down(tc__keyed *heap, int64_t n, int64_t i) {
+    tc__keyed v = heap[i];
+    for (;;) {
+        int64_t child = 2 * i + 1;
+        if (child + 1 < n && tc__is_behind(&heap[child + 1], &heap[child])) child++;
+        if (child >= n || !tc__is_behind(&heap[child], &v)) break;
+        heap[i] = heap[child], i = child;
+    }
+    heap[i] = v;
+}
+
+// The first k of n elements in their order: a heap holds the best so far. Most elements only lose
+// against its first.
+static const tc__keyed *tc__select_row(const tc__opaque *o, const void *x, int64_t n,
+                                       int64_t k, uint8_t *scratch) {
+    const struct tc__key_row *row = tc__key_of(o);
+    uint64_t turn = tc__key_turn(o);
+    tc__keyed *heap = (tc__keyed *)(void *)scratch, v;
+    for (int64_t i = 0; i < k; i++) heap[i].key = row->key(x, i) ^ turn, heap[i].at = i;
+    for (int64_t i = k / 2; i-- > 0;) tc__heap_down(heap, k, i);
+    for (int64_t i = k; i < n; i++) {
+        v.key = row->key(x, i) ^ turn, v.at = i;
+        if (v.key >= heap[0].key) continue;
+        heap[0] = v;
+        tc__heap_down(heap, k, 0);
+    }
+    for (int64_t left = k; left-- > 1;) {
+        v = heap[0], heap[0] = heap[left], heap[left] = v;
+        tc__heap_down(heap, left, 0);
+    }
+    return heap;
+}
+
+enum {
+    TC__SELECT_SHARE = 16
+}; // below this part of the elements a heap is faster than sorting
+
+static int tc__topk_selects(const tc__opaque *o) {
+    return o->node->attr[1] <= tc__opaque_width(o, 1) / TC__SELECT_SHARE;
+}
+
+static size_t tc__topk_scratch(const tc__opaque *o) {
+    if (!tc__topk_selects(o)) return tc__sort_scratch(o);
+    return (size_t)o->node->attr[1] * sizeof(tc__keyed);
+}
+
+static void tc__topk_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    const tc__opaque *o = tc__opaque_of(a);
+    int64_t n = tc__opaque_width(o, 1), k = tc__opaque_width(o, 0);
+    int64_t *y = (int64_t *)tc__opaque_data(o, 0) + lo * k;
+    uint8_t *scratch = o->memory + (size_t)worker * o->scratch;
+    int selects = tc__topk_selects(o);
+    for (int64_t r = lo; r < hi; r++, y += k) {
+        const void *x = tc__row_at(o, 1, r);
+        const tc__keyed *v =
+            selects ? tc__select_row(o, x, n, k, scratch) : tc__sort_row(o, x, n, scratch);
+        for (int64_t i = 0; i < k; i++) y[i] = v[i].at;
+    }
+}
+
+// ---- scatters ----
+// A row of the result is a copy of the tensor's row, then written by the index's row in its order.
+
+typedef struct tc__scatter {
+    const tc__kargs *a;
+    const tc__opaque *o;
+    void *to;          // the row of the result
+    const void *index; // the row of the index, i32 or i64
+    const void *from;  // the row of src
+    int64_t n, m;      // elements of the result's row, and of the other two
+    int wide;          // 1 = the index is i64
+} tc__scatter;
+
+typedef void (*tc__scatter_fn)(const tc__scatter *s);
+
+// Index i made safe: negative ones count from the end, others are clamped and flagged.
+static int64_t tc__scatter_at(const tc__scatter *s, int64_t i) {
+    int64_t v = s->wide ? ((const int64_t *)s->index)[i] : ((const int32_t *)s->index)[i];
+    int64_t x = v < 0 ? v + s->n : v;
+    if (TC__LIKELY(x >= 0 && x < s->n)) return x;
+    s->a->flag[0] = (int64_t)s->o->node->in[1] + 1;
+    s->a->flag[1] = v;
+    s->a->flag[2] = s->n;
+    return x < 0 ? 0 : s->n - 1;
+}
+
+#define TC__SCATTER(name, type, step)                                                      \
+    static void name(const tc__scatter *s) {                                               \
+        const type *x = (const type *)s->from;                                             \
+        type *y = (type *)s->to;                                                           \
+        for (int64_t i = 0; i < s->m; i++) {                                               \
+            int64_t at = tc__scatter_at(s, i);                                             \
+            y[at] = (type)(step);                                                          \
+        }                                                                                  \
+    }
+TC__SCATTER(tc__scatter_1, uint8_t, x[i])
+TC__SCATTER(tc__scatter_2, uint16_t, x[i])
+TC__SCATTER(tc__scatter_4, uint32_t, x[i])
+TC__SCATTER(tc__scatter_8, uint64_t, x[i])
+TC__SCATTER(tc__scatter_add_1, uint8_t, (unsigned)y[at] + x[i])
+TC__SCATTER(tc__scatter_add_2, uint16_t, (unsigned)y[at] + x[i])
+TC__SCATTER(tc__scatter_add_4, uint32_t, y[at] + x[i])
+TC__SCATTER(tc__scatter_add_8, uint64_t, y[at] + x[i])
+TC__SCATTER(tc__scatter_add_f32, float, y[at] + x[i])
+TC__SCATTER(tc__scatter_add_f64, double, y[at] + x[i])
+#undef TC__SCATTER
+
+// Integers wrap, so signed ones are added as unsigned ones are; halves come as f32.
+static const struct {
+    size_t bytes;
+    tc__scatter_fn set, add, add_float;
+} tc__scatters[] = {
+    {1, tc__scatter_1, tc__scatter_add_1, NULL},
+    {2, tc__scatter_2, tc__scatter_add_2, NULL},
+    {4, tc__scatter_4, tc__scatter_add_4, tc__scatter_add_f32},
+    {8, tc__scatter_8, tc__scatter_add_8, tc__scatter_add_f64},
+};
+
+static tc__scatter_fn tc__scatter_of(const tc__opaque *o) {
+    int dtype = (int)o->buffer[0].spec.dtype, i = 0;
+    while (tc__scatters[i].bytes != tc__dtype(dtype)->bytes) i++;
+    if (o->node->op == TC_OP_SCATTER) return tc__scatters[i].set;
+    return tc__is_float(dtype) ? tc__scatters[i].add_float : tc__scatters[i].add;
+}
+
+// The row of a tensor of sizes `part` at the place of row `row` of one of sizes `whole`, which are not
+// smaller; -1 = it ends before.
+static int64_t tc__row_of_part(const tc_spec *whole, const tc_spec *part, int64_t row) {
+    int64_t at = 0, step = 1;
+    for (int d = whole->rank - 2; d >= 0; d--) {
+        int64_t i = row % whole->dims[d];
+        if (i >= part->dims[d]) return -1;
+        row /= whole->dims[d];
+        at += i * step, step *= part->dims[d];
+    }
+    return at;
+}
+
+static void tc__scatter_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    const tc__opaque *o = tc__opaque_of(a);
+    const tc_spec *whole = &o->buffer[0].spec, *part = &o->buffer[3].spec;
+    int shared = o->node->op == TC_OP_INDEX_ADD; // one index for all rows
+    tc__scatter_fn write = tc__scatter_of(o);
+    tc__scatter s;
+    (void)worker;
+    s.a = a, s.o = o, s.n = tc__opaque_width(o, 0), s.m = tc__opaque_width(o, 3);
+    s.wide = o->buffer[2].spec.dtype == TC_I64;
+    size_t bytes = (size_t)s.n * tc__dtype((int)whole->dtype)->bytes;
+    char *to = (char *)tc__opaque_data(o, 0) + (size_t)lo * bytes;
+    for (int64_t r = lo; r < hi; r++, to += bytes) {
+        int64_t row = tc__row_of_part(whole, part, r);
+        memcpy(to, tc__row_at(o, 1, r), bytes);
+        if (row < 0 || !s.m) continue;
+        s.to = to, s.from = tc__row_at(o, 3, row);
+        s.index = tc__row_at(o, 2, shared ? 0 : row);
+        write(&s);
+    }
+}
+
+// ---- the table ----
+
+static const tc__opaque_row tc__opaque_rows[] = {
+    {TC_OP_CUMSUM, tc__cumsum_run, NULL, 0},
+    {TC_OP_CUMPROD, tc__cumprod_run, NULL, 0},
+    {TC_OP_ARGSORT, tc__argsort_run, tc__sort_scratch, 0},
+    {TC_OP_TOPK, tc__topk_run, tc__topk_scratch, 0},
+    {TC_OP_SCATTER, tc__scatter_run, NULL, 1},
+    {TC_OP_SCATTER_ADD, tc__scatter_run, NULL, 1},
+    {TC_OP_INDEX_ADD, tc__scatter_run, NULL, 1},
+};
+
+// The row of an op, NULL = it is no opaque op of ours.
+static const tc__opaque_row *tc__opaque_row_of(int op) {
+    for (size_t i = 0; i < TC__COUNT(tc__opaque_rows); i++)
+        if ((int)tc__opaque_rows[i].op == op) return &tc__opaque_rows[i];
+    return NULL;
+}
+
+// ---- launches ----
+
+// Fills what a launch of the OPAQUE kernel k of graph g has; 0 = out of memory.
+static int tc__opaque_prepare(tc__opaque *o, tc__arena *a, const tc__graph *g,
+                              const tc__group *k, void *const *base) {
+    const tc__node *call = k->body.node.at[0];
+    o->node = g->node.at[k->covers.at[0]];
+    o->row = tc__opaque_row_of((int)call->attr[0]);
+    o->number = call->attr + TC__CALL_FIXED;
+    o->base = base, o->argument[0] = o;
+    o->buffer = TC__ANEW_ARRAY(a, tc_buffer, o->node->n_in + 1);
+    return o->buffer != NULL;
+}
+
+// The sizes of a run: specs of the buffers, and the scratch that a worker needs.
+static void tc__opaque_lay_out(tc__opaque *o, const tc__graph *g, const tc__ixenv *env) {
+    for (uint32_t i = 0; i <= o->node->n_in; i++) {
+        const tc__node *n = i ? tc__operand(g, o->node, i - 1) : o->node;
+        tc_spec *s = &o->buffer[i].spec;
+        memset(s, 0, sizeof *s);
+        s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
+        for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(g->ix, n->dims[d], env);
+    }
+    o->scratch = o->row && o->row->scratch ? (o->row->scratch(o) + 63) / 64 * 64 : 0;
+}
+
+// Cost of one of `items` rows in element steps: what is read and written, by the op's cost.
+static int64_t tc__opaque_cost(const tc__opaque *o, int64_t items) {
+    int64_t total = 0;
+    for (uint32_t i = 0; i <= o->node->n_in; i++) {
+        const tc_spec *s = &o->buffer[i].spec;
+        total += tc__numel(s->rank, s->dims);
+    }
+    total = tc__ix_times(total, tc__ops[o->node->op].cost);
+    return items > 0 ? total / items + 1 : 1;
+}
 
 // ---- gen/base/once_begin.c ----------------------------------------------
 // include-many: from here to base/once_end.c stands code that runs once per program, or never.
@@ -42353,8 +43512,6 @@ TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *lis
 // was compiled from c_source. Both look like a kernel with one work item, so that nothing else
 // differs: not the pool (one item stays on the caller's thread), not the floating-point state.
 
-typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker);
-
 // Known to compiled code: kernel/print_custom.c.
 typedef struct tc__custom_call {
     void *user;
@@ -42366,11 +43523,8 @@ typedef struct tc__custom_call {
 typedef struct tc__custom_launch {
     tc__custom_call call; // must be first: the kernel finds it in its arguments
     const tc__custom *op;
-    const tc__node *node;  // of the program's TENSOR graph
-    const int64_t *number; // of the buffers: the result's, then the operands'
-    tc_buffer *buffer;     // the same, filled
-    void *argument[1];     // the kernel's `buf`
-    tc__kernel_fn host;    // calls op->run; NULL = there is none
+    tc__opaque opaque;
+    tc__kernel_fn host; // calls op->run; NULL = there is none
 } tc__custom_launch;
 
 static void tc__custom_host(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
@@ -42380,40 +43534,23 @@ static void tc__custom_host(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     k->status = l->op->op.run(k->user, k->in, k->n_in, k->out);
 }
 
-// The launch of the OPAQUE kernel k of graph g; NULL = out of memory.
+// The launch of the user's op in kernel k of graph g; NULL = out of memory.
 static tc__custom_launch *tc__custom_prepare(tc__arena *a, const tc__graph *g,
-                                             const tc__group *k) {
+                                             const tc__group *k, void *const *base) {
     tc__custom_launch *l = TC__ANEW(a, tc__custom_launch);
-    const tc__node *call = k->body.node.at[0];
-    if (!l) return NULL;
-    l->op = tc__custom_at(g->ctx, call->attr[0]);
-    l->node = g->node.at[k->covers.at[0]];
-    l->number = call->attr + 1;
-    l->buffer = TC__ANEW_ARRAY(a, tc_buffer, l->node->n_in + 1);
-    if (!l->buffer) return NULL;
+    if (!l || !tc__opaque_prepare(&l->opaque, a, g, k, base)) return NULL;
+    l->op = tc__custom_of_group(g->ctx, k);
     l->host = l->op->op.run ? tc__custom_host : NULL;
-    l->call.user = l->op->op.user, l->call.n_in = (int)l->node->n_in;
-    l->call.out = l->buffer, l->call.in = l->buffer + 1;
-    l->argument[0] = l;
+    l->call.user = l->op->op.user, l->call.n_in = (int)l->opaque.node->n_in;
+    l->call.out = l->opaque.buffer, l->call.in = l->opaque.buffer + 1;
+    l->opaque.argument[0] = l;
     return l;
 }
 
-// The specs of the buffers for the sizes of a run.
-static void tc__custom_lay_out(tc__custom_launch *l, const tc__graph *g,
-                               const tc__ixenv *env) {
-    for (uint32_t i = 0; i <= l->node->n_in; i++) {
-        const tc__node *n = i ? tc__operand(g, l->node, i - 1) : l->node;
-        tc_spec *s = &l->buffer[i].spec;
-        memset(s, 0, sizeof *s);
-        s->dtype = (tc_dtype)n->dtype, s->rank = n->rank;
-        for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(g->ix, n->dims[d], env);
-    }
-}
-
-// Before a run: the addresses of the buffers, `base` by buffer of the kernel.
-static void tc__custom_bind(tc__custom_launch *l, void *const *base) {
-    for (uint32_t i = 0; i <= l->node->n_in; i++)
-        l->buffer[i].data = l->number[i] < 0 ? NULL : base[l->number[i]];
+// Before a run: the addresses of the buffers.
+static void tc__custom_bind(tc__custom_launch *l) {
+    for (uint32_t i = 0; i <= l->opaque.node->n_in; i++)
+        l->opaque.buffer[i].data = tc__opaque_data(&l->opaque, (int)i);
     l->call.status = TC_OK;
 }
 
@@ -42557,7 +43694,8 @@ typedef struct tc__launch {
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
-    tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
+    tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
+    tc__custom_launch *custom; //   if it is the user's; NULL = another
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain;  // work items, and how many of them are worth a thread
@@ -42628,6 +43766,7 @@ typedef struct tc__program {
     size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
+    size_t scratch_total; // of all
     void **scratch_at;    // by worker
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
@@ -42780,6 +43919,8 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
 static int tc__may_fail(const tc__program *p) {
     if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
+        if (p->launch.at[i].opaque && p->launch.at[i].opaque->row->checks) return 1;
+    for (size_t i = 0; i < p->launch.count; i++)
         for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
             if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
     return 0;
@@ -42851,8 +43992,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
     if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
-    if (p->scratch)
-        tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
+    if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
     tc__ix_close(&p->ix);
@@ -42909,23 +44049,32 @@ enum {
     TC__PARALLEL_COST = 16384
 }; // element steps below which waking a thread does not pay
 
-// The code of a launch; without any, custom ops have the host's.
+// The code of a launch; without any, opaque ops have the library's function or the host's.
 static void tc__launch_take(tc__launch *l, tc__kernel_fn code) {
-    l->run = !code && l->custom ? l->custom->host : code;
+    if (!code && l->opaque) code = l->custom ? l->custom->host : l->opaque->row->run;
+    l->run = code;
 }
 
-static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
-    l->custom = tc__custom_prepare(&p->arena, &p->graph, l->group);
-    if (!l->custom) return 0;
-    l->args.buf = l->custom->argument;
-    p->customs++;
+static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
+    tc__arena *a = &p->arena;
+    if (tc__is_custom(l->group)) {
+        l->custom = tc__custom_prepare(a, &p->graph, l->group, l->buf);
+        if (!l->custom) return 0;
+        l->opaque = &l->custom->opaque;
+        p->customs++;
+    } else {
+        l->opaque = TC__ANEW(a, tc__opaque);
+        if (!l->opaque || !tc__opaque_prepare(l->opaque, a, &p->graph, l->group, l->buf))
+            return 0;
+    }
+    l->args.buf = l->opaque->argument, l->args.flag = p->flag;
     tc__launch_take(l, NULL);
     return 1;
 }
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
-    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
+    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -42957,7 +44106,8 @@ static int tc__program_threads(const tc__program *p) {
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
-    int64_t cost = tc__item_cost(l->group, env);
+    int64_t cost =
+        l->opaque ? tc__opaque_cost(l->opaque, l->items) : tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
@@ -42967,14 +44117,13 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
                                              : all;
     if (knob) l->grain = l->items / threads + (l->items % threads != 0);
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
-    if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->custom) continue;
+        if (l->opaque) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -42983,21 +44132,40 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     return (most + 4096 + 63) / 64 * 64;
 }
 
-// At least `want` bytes of scratch for each worker; it only grows.
-static int tc__program_scratch(tc__program *p, size_t want) {
-    size_t threads = (size_t)tc__threads(p->ctx);
-    if (want > p->scratch_bytes) {
-        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_bytes * threads);
-        p->scratch_bytes = want;
-        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, want * threads);
-        if (!p->scratch) p->scratch_bytes = 0;
+// What opaque ops need of it, all workers together: those of them that have rows. Lays them out.
+static size_t tc__scratch_opaque(tc__program *p, const tc__ixenv *env) {
+    size_t most = 0, threads = (size_t)tc__threads(p->ctx);
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (!l->opaque) continue;
+        tc__opaque_lay_out(l->opaque, &p->graph, env);
+        size_t rows = (size_t)tc__ix_eval(&p->ix, l->group->items, env);
+        size_t need = l->opaque->scratch * (rows < threads ? rows : threads);
+        if (need > most) most = need;
     }
+    return most;
+}
+
+// At least `want` bytes of scratch for each worker, and `total` for all of them; it only grows.
+static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
+    size_t threads = (size_t)tc__threads(p->ctx);
+    if (want < p->scratch_bytes) want = p->scratch_bytes;
+    if (total < want * threads) total = want * threads;
+    if (total > p->scratch_total) {
+        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
+        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, total);
+        p->scratch_total = p->scratch ? total : 0;
+    }
+    p->scratch_bytes = p->scratch ? want : 0;
     if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
     if (!p->scratch || !p->scratch_at) return 0;
     for (size_t i = 0; i < threads; i++)
         p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].args.scratch = p->scratch_at;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.scratch = p->scratch_at;
+        if (l->opaque) l->opaque->memory = p->scratch;
+    }
     return 1;
 }
 
@@ -43078,7 +44246,9 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env)) || !tc__program_addresses(p))
+    size_t opaque = tc__scratch_opaque(p, &env);
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env), opaque) ||
+        !tc__program_addresses(p))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         tc__launch_lay_out(p, &p->launch.at[i], &env);
@@ -43409,9 +44579,9 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- orders ----
 
-// Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
+// Elements of a kernel's vectors; 0 = an opaque op: a custom one has a unit of its own, ours none.
 static int tc__launch_lanes(const tc__launch *l) {
-    return l->custom ? 0 : tc__group_lanes(l->group);
+    return l->opaque ? 0 : tc__group_lanes(l->group);
 }
 
 // What of a program is compiled: all, or only what nothing else can run.
@@ -43481,7 +44651,7 @@ static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->custom) continue;
+        if (l->opaque) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }
@@ -44812,7 +45982,7 @@ static int tc__subject_order(const void *a, const void *b) {
 }
 
 static int tc__launch_is_open(const tc__launch *l) {
-    return l->tuned == TC__TUNED_OPEN && l->run && !l->custom && l->items > 0;
+    return l->tuned == TC__TUNED_OPEN && l->run && !l->opaque && l->items > 0;
 }
 
 // All kernels that are to be measured, those that need most time first. 0 = out of memory.
@@ -44842,7 +46012,7 @@ static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) 
     tc__group_tune(l->group, t->ctx->target, tuning);
     tc__launch_lay_out(t->p, l, &env);
     size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->scratch, &env);
-    return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64);
+    return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64, 0);
 }
 
 // Threads that take part.
@@ -45296,12 +46466,18 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
     }
 }
 
+// Whether operand 1 of the node is an index, which is checked.
+static int tc__takes_index(const tc__node *n) {
+    const tc__opaque_row *row = tc__opaque_row_of(n->op);
+    return tc__is_kind(n, TC__KIND_GATHER) || (row && row->checks);
+}
+
 static int tc__program_flagged(tc__program *p) {
     if (!p->flag[0]) return 1;
     const char *op = "index";
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
-        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1)
+        if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1)
             op = tc__op_name((tc__op)n->op);
     }
     return tc__fail(p->ctx, TC_E_INDEX,
@@ -45348,7 +46524,7 @@ static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
 
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
     tc__custom_launch *l = p->launch.at[i].custom;
-    tc__custom_bind(l, p->launch.at[i].buf);
+    tc__custom_bind(l);
     tc__visit *open = tc__calling_begin(p->ctx);
     tc__launch_go(p, region, i);
     tc__calling_end(p->ctx, open);
@@ -45429,7 +46605,7 @@ static void tc__program_drop_code(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->held = l->run;
-        if (!l->custom) l->run = NULL;
+        if (!l->opaque) l->run = NULL;
     }
 }
 
@@ -49155,6 +50331,7 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
 
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
+    if (l->opaque && !l->custom) return "the library's function";
     return l->run ? "compiled" : "in the interpreter";
 }
 
@@ -49162,7 +50339,7 @@ static const char *tc__launch_how(const tc__launch *l) {
 static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
     const tc__chosen *c = &l->chosen;
     int found = l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN;
-    if (l->tuned == TC__TUNED_NOT || l->custom) return;
+    if (l->tuned == TC__TUNED_NOT || l->opaque) return;
     tc__put(t, "autotune: ");
     tc__put_tuning(t, &l->group->tuning);
     if (l->tuned == TC__TUNED_OPEN) tc__put(t, ", not measured");
@@ -49189,7 +50366,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
         tc__put_kernel_name(t, l->group, (uint32_t)i);
-        tc__put(t, l->tuned && !l->custom ? "\n    " : "\n");
+        tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,

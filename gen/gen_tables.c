@@ -32,12 +32,11 @@ typedef struct op_kind {
 } op_kind;
 
 static const op_kind op_kinds[] = {
-    {"UNARY", 1, 1},   {"BINARY", 2, 1},  {"TERNARY", 3, 1}, {"CAST", 1, 0},
-    {"SOURCE", 0, 0},  {"MOVE", 1, 0},    {"JOIN", -1, 0}, // cat
-    {"GATHER", 2, 0},                                      // data, index
-    {"SCATTER", 3, 0},                                     // data, index, updates
-    {"REDUCE", 1, 0},  {"SCAN", 1, 0},    {"SORT", 1, 0},    {"CONTRACT", 2, 0},
-    {"CUSTOM", -1, 0}, {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
+    {"UNARY", 1, 1},   {"BINARY", 2, 1},   {"TERNARY", 3, 1}, {"CAST", 1, 0},
+    {"SOURCE", 0, 0},  {"MOVE", 1, 0},     {"JOIN", -1, 0},   // cat
+    {"GATHER", 2, 0},                                         // data, index
+    {"REDUCE", 1, 0},  {"CONTRACT", 2, 0}, {"OPAQUE", -1, 0}, // over whole buffers
+    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -134,6 +134,8 @@
 #include "graph/promote.c"
 #include "graph/compose.c"
 #include "graph/product.c"
+#include "graph/rows.c"
+#include "graph/optim.c"
 #include "graph/build.c"
 #include "graph/dump.c"
 #include "graph/read.c"
@@ -170,6 +172,7 @@
 #include "exec/interp.c"
 #include "exec/interp_contract.c"
 #include "exec/pool.c"
+#include "exec/opaque.c"
 
 #include "base/once_begin.c"
 #include "exec/interp_plan.c"

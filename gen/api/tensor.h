@@ -241,6 +241,20 @@ TCDEF tc_tensor tc_embedding_at(tc_tensor weight, tc_tensor index, const char *f
 // sizes.
 TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *file,
                              int line);
+// t with elements of src written along dim: out[..index[..i..]..] = src[..i..]. index has
+// t's rank; it is no larger than src, nor, outside dim, than t (TC_E_SHAPE). Of those that go
+// to one place the last in row-major order stays. src has t's dtype (TC_E_DTYPE).
+TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                              const char *file, int line);
+// The same with +=, added in row-major order of the index: the same bits in every run and for
+// any number of threads. f16 and bf16 are added in f32 and rounded once. No bool
+// (TC_E_DTYPE).
+TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                  const char *file, int line);
+// t with slice i of src along dim added to slice index[i], in order of i; as tc_scatter_add.
+// index has one dimension (TC_E_RANK), src t's sizes but for dim (TC_E_SHAPE).
+TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                const char *file, int line);
 // index[...] -> i64 [..., classes]: 1 where the last index equals the element, else 0.
 TCDEF tc_tensor tc_one_hot_at(tc_tensor index, int64_t classes, const char *file, int line);
 // Zero above (tril) or below (triu) a diagonal of the last two dimensions; diagonal 0 is
@@ -400,6 +414,25 @@ TCDEF tc_tensor tc_norm_dims_at(tc_tensor t, tc_dims dims, double p, int keepdim
                                 const char *file, int line);
 TCDEF tc_tensor tc_norm_all_at(tc_tensor t, double p, const char *file, int line);
 
+// ---- scans and order, along one dimension; a scalar has one of size 1 ----
+
+// Element i is the sum, or product, of elements 0..i, taken in this order. Integers and bool
+// give i64; f16 and bf16 are computed in f32, each result rounded once. TC_E_DIM.
+TCDEF tc_tensor tc_cumsum_at(tc_tensor t, int dim, const char *file, int line);
+TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line);
+// The indices (i64) that sort t along dim, from the largest on if `descending`. Stable:
+// equal elements keep their order. NaN is the largest, -0.0 equals 0.0.
+TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
+                              int line);
+// The same, and the elements in that order. Either result may be NULL. Gives TC_OK, or the
+// error, and null tensors.
+TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *values,
+                           tc_tensor *indices, const char *file, int line);
+// The k largest (or smallest) elements along dim, in order, of equal ones the first; results
+// as tc_sort's. TC_E_ARG: k is not 0..size. Each k has a program.
+TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tensor *values,
+                           tc_tensor *indices, const char *file, int line);
+
 // ---- softmax and normalisation; integers become f32 ----
 
 // exp(x - max) / sum(exp(x - max)) along dim, as a product with the sum's reciprocal.
@@ -511,6 +544,30 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
 // max(x, 0) - x * y + log(1 + exp(-|x|))
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line);
 
+// ---- optimisers: one step, in place; formulas of torch.optim ----
+// Floats only (TC_E_DTYPE), of equal sizes (TC_E_SHAPE). Computed in f32, f64 for an f64
+// parameter, and rounded once to what is written. Everything is checked before the first
+// write. lr and the like are given to programs at run time once they change.
+
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019). `step`, a float scalar, is
+// counted up first: 0 before the first step, as the two averages are. Gives param.
+TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                             tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                             double beta2, double eps, double weight_decay,
+                             const char *file, int line);
+// The same for n parameters, which share `step`.
+TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                  const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                  int n, tc_tensor step, double lr, double beta1,
+                                  double beta2, double eps, double weight_decay,
+                                  const char *file, int line);
+// g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
+// nesterov lr * (g + momentum * buffer). The buffer is 0 before the first step, and may be
+// null where momentum is 0. Gives param.
+TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
+                           double lr, double momentum, double weight_decay, int nesterov,
+                           const char *file, int line);
+
 // ---- the macros ----
 
 #ifndef TC_NO_SITES
@@ -580,6 +637,9 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_index_select(t, dim, index) tc_index_select_at(t, dim, index, TC__SITE)
 #define tc_embedding(weight, index) tc_embedding_at(weight, index, TC__SITE)
 #define tc_gather(t, dim, index) tc_gather_at(t, dim, index, TC__SITE)
+#define tc_scatter(t, dim, index, src) tc_scatter_at(t, dim, index, src, TC__SITE)
+#define tc_scatter_add(t, dim, index, src) tc_scatter_add_at(t, dim, index, src, TC__SITE)
+#define tc_index_add(t, dim, index, src) tc_index_add_at(t, dim, index, src, TC__SITE)
 #define tc_one_hot(index, classes) tc_one_hot_at(index, classes, TC__SITE)
 #define tc_tril(t, diagonal) tc_tril_at(t, diagonal, TC__SITE)
 #define tc_triu(t, diagonal) tc_triu_at(t, diagonal, TC__SITE)
@@ -681,6 +741,13 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_norm(t, dim, p) tc_norm_at(t, dim, p, TC__SITE)
 #define tc_norm_dims(t, dims, p, keepdim) tc_norm_dims_at(t, dims, p, keepdim, TC__SITE)
 #define tc_norm_all(t, p) tc_norm_all_at(t, p, TC__SITE)
+#define tc_cumsum(t, dim) tc_cumsum_at(t, dim, TC__SITE)
+#define tc_cumprod(t, dim) tc_cumprod_at(t, dim, TC__SITE)
+#define tc_argsort(t, dim, descending) tc_argsort_at(t, dim, descending, TC__SITE)
+#define tc_sort(t, dim, descending, values, indices) \
+    tc_sort_at(t, dim, descending, values, indices, TC__SITE)
+#define tc_topk(t, k, dim, largest, values, indices) \
+    tc_topk_at(t, k, dim, largest, values, indices, TC__SITE)
 #define tc_softmax(x, dim) tc_softmax_at(x, dim, TC__SITE)
 #define tc_log_softmax(x, dim) tc_log_softmax_at(x, dim, TC__SITE)
 #define tc_layer_norm(x, weight, bias, eps) tc_layer_norm_at(x, weight, bias, eps, TC__SITE)
@@ -717,3 +784,13 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 #define tc_cross_entropy_ignore(logits, target, ignore) \
     tc_cross_entropy_ignore_at(logits, target, ignore, TC__SITE)
 #define tc_bce_with_logits(x, y) tc_bce_with_logits_at(x, y, TC__SITE)
+#define tc_adamw_(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,           \
+                  weight_decay)                                                            \
+    tc_adamw__at(param, grad, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps,            \
+                 weight_decay, TC__SITE)
+#define tc_adamw_list_(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,   \
+                       weight_decay)                                                       \
+    tc_adamw_list__at(param, grad, exp_avg, exp_avg_sq, n, step, lr, beta1, beta2, eps,    \
+                      weight_decay, TC__SITE)
+#define tc_sgd_(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov)        \
+    tc_sgd__at(param, grad, momentum_buffer, lr, momentum, weight_decay, nesterov, TC__SITE)

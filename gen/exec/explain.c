@@ -182,6 +182,7 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
 
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
+    if (l->opaque && !l->custom) return "the library's function";
     return l->run ? "compiled" : "in the interpreter";
 }
 
@@ -189,7 +190,7 @@ static const char *tc__launch_how(const tc__launch *l) {
 static void tc__explain_tuned(tc__text *t, const tc__launch *l) {
     const tc__chosen *c = &l->chosen;
     int found = l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN;
-    if (l->tuned == TC__TUNED_NOT || l->custom) return;
+    if (l->tuned == TC__TUNED_NOT || l->opaque) return;
     tc__put(t, "autotune: ");
     tc__put_tuning(t, &l->group->tuning);
     if (l->tuned == TC__TUNED_OPEN) tc__put(t, ", not measured");
@@ -216,7 +217,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
         tc__put_kernel_name(t, l->group, (uint32_t)i);
-        tc__put(t, l->tuned && !l->custom ? "\n    " : "\n");
+        tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,

@@ -51,9 +51,9 @@ static void tc__kernels_wait(tc_ctx *c) { tc__workshop_wait(c->kernels->library,
 
 // ---- orders ----
 
-// Elements of a kernel's vectors; 0 = a custom op, whose unit is its own.
+// Elements of a kernel's vectors; 0 = an opaque op: a custom one has a unit of its own, ours none.
 static int tc__launch_lanes(const tc__launch *l) {
-    return l->custom ? 0 : tc__group_lanes(l->group);
+    return l->opaque ? 0 : tc__group_lanes(l->group);
 }
 
 // What of a program is compiled: all, or only what nothing else can run.
@@ -123,7 +123,7 @@ static void tc__program_recall(tc__program *p, int (*ready)(tc__desk *k)) {
     int ok = ready(k);
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        if (l->custom) continue;
+        if (l->opaque) continue;
         l->tuned = TC__TUNED_OPEN;
         if (ok) tc__launch_recall(p, k, l);
     }

@@ -16,7 +16,8 @@ typedef struct tc__launch {
     tc__interp *interp; // owned; NULL once compiled code is there and nothing asked for it
     tc__kernel_fn run;  // NULL = interpret
     tc__kernel_fn held; // while it is interpreted to compare
-    tc__custom_launch *custom; // of a custom op, which has no interp; NULL = another kernel
+    tc__opaque *opaque; // of an opaque op, which has no interp; NULL = another kernel
+    tc__custom_launch *custom; //   if it is the user's; NULL = another
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
     int64_t items, grain;  // work items, and how many of them are worth a thread
@@ -87,6 +88,7 @@ typedef struct tc__program {
     size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker
+    size_t scratch_total; // of all
     void **scratch_at;    // by worker
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
@@ -239,6 +241,8 @@ static int tc__writes_node(const tc__group *k, uint32_t node) {
 static int tc__may_fail(const tc__program *p) {
     if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
+        if (p->launch.at[i].opaque && p->launch.at[i].opaque->row->checks) return 1;
+    for (size_t i = 0; i < p->launch.count; i++)
         for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
             if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
     return 0;
@@ -310,8 +314,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
     if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
-    if (p->scratch)
-        tc__free_aligned(c, p->scratch, p->scratch_bytes * (size_t)tc__threads(c));
+    if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
     tc__ix_close(&p->ix);
@@ -368,23 +371,32 @@ enum {
     TC__PARALLEL_COST = 16384
 }; // element steps below which waking a thread does not pay
 
-// The code of a launch; without any, custom ops have the host's.
+// The code of a launch; without any, opaque ops have the library's function or the host's.
 static void tc__launch_take(tc__launch *l, tc__kernel_fn code) {
-    l->run = !code && l->custom ? l->custom->host : code;
+    if (!code && l->opaque) code = l->custom ? l->custom->host : l->opaque->row->run;
+    l->run = code;
 }
 
-static int tc__launch_prepare_custom(tc__program *p, tc__launch *l) {
-    l->custom = tc__custom_prepare(&p->arena, &p->graph, l->group);
-    if (!l->custom) return 0;
-    l->args.buf = l->custom->argument;
-    p->customs++;
+static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
+    tc__arena *a = &p->arena;
+    if (tc__is_custom(l->group)) {
+        l->custom = tc__custom_prepare(a, &p->graph, l->group, l->buf);
+        if (!l->custom) return 0;
+        l->opaque = &l->custom->opaque;
+        p->customs++;
+    } else {
+        l->opaque = TC__ANEW(a, tc__opaque);
+        if (!l->opaque || !tc__opaque_prepare(l->opaque, a, &p->graph, l->group, l->buf))
+            return 0;
+    }
+    l->args.buf = l->opaque->argument, l->args.flag = p->flag;
     tc__launch_take(l, NULL);
     return 1;
 }
 
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
-    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_custom(p, l);
+    if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -416,7 +428,8 @@ static int tc__program_threads(const tc__program *p) {
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->items, env);
-    int64_t cost = tc__item_cost(l->group, env);
+    int64_t cost =
+        l->opaque ? tc__opaque_cost(l->opaque, l->items) : tc__item_cost(l->group, env);
     l->grain = cost >= TC__PARALLEL_COST ? 1 : TC__PARALLEL_COST / cost;
     if (p->threads && l->grain < l->items / p->threads + 1)
         l->grain = l->items / p->threads + 1;
@@ -426,14 +439,13 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
                                              : all;
     if (knob) l->grain = l->items / threads + (l->items % threads != 0);
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
-    if (l->custom) tc__custom_lay_out(l->custom, &p->graph, env);
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->custom) continue;
+        if (l->opaque) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -442,21 +454,40 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     return (most + 4096 + 63) / 64 * 64;
 }
 
-// At least `want` bytes of scratch for each worker; it only grows.
-static int tc__program_scratch(tc__program *p, size_t want) {
-    size_t threads = (size_t)tc__threads(p->ctx);
-    if (want > p->scratch_bytes) {
-        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_bytes * threads);
-        p->scratch_bytes = want;
-        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, want * threads);
-        if (!p->scratch) p->scratch_bytes = 0;
+// What opaque ops need of it, all workers together: those of them that have rows. Lays them out.
+static size_t tc__scratch_opaque(tc__program *p, const tc__ixenv *env) {
+    size_t most = 0, threads = (size_t)tc__threads(p->ctx);
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (!l->opaque) continue;
+        tc__opaque_lay_out(l->opaque, &p->graph, env);
+        size_t rows = (size_t)tc__ix_eval(&p->ix, l->group->items, env);
+        size_t need = l->opaque->scratch * (rows < threads ? rows : threads);
+        if (need > most) most = need;
     }
+    return most;
+}
+
+// At least `want` bytes of scratch for each worker, and `total` for all of them; it only grows.
+static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
+    size_t threads = (size_t)tc__threads(p->ctx);
+    if (want < p->scratch_bytes) want = p->scratch_bytes;
+    if (total < want * threads) total = want * threads;
+    if (total > p->scratch_total) {
+        if (p->scratch) tc__free_aligned(p->ctx, p->scratch, p->scratch_total);
+        p->scratch = (uint8_t *)tc__alloc_aligned(p->ctx, total);
+        p->scratch_total = p->scratch ? total : 0;
+    }
+    p->scratch_bytes = p->scratch ? want : 0;
     if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
     if (!p->scratch || !p->scratch_at) return 0;
     for (size_t i = 0; i < threads; i++)
         p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
-    for (size_t i = 0; i < p->launch.count; i++)
-        p->launch.at[i].args.scratch = p->scratch_at;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        tc__launch *l = &p->launch.at[i];
+        l->args.scratch = p->scratch_at;
+        if (l->opaque) l->opaque->memory = p->scratch;
+    }
     return 1;
 }
 
@@ -537,7 +568,9 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env)) || !tc__program_addresses(p))
+    size_t opaque = tc__scratch_opaque(p, &env);
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env), opaque) ||
+        !tc__program_addresses(p))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         tc__launch_lay_out(p, &p->launch.at[i], &env);

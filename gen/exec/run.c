@@ -119,12 +119,18 @@ static void tc__program_write_back(tc__program *p, const tc__visit *v) {
     }
 }
 
+// Whether operand 1 of the node is an index, which is checked.
+static int tc__takes_index(const tc__node *n) {
+    const tc__opaque_row *row = tc__opaque_row_of(n->op);
+    return tc__is_kind(n, TC__KIND_GATHER) || (row && row->checks);
+}
+
 static int tc__program_flagged(tc__program *p) {
     if (!p->flag[0]) return 1;
     const char *op = "index";
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
-        if (tc__is_kind(n, TC__KIND_GATHER) && n->in[1] == p->flag[0] - 1)
+        if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1)
             op = tc__op_name((tc__op)n->op);
     }
     return tc__fail(p->ctx, TC_E_INDEX,
@@ -171,7 +177,7 @@ static void tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
 
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
     tc__custom_launch *l = p->launch.at[i].custom;
-    tc__custom_bind(l, p->launch.at[i].buf);
+    tc__custom_bind(l);
     tc__visit *open = tc__calling_begin(p->ctx);
     tc__launch_go(p, region, i);
     tc__calling_end(p->ctx, open);
@@ -252,7 +258,7 @@ static void tc__program_drop_code(tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->held = l->run;
-        if (!l->custom) l->run = NULL;
+        if (!l->opaque) l->run = NULL;
     }
 }
 

@@ -217,7 +217,7 @@ static int tc__subject_order(const void *a, const void *b) {
 }
 
 static int tc__launch_is_open(const tc__launch *l) {
-    return l->tuned == TC__TUNED_OPEN && l->run && !l->custom && l->items > 0;
+    return l->tuned == TC__TUNED_OPEN && l->run && !l->opaque && l->items > 0;
 }
 
 // All kernels that are to be measured, those that need most time first. 0 = out of memory.
@@ -247,7 +247,7 @@ static int tc__tuner_set(tc__tuner *t, tc__launch *l, const tc__tuning *tuning) 
     tc__group_tune(l->group, t->ctx->target, tuning);
     tc__launch_lay_out(t->p, l, &env);
     size_t need = (size_t)tc__ix_eval(&t->p->ix, l->group->scratch, &env);
-    return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64);
+    return !t->p->ix.failed && tc__program_scratch(t->p, (need + 4096 + 63) / 64 * 64, 0);
 }
 
 // Threads that take part.

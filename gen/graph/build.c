@@ -440,7 +440,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_CAST:
         return tc__make_cast(b->g, tc__step_operand(b, s, 0), s->meta.dtype);
     case TC__KIND_CONTRACT:
-    case TC__KIND_CUSTOM:
+    case TC__KIND_OPAQUE:
     case TC__KIND_MOVE:
     case TC__KIND_JOIN:
     case TC__KIND_GATHER:

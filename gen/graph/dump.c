@@ -437,12 +437,12 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 }
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
-    tc__put(d->t, "call %s", tc__custom_name(d->t->ctx, n->attr[0]));
-    for (uint32_t i = 2; i < n->n_attr; i++) {
+    tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
+    for (uint32_t i = TC__CALL_FIXED + 1; i < n->n_attr; i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
-    tc__put(d->t, " -> b%lld", (long long)n->attr[1]);
+    tc__put(d->t, " -> b%lld", (long long)n->attr[TC__CALL_FIXED]);
 }
 
 typedef struct tc__dump_row {

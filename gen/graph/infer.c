@@ -57,7 +57,7 @@ typedef enum tc__kind {
     TC__KIND_GATHER,
     TC__KIND_REDUCE,
     TC__KIND_CONTRACT,
-    TC__KIND_CUSTOM,
+    TC__KIND_OPAQUE,
     TC__KIND_KERNEL,
     TC__KIND_EFFECT
 } tc__kind;
@@ -532,6 +532,92 @@ static int tc__shape_matmul(tc__infer *q) {
     return 1;
 }
 
+// ---- opaque ops: along the last dimension ----
+
+// Whether the op has n operands and a last dimension, as all that is recorded here has.
+static int tc__opaque_check(tc__infer *q, uint32_t n) {
+    if (q->n_in != n)
+        return tc__fail(q->ctx, TC_E_ARG, "%s: %u operands, it has %u", tc__op_name(q->op),
+                        (unsigned)q->n_in, (unsigned)n);
+    if (q->in[0]->rank) return 1;
+    return tc__fail(q->ctx, TC_E_RANK, "%s: a scalar has no dimension; reshape it to [1]",
+                    tc__op_name(q->op));
+}
+
+// The dtypes that exec/opaque.c has code for; graph/rows.c converts others to one of them.
+static int tc__shape_scan(tc__infer *q) {
+    int t = q->in[0]->dtype;
+    if (!tc__opaque_check(q, 1)) return 0;
+    if (t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i64, f32 or f64, got %s",
+                    tc__op_name(q->op), tc__dtype(t)->name);
+}
+
+static int tc__shape_argsort(tc__infer *q) {
+    int t = q->in[0]->dtype;
+    if (!tc__opaque_check(q, 1)) return 0;
+    if (t == TC_I32 || t == TC_I64 || t == TC_F32 || t == TC_F64) return tc__shape_same(q);
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: needs i32, i64, f32 or f64, got %s",
+                    tc__op_name(q->op), tc__dtype(t)->name);
+}
+
+static int tc__shape_topk(tc__infer *q) {
+    char x[160];
+    int64_t k = q->attr[1];
+    if (!tc__shape_argsort(q)) return 0;
+    tc__ix *last = &q->out.dims[q->out.rank - 1];
+    if (k < 0 || !tc__know(q, TC__NOT_LESS, *last, tc__ix_const(k)))
+        return tc__fail(q->ctx, TC_E_ARG,
+                        "topk: k is %lld, the dimension of %s has %lld elements; 0 <= k <= "
+                        "that is needed",
+                        (long long)k, tc__dims_text(q->in[0], x),
+                        (long long)tc__ix_value(*last));
+    *last = tc__ix_const(k);
+    return 1;
+}
+
+// What scatters have in common: an index, and values of the dtype of what they go to.
+static int tc__scatter_check(tc__infer *q) {
+    if (!tc__opaque_check(q, 3) || !tc__index_dtype(q)) return 0;
+    if (q->in[2]->dtype != q->in[0]->dtype)
+        return tc__fail(q->ctx, TC_E_DTYPE, "%s: src is %s, the tensor %s; tc_cast src",
+                        tc__op_name(q->op), tc__dtype(q->in[2]->dtype)->name,
+                        tc__dtype(q->in[0]->dtype)->name);
+    if (q->in[0]->dtype != TC_BOOL || q->op == TC_OP_SCATTER) return 1;
+    return tc__fail(q->ctx, TC_E_DTYPE, "%s: not defined on bool; tc_cast to TC_I32 first",
+                    tc__op_name(q->op));
+}
+
+static int tc__scatter_fail(tc__infer *q, const char *need) {
+    char x[160], y[160], z[160];
+    return tc__fail(q->ctx, TC_E_SHAPE, "%s: index %s and src %s do not fit %s; %s",
+                    tc__op_name(q->op), tc__dims_text(q->in[1], x),
+                    tc__dims_text(q->in[2], y), tc__dims_text(q->in[0], z), need);
+}
+
+static int tc__shape_scatter(tc__infer *q) {
+    const tc__meta *a = q->in[0], *b = q->in[1], *c = q->in[2];
+    if (!tc__scatter_check(q)) return 0;
+    int ok = b->rank == a->rank && c->rank == a->rank;
+    for (int i = 0; ok && i < a->rank; i++)
+        ok = tc__know(q, TC__EQUAL, b->dims[i], c->dims[i]) &&
+             (i == a->rank - 1 || tc__know(q, TC__NOT_LESS, a->dims[i], b->dims[i]));
+    tc__shape_same(q);
+    return ok || tc__scatter_fail(q, "outside the dimension the index must not be larger");
+}
+
+static int tc__shape_index_add(tc__infer *q) {
+    const tc__meta *a = q->in[0], *b = q->in[1], *c = q->in[2];
+    if (!tc__scatter_check(q)) return 0;
+    int ok = b->rank == 1 && c->rank == a->rank &&
+             tc__know(q, TC__EQUAL, c->dims[c->rank - 1], b->dims[0]);
+    for (int i = 0; ok && i < a->rank - 1; i++)
+        ok = tc__know(q, TC__EQUAL, c->dims[i], a->dims[i]);
+    tc__shape_same(q);
+    return ok || tc__scatter_fail(q, "src has the tensor's sizes, and along the dimension "
+                                     "the index's");
+}
+
 // ---- the user's ops ----
 
 // Sizes of an operand as numbers. Run-time sizes are those of this run from now on: a function of the
@@ -598,6 +684,12 @@ static int tc__shape_custom(tc__infer *q) {
 #include "out/op_info.inc"
 
 static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
+
+// The op that a CALL is of: of the user's, its name.
+static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
+    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
+                                      : tc__op_name((tc__op)n->attr[0]);
+}
 
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {

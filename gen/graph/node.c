@@ -5,6 +5,9 @@
 
 #include "out/op_enum.inc"
 
+// Words of a CALL in front of its buffers, the result's first: the op, and which one of the user's.
+enum { TC__CALL_FIXED = 2 };
+
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
 // GROUP: where inside its phase a node is evaluated.

@@ -29,7 +29,7 @@ static const struct {
     {TC__KIND_GATHER, TC__LEGAL_TENSOR},
     {TC__KIND_REDUCE, TC__LEGAL_TENSOR},
     {TC__KIND_CONTRACT, TC__LEGAL_TENSOR},
-    {TC__KIND_CUSTOM, TC__LEGAL_TENSOR},
+    {TC__KIND_OPAQUE, TC__LEGAL_TENSOR},
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
 };
@@ -53,7 +53,8 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, 3, 2 + TC__CUSTOM_INPUTS},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2,
+     TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
 };
 
 typedef struct tc__verifier {

@@ -22,7 +22,7 @@ typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,
     TC__CONTRACTION,
-    TC__OPAQUE // a function of the user's over whole buffers: its body is one CALL
+    TC__OPAQUE // a function over whole buffers: its body is one CALL
 } tc__group_kind;
 
 // What of a kernel can be chosen by measuring, because no bit of its results depends on it. 0 = as the
@@ -89,6 +89,11 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // ---- what a kernel is, in words ----
 
+// Whether the kernel is an op of the user's.
+static int tc__is_custom(const tc__group *k) {
+    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[0] == TC_OP_CUSTOM;
+}
+
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
     uint32_t n = 0;
     for (size_t i = 0; i < k->body.node.count; i++)
@@ -120,7 +125,8 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
     static const char *const where[] = {" over one space", " over the same rows",
                                         " around one product"};
     if (k->kind == TC__OPAQUE) {
-        tc__put(t, "the function of a custom op over whole buffers, 1 result");
+        tc__put(t, "the function of %s over whole buffers, 1 result",
+                tc__is_custom(k) ? "a custom op" : "an opaque op");
         return;
     }
     tc__report_count(t, tc__count_alu(k), "element-wise op");

@@ -225,7 +225,7 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (!s->fuse) return "fusion is off";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
-        return "a custom op is a kernel by itself";
+        return "an opaque op is a kernel by itself";
     if (x->size + y->size > TC__BODY_LIMIT) return "the kernel would be too long";
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";

@@ -55,16 +55,21 @@ static void tc__put_names(tc__text *out) {
     tc__put(out, " } tc_dtype;\n");
 }
 
-// Whether the kernel has text: a function of the host's has none.
-TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
-    if (g->kind != TC__OPAQUE) return 1;
-    return tc__custom_at(c, g->body.node.at[0]->attr[0])->op.c_source != NULL;
+// The user's op that an OPAQUE group calls, NULL = it is one of ours.
+static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
+    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[1]) : NULL;
 }
 
-// Appends the unit of an OPAQUE group. The name is declared static first, so that no function of the
+// Whether the kernel has text: functions of the host's and of this library have none.
+TC__UNUSED static int tc__has_source(tc_ctx *c, const tc__group *g) {
+    const tc__custom *o = tc__custom_of_group(c, g);
+    return o ? o->op.c_source != NULL : g->kind != TC__OPAQUE;
+}
+
+// Appends the unit of a user's op. The name is declared static first, so that no function of the
 // host program with that name takes its place.
 static int tc__print_custom(tc__text *out, const tc__group *g, const char *symbol) {
-    const tc__custom *o = tc__custom_at(out->ctx, g->body.node.at[0]->attr[0]);
+    const tc__custom *o = tc__custom_of_group(out->ctx, g);
     const char *source = o->op.c_source;
     if (!source)
         return tc__fail(out->ctx, TC_E_UNSUPPORTED,

@@ -31,10 +31,16 @@ static int tc__is_named(const tc__node *n) {
     return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
 }
 
+// Its kind in a list of names, the last for ops of the user's.
+static const char *tc__kernel_kind(const tc__group *k, const char *const *names) {
+    return names[(int)k->kind + tc__is_custom(k)];
+}
+
 // A name for people, "k0_reduction_mul_max_sub_exp_sum_div": number, kind, and the ops in their order,
 // each once.
 static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number) {
-    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "custom"};
+    static const char *const kinds[] = {"pointwise", "reduction", "contraction", "opaque",
+                                        "custom"};
     const char *ops[TC__MOST_OPS];
     size_t n = 0;
     for (size_t i = 0; i < k->body.node.count && n < TC__MOST_OPS; i++) {
@@ -46,12 +52,9 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
         while (strcmp(ops[known], ops[n])) known++;
         n += known == n;
     }
-    tc__put(t, "k%u_%s", (unsigned)number, kinds[k->kind]);
-    if (k->kind == TC__OPAQUE)
-        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
+    tc__put(t, "k%u_%s", (unsigned)number, tc__kernel_kind(k, kinds));
+    if (k->kind == TC__OPAQUE) tc__put(t, "_%s", tc__call_name(t->ctx, k->body.node.at[0]));
     if (!n && k->kind == TC__POINTWISE) tc__put(t, "_copy");
-    if (k->kind == TC__OPAQUE)
-        tc__put(t, "_%s", tc__custom_name(t->ctx, k->body.node.at[0]->attr[0]));
     for (size_t i = 0; i < n && i < TC__NAMED_OPS; i++) tc__put(t, "_%s", ops[i]);
     if (n > TC__NAMED_OPS) tc__put(t, "_and_%u_more", (unsigned)(n - TC__NAMED_OPS));
 }
@@ -59,8 +62,8 @@ static void tc__put_kernel_name(tc__text *t, const tc__group *k, uint32_t number
 // Head of a kernel: kind, space, reason, TENSOR nodes, buffers.
 static void tc__report_kernel(tc__text *t, const tc__group *k, uint32_t number) {
     static const char *const kinds[] = {"pointwise", "reduction", "contraction",
-                                        "custom op"};
-    tc__put(t, "kernel %u: %s, rows ", (unsigned)number, kinds[k->kind]);
+                                        "opaque op", "custom op"};
+    tc__put(t, "kernel %u: %s, rows ", (unsigned)number, tc__kernel_kind(k, kinds));
     tc__dump_ix(t, k->body.ix, k->rows);
     tc__put(t, " x columns ");
     tc__dump_ix(t, k->body.ix, k->cols);

@@ -3,7 +3,7 @@
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
 //     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of custom ops; without fusion all that is computed
+//     results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
@@ -87,8 +87,8 @@ static void tc__force_source(tc__schedule *s, uint32_t id) {
     if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
 }
 
-// The node in whose memory an operand of a custom op is: a reshape keeps the order of elements.
-static const tc__node *tc__custom_operand(const tc__graph *g, const tc__node *n,
+// The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
+static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
                                           uint32_t i) {
     const tc__node *a = tc__operand(g, n, i);
     while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
@@ -101,10 +101,10 @@ static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
     return !l || l->contiguous;
 }
 
-static void tc__force_custom(tc__schedule *s, const tc__node *n) {
+static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
     s->forced[n->id] = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        const tc__node *a = tc__custom_operand(s->g, n, i);
+        const tc__node *a = tc__opaque_operand(s->g, n, i);
         if (!tc__is_dense_input(s, a)) s->forced[a->id] = 1;
     }
 }
@@ -118,7 +118,7 @@ static void tc__force_sources(tc__schedule *s) {
             tc__force_source(s, n->in[1]);
         }
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
-        if (tc__is_kind(n, TC__KIND_CUSTOM)) tc__force_custom(s, n);
+        if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
     }
 }
 
@@ -344,8 +344,8 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     return best;
 }
 
-// A custom op is a cluster that stays alone: it loads whole buffers.
-static int tc__analyse_custom(tc__schedule *s, uint32_t r, const tc__node *n) {
+// An opaque op is a cluster that stays alone: it loads whole buffers.
+static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
     tc__use u;
     memset(&c, 0, sizeof c);
@@ -353,7 +353,7 @@ static int tc__analyse_custom(tc__schedule *s, uint32_t r, const tc__node *n) {
     c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        int32_t root = s->root_of[tc__custom_operand(s->g, n, i)->id];
+        int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
         if (root == TC__NONE) continue; // an input, or without elements
         u.root = (uint32_t)root;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
@@ -366,7 +366,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__weave w;
     tc__cluster c;
     const tc__node *n = s->g->node.at[s->root.at[r].node];
-    if (tc__is_kind(n, TC__KIND_CUSTOM)) return tc__analyse_custom(s, r, n);
+    if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
     c.alive = 1;

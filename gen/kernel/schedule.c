@@ -76,8 +76,8 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     return !w->failed && !w->ix->failed;
 }
 
-// The buffer of an operand of a custom op, -1 = it has no elements.
-static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
+// The buffer of an operand of an opaque op, -1 = it has no elements.
+static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
     tc__ix numel = tc__node_numel(w->g, a);
     if (tc__has_no_elements(a)) return -1;
     if (s->root_of[a->id] == TC__NONE)
@@ -85,33 +85,38 @@ static int64_t tc__custom_buffer(tc__weave *w, const tc__schedule *s, const tc__
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
-// CALL of a custom op over its buffers, one work item. There are no loops to bind.
+// CALL of an opaque op over its buffers. There are no loops to bind: its rows are the work items, and
+// the user's functions get all of them at once.
 static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     tc__weave w;
     tc__node call;
-    int64_t attr[2 + TC__CUSTOM_INPUTS];
-    uint32_t none = 0;
-    int r = s->root_of[n->id];
+    int64_t attr[TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS];
+    uint32_t none = 0, at = TC__CALL_FIXED;
+    int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
     if (!tc__weave_open(&w, s, s->root.at[r].group,
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
+    tc__ix one = tc__ix_const(1), numel = tc__node_numel(s->g, n);
     k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = k->items = tc__ix_const(1), k->cols = tc__node_numel(s->g, n);
+    k->rows = one, k->cols = custom ? numel : n->dims[n->rank - 1];
+    for (int i = 0; !custom && i < n->rank - 1; i++)
+        k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
+    k->items = k->rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
-    call.attr = attr, call.n_attr = 2 + n->n_in;
-    attr[0] = n->attr[0];
-    attr[1] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, k->cols);
+    call.attr = attr, call.n_attr = at + 1 + n->n_in;
+    attr[0] = n->op, attr[1] = custom ? n->attr[0] : 0;
+    attr[at] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, numel);
     for (uint32_t i = 0; i < n->n_in; i++)
-        attr[2 + i] = tc__custom_buffer(&w, s, tc__custom_operand(s->g, n, i));
-    if (!w.failed) k->buffer.at[attr[1]].written = 1;
+        attr[at + 1 + i] = tc__opaque_buffer(&w, s, tc__opaque_operand(s->g, n, i));
+    if (!w.failed) k->buffer.at[attr[at]].written = 1;
     int ok = !w.failed && tc__node_append(&k->body, &call) &&
              TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
-// The custom op that a cluster is.
+// The opaque op that a cluster is.
 static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
     size_t i = 0;
     while (s->root.at[i].group != group) i++;

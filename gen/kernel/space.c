@@ -514,7 +514,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_REDUCE: return tc__lower_reduce(w, n);
     case TC__KIND_CONTRACT:
         return tc__weave_node(w, TC_OP_CONTRACT, n->dtype, NULL, 0, NULL, 0);
-    case TC__KIND_CUSTOM: // a root that is loaded
+    case TC__KIND_OPAQUE: // a root that is loaded
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT: break;
     }

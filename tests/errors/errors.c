@@ -314,6 +314,81 @@ CASE(state_seed) {
     tc_trace_end(w->tc);
     return tc_null();
 }
+CASE(cumsum_dim) { return tc_cumsum(w->a, 2); }
+CASE(argsort_dim) { return tc_argsort(w->a, -3, 1); }
+CASE(sort_dim) {
+    tc_tensor v = w->a, i = w->a;
+    CHECK_EQ(tc_sort(w->a, 5, 0, &v, &i), TC_E_DIM);
+    CHECK(!v.id && !i.id);
+    return tc_null();
+}
+CASE(topk_many) {
+    tc_tensor v = w->a;
+    CHECK_EQ(tc_topk(w->a, 5, 1, 1, &v, NULL), TC_E_ARG);
+    return v;
+}
+CASE(topk_negative) {
+    CHECK_EQ(tc_topk(w->a, -1, 0, 1, NULL, NULL), TC_E_ARG);
+    return tc_null();
+}
+CASE(topk_scalar) {
+    tc_tensor v;
+    CHECK_EQ(tc_topk(tc_scalar(w->tc, 1, TC_F32), 2, 0, 1, &v, NULL), TC_E_ARG);
+    return v;
+}
+static tc_tensor zeros_of(world *w, int64_t rows, int64_t columns, tc_dtype dtype) {
+    return tc_zeros(w->tc, TC_DIMS(rows, columns), dtype);
+}
+CASE(scatter_index) { return tc_scatter(w->a, 0, w->a, w->a); }
+CASE(scatter_dtype) {
+    return tc_scatter(w->a, 0, zeros_of(w, 1, 4, TC_I32), zeros_of(w, 1, 4, TC_F64));
+}
+CASE(scatter_src) {
+    return tc_scatter(w->a, 0, zeros_of(w, 2, 4, TC_I32), zeros_of(w, 1, 4, TC_F32));
+}
+CASE(scatter_outside) {
+    return tc_scatter_add(w->a, 0, zeros_of(w, 2, 5, TC_I32), zeros_of(w, 2, 5, TC_F32));
+}
+CASE(scatter_rank) {
+    return tc_scatter(w->a, 0, tc_zeros(w->tc, TC_DIMS(2), TC_I64), w->a);
+}
+CASE(scatter_scalar) {
+    tc_tensor s = tc_scalar(w->tc, 1, TC_F32);
+    return tc_scatter(s, 0, tc_scalar(w->tc, 0, TC_I64), s);
+}
+CASE(scatter_bool) {
+    tc_tensor t = zeros_of(w, 2, 2, TC_BOOL);
+    return tc_scatter_add(t, 1, zeros_of(w, 2, 2, TC_I64), t);
+}
+CASE(scatter_place) {
+    tc_tensor at = tc_full(w->tc, TC_DIMS(1, 4), 3, TC_I32);
+    return tc_scatter_add(w->a, 0, at, w->a);
+}
+CASE(index_add_rank) { return tc_index_add(w->a, 0, zeros_of(w, 1, 3, TC_I32), w->a); }
+CASE(index_add_src) {
+    return tc_index_add(w->a, 1, tc_zeros(w->tc, TC_DIMS(3), TC_I32), w->a);
+}
+CASE(adamw_sizes) {
+    tc_tensor step = tc_zeros(w->tc, TC_SCALAR, TC_F32);
+    return tc_adamw_(w->a, w->b, w->a, w->a, step, 0.1, 0.9, 0.999, 1e-8, 0);
+}
+CASE(adamw_step) {
+    return tc_adamw_(w->a, w->a, w->a, w->a, w->a, 0.1, 0.9, 0.999, 1e-8, 0);
+}
+CASE(adamw_null) {
+    tc_tensor step = tc_zeros(w->tc, TC_SCALAR, TC_F32);
+    return tc_adamw_(w->a, w->a, tc_null(), w->a, step, 0.1, 0.9, 0.999, 1e-8, 0);
+}
+CASE(adamw_list_count) {
+    tc_tensor step = tc_zeros(w->tc, TC_SCALAR, TC_F32);
+    CHECK_EQ(tc_adamw_list_(NULL, NULL, NULL, NULL, -2, step, 0.1, 0.9, 0.999, 1e-8, 0),
+             TC_E_ARG);
+    return tc_null();
+}
+CASE(sgd_dtype) {
+    tc_tensor t = zeros_of(w, 3, 4, TC_I32);
+    return tc_sgd_(t, w->a, tc_null(), 0.1, 0, 0, 0);
+}
 CASE(custom_unknown) { return tc_custom(w->tc, 77, &w->a, 1); }
 CASE(custom_count) {
     tc_tensor two[2];
@@ -573,6 +648,27 @@ static const struct {
     ROW(TOO_BIG, too_big_outer, "", EAGER_ONLY),
     ROW(STATE, state_scope, "tc_scope_end|tc_scope_begin", 0),
     ROW(STATE, state_seed, "tc_manual_seed|region", EAGER_ONLY),
+    ROW(DIM, cumsum_dim, "cumsum|2|-2..1", 0),
+    ROW(DIM, argsort_dim, "argsort|-3", 0),
+    ROW(DIM, sort_dim, "sort|5", 0),
+    ROW(ARG, topk_many, "topk|5|[3, 4]|4 elements", 0),
+    ROW(ARG, topk_negative, "topk|-1", 0),
+    ROW(ARG, topk_scalar, "topk|2|scalar", 0),
+    ROW(DTYPE, scatter_index, "scatter|f32|i64", 0),
+    ROW(DTYPE, scatter_dtype, "scatter|f64|f32|tc_cast", 0),
+    ROW(SHAPE, scatter_src, "scatter|[2, 4]|[1, 4]|[3, 4]|slice", 0),
+    ROW(SHAPE, scatter_outside, "scatter_add|[2, 5]|[3, 4]", 0),
+    ROW(SHAPE, scatter_rank, "scatter|[2]|[3, 4]", 0),
+    ROW(RANK, scatter_scalar, "scatter|scalar", 0),
+    ROW(DTYPE, scatter_bool, "scatter_add|bool|tc_cast", 0),
+    ROW(INDEX, scatter_place, "scatter_add|index 3|size 3", EAGER_ONLY),
+    ROW(RANK, index_add_rank, "index_add|[1, 3]|one dimension", 0),
+    ROW(SHAPE, index_add_src, "index_add|[3]|[3, 4]", 0),
+    ROW(SHAPE, adamw_sizes, "adamw_|grad|[2, 5]|[3, 4]", 0),
+    ROW(SHAPE, adamw_step, "adamw_|step|[3, 4]|scalar", 0),
+    ROW(NULL, adamw_null, "adamw_|exp_avg|null", 0),
+    ROW(ARG, adamw_list_count, "adamw_list_|-2", 0),
+    ROW(DTYPE, sgd_dtype, "sgd_|parameter|i32", 0),
     ROW(ARG, custom_unknown, "tc_custom|77|tc_register_op", 0),
     ROW(ARG, custom_count, "user_op|2 inputs|has 1", 0),
     ROW(NULL, custom_null, "user_op|input 0|null", 0),

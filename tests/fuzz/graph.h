@@ -76,7 +76,8 @@ static const struct {
     {C_FLATTEN, 1}, {C_TRIANGLE, 1}, {C_MATMUL, 5},    {C_LINEAR, 1},     {C_TAKE, 3},
     {C_GATHER, 3},  {C_ONE_HOT, 1},  {C_VAR, 1},       {C_LAYER_NORM, 2}, {C_FULL, 1},
     {C_ARANGE, 1},  {C_RAND, 1},     {C_IN_TENSOR, 5}, {C_IN_SCALAR, 3},  {C_IN_UNARY, 2},
-    {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},    {C_CUSTOM, 3},
+    {C_ITEM, 1},    {C_READ, 1},     {C_BRANCH, 1},    {C_CUSTOM, 3},     {C_ROWS, 4},
+    {C_SCATTER, 2},
 };
 
 static int random_op(rng *g) {
@@ -604,6 +605,25 @@ static int do_gather(graph *g, const ins *s, int a, int b) {
     return is_index(g, o.in[1]) ? emit(g, &o) : a;
 }
 
+static int do_rows(graph *g, const ins *s, int a) {
+    int dim = g->v[a].d.rank ? (int)(s->r[0] % (uint32_t)g->v[a].d.rank) : 0;
+    call o = new_call(C_ROWS, (int)(s->r[1] % 2), 1, a, 0, 0);
+    if (!o.fn) o.in[0] = guard(g, a, -1e3, 1e3);
+    o.a[0] = dim, o.a[1] = (int64_t)(s->r[2] & 1);
+    return emit(g, &o);
+}
+
+// A value added to itself, at indices made of it.
+static int do_scatter(graph *g, const ins *s, int a) {
+    tc_dims d = g->v[a].d;
+    int dim = d.rank ? (int)(s->r[0] % (uint32_t)d.rank) : 0;
+    if (!d.rank || !d.size[dim] || g->v[a].dtype == TC_BOOL) return a;
+    a = guard(g, a, -1e3, 1e3);
+    call o = new_call(C_SCATTER, 0, 2, a, 0, 0);
+    o.in[1] = as_index(g, a, d.size[dim], s->r[1]), o.a[0] = dim;
+    return g->v[o.in[1]].dtype == TC_I32 || g->v[o.in[1]].dtype == TC_I64 ? emit(g, &o) : a;
+}
+
 static void rewritten(graph *g, int a) {
     int group = g->v[a].group;
     for (int i = 0; i < g->n_values; i++)
@@ -864,6 +884,8 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
         return a;
     case C_READ: emit(g, &o); return a;
     case C_BRANCH: return do_branch(g, s, a, b);
+    case C_ROWS: return do_rows(g, s, a);
+    case C_SCATTER: return do_scatter(g, s, a);
     case C_CUSTOM: return do_custom(g, s, a);
     default: return do_move(g, s, a);
     }

@@ -208,6 +208,8 @@ typedef enum call_kind {
     C_FULL,
     C_ARANGE,
     C_RAND,
+    C_ROWS, // 0: cumsum, 1: argsort
+    C_SCATTER,
     C_CUSTOM,
     C_IN_TENSOR,
     C_IN_SCALAR,
@@ -474,6 +476,16 @@ static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, F
         }
         if (tc && o->fn) r = tc_randn_at(tc, o->d, (tc_dtype)o->a[0], SITE);
         if (tc && !o->fn) r = tc_rand_at(tc, o->d, (tc_dtype)o->a[0], SITE);
+        break;
+    case C_ROWS:
+        DO(o->fn ? tc_argsort_at(V(0), (int)o->a[0], (int)o->a[1], SITE)
+                 : tc_cumsum_at(V(0), (int)o->a[0], SITE),
+           o->fn ? "tc_argsort(v%d, %d, %d)" : "tc_cumsum(v%d, %d)", in, (int)o->a[0],
+           (int)o->a[1]);
+        break;
+    case C_SCATTER:
+        DO(tc_scatter_add_at(V(0), (int)o->a[0], V(1), V(0), SITE),
+           "tc_scatter_add(v%d, %d, v%d, v%d)", in, (int)o->a[0], o->in[1], in);
         break;
     case C_CUSTOM:
         DO(tc_custom_at(tc, tc_op_named(tc, custom_ops[o->fn]), &V(0), 1, SITE),

@@ -50,6 +50,11 @@ static const char *const sample =
     "%13 = random kind=1 draw=3        f64[4]\n"
     "%14 = cat %6 %12 dim=0            f32[2*s0,32]\n"
     "%15 = matmul %0 %6                f32[32,32]\n"
+    "%16 = cumsum %0                   f32[32,s0]\n"
+    "%17 = argsort %6 descending=1     i64[s0,32]\n"
+    "%18 = topk %6 descending=0 k=5    i64[s0,5]\n"
+    "%19 = scatter_add %6 %17 %12      f32[s0,32]\n"
+    "%20 = index_add %15 %11 %0        f32[32,32]\n"
     "return %5 %9 %15\n";
 
 TEST(dump_of_read_is_the_text) {
@@ -174,6 +179,17 @@ TEST(verifier_knows_the_rules) {
         "%0 = input x0 f32[2]\n%1 = pad %0 dim=0 low=0 high=0 dilation=0 fill=0 f32[2]",
         "dilation");
     expect_bad("%0 = input x0 f32[2,3]\n%1 = matmul %0 %0 f32[2,3]", "matmul");
+    expect_bad("%0 = input x0 f32[2]\n%1 = cumsum %0 %0 f32[2]", "2 operands");
+    expect_bad("%0 = input x0 f32[]\n%1 = cumsum %0 f32[]", "scalar");
+    expect_bad("%0 = input x0 u8[2]\n%1 = cumsum %0 u8[2]", "cumsum");
+    expect_bad("%0 = input x0 u8[2]\n%1 = argsort %0 descending=0 i64[2]", "argsort");
+    expect_bad("%0 = input x0 f32[2]\n%1 = topk %0 descending=0 k=3 i64[3]", "k is 3");
+    expect_bad("%0 = input x0 f32[2,2]\n%1 = input x1 i64[3,2]\n"
+               "%2 = input x2 f32[3,2]\n%3 = scatter %0 %1 %2 f32[2,2]",
+               "index [3, 2]");
+    expect_bad("%0 = input x0 f32[2,2]\n%1 = input x1 i64[3]\n"
+               "%2 = index_add %0 %1 %0 f32[2,2]",
+               "index [3]");
     expect_bad("%0 = input x0 f32[2]\n%1 = gt %0 %0 f32[2]", "its rule gives bool");
     expect_bad("%0 = input x0 f32[2]\n%1 = where %0 %0 %0 f32[2]", "where");
 }
