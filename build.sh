@@ -345,7 +345,9 @@ run_test() {
         false
     else
         case $test in fuzz/*)
-            [ $# -gt 0 ] || set -- --graphs 5000 --cpu 2
+            graphs=5000
+            [ "${SAN:-0}" = 0 ] || graphs=1500
+            [ $# -gt 0 ] || set -- --graphs $graphs --cpu 2
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
         esac

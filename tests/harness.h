@@ -41,6 +41,13 @@ extern "C"
     __lsan_do_recoverable_leak_check(void);
 #endif
 
+// Compiled kernels have no sanitizer in them: tests of many do fewer where the rest has.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TEST_SANITIZED = 1 };
+#else
+enum { TEST_SANITIZED = 0 };
+#endif
+
 // How a test's process ends.
 enum { TEST_PASSED = 0, TEST_FAILED = 1, TEST_SKIPPED = 77 };
 

@@ -412,8 +412,11 @@ static void check_config(const tc_config *config) {
     tc_close(tc), tc_close(ref);
 }
 
+static const char no_sanitizer[] = "kernels have no sanitizer in them; gcc ran";
+
 static void check_compiler(const char *cc, int threads, int baseline) {
     char line[200], why[100];
+    if (TEST_SANITIZED && (baseline || strcmp(cc, "gcc"))) SKIP(no_sanitizer);
     tc_config config = config_of("cpu", cc, threads);
     snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", cc);
     snprintf(why, sizeof why, "no %s", cc);
@@ -433,12 +436,14 @@ TEST(clang_oldest_cpu) { check_compiler("clang", 1, 1); }
 TEST(clang_oldest_cpu_two_threads) { check_compiler("clang", 2, 1); }
 
 TEST(compiled_unfused) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
     tc_config config = config_of("cpu", NULL, 2);
     config.no_fusion = 1;
     check_config(&config);
 }
 
 TEST(compiled_without_passes) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
     tc_config config = config_of("cpu", NULL, 2);
     config.passes_off = "all";
     check_config(&config);
@@ -529,6 +534,7 @@ static void check_tunings(const char *cc, int baseline, uint64_t from) {
     char line[200], why[100];
     tc_config config = config_of("cpu", cc, 2), plain = config_of("aot_eager", NULL, 1);
     int used[TC__KNOBS] = {0};
+    if (TEST_SANITIZED && from > 1) SKIP(no_sanitizer);
     snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", cc);
     snprintf(why, sizeof why, "no %s", cc);
     if (system(line)) SKIP(why);
