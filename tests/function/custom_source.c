@@ -3,6 +3,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "help.h"
 
 #include <sys/stat.h>
 
@@ -34,16 +35,6 @@ static tc_ctx *open_for(use how) {
     warnings = 0;
     return tc_open(&config);
 }
-
-static void expect_error(tc_ctx *tc, tc_status item, const char *text, int line_number) {
-    if (tc_error(tc) != item)
-        test_fail(__FILE__, line_number, "error is %s (%s), not %s",
-                  tc_status_name(tc_error(tc)), tc_error_text(tc), tc_status_name(item));
-    else if (!strstr(tc_error_text(tc), text))
-        test_fail(__FILE__, line_number, "\"%s\" lacks \"%s\"", tc_error_text(tc), text);
-    tc_error_clear(tc);
-}
-#define ERROR(item, text) expect_error(tc, (item), (text), __LINE__)
 
 static float given(int i) { return (float)((i * 7 + 3) % 11 - 5) * 0.37f; }
 

@@ -4,6 +4,7 @@
 // Many ops go into one region, so that a compile serves all of them.
 #include "tcompile.h"
 
+#include "halves.h"
 #include "harness.h"
 
 #include <sys/mman.h>
@@ -31,35 +32,7 @@ static array new_array(int dtype, tc_dims d) {
     return a;
 }
 
-// The bits of a half that x is.
-static uint16_t half_bits(int t, ld x) {
-    format f = format_of(t);
-    int sign = signbit(x) != 0, width = 15 - f.digits;
-    uint32_t most = (1u << width) - 1, e = 0, m = 0;
-    if (sign) x = -x;
-    if (x != x || x - x != 0) {
-        e = most, m = x != x ? 1u << (f.digits - 1) : 0;
-    } else {
-        uint32_t units =
-            (uint32_t)(x / ulp_at(t, x)); // exact: with its leading bit if normal
-        if (units >> f.digits) {
-            for (e = 1; two_to(f.lowest + (int)e) <= x;) e++;
-            m = units & ((1u << f.digits) - 1);
-        } else
-            m = units;
-    }
-    return (uint16_t)((uint32_t)sign << 15 | e << f.digits | m);
-}
-
-static ld half_value(int t, uint16_t h) {
-    format f = format_of(t);
-    int most = (1 << (15 - f.digits)) - 1, e = h >> f.digits & most,
-        m = h & ((1 << f.digits) - 1);
-    ld x = e ? two_to(f.lowest + e - 1) * (1 + m / two_to(f.digits))
-             : m * two_to(f.lowest - f.digits);
-    if (e == most) x = m ? (ld)NAN : (ld)INFINITY;
-    return h >> 15 ? -x : x;
-}
+static half_format half_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
 
 static void *pack(const array *a) {
     char *p = (char *)calloc((size_t)a->n + 1, 8);
@@ -69,7 +42,9 @@ static void *pack(const array *a) {
         case TC_F64: ((double *)p)[i] = (double)v.f; break;
         case TC_F32: ((float *)p)[i] = (float)v.f; break;
         case TC_F16:
-        case TC_BF16: ((uint16_t *)p)[i] = half_bits(a->dtype, v.f); break;
+        case TC_BF16:
+            ((uint16_t *)p)[i] = half_nearest(half_of(a->dtype), (double)v.f);
+            break;
         case TC_I64: ((int64_t *)p)[i] = v.i; break;
         case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; break;
         case TC_I16: ((int16_t *)p)[i] = (int16_t)v.i; break;
@@ -86,7 +61,7 @@ static val unpack(const void *p, int dtype, int64_t i) {
     case TC_F64: v.f = ((const double *)p)[i]; break;
     case TC_F32: v.f = ((const float *)p)[i]; break;
     case TC_F16:
-    case TC_BF16: v.f = half_value(dtype, ((const uint16_t *)p)[i]); break;
+    case TC_BF16: v.f = half_value(half_of(dtype), ((const uint16_t *)p)[i]); break;
     case TC_I64: v.i = ((const int64_t *)p)[i]; break;
     case TC_I32: v.i = ((const int32_t *)p)[i]; break;
     case TC_I16: v.i = ((const int16_t *)p)[i]; break;

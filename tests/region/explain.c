@@ -3,34 +3,13 @@
 #include "tcompile.h"
 
 #include "harness.h"
-
-enum { ROWS = 8, COLUMNS = 64 };
+#include "report.h"
 
 static tc_ctx *open_context(void) {
     tc_config config = tc_config_default();
     config.threads = 1, config.backend = "aot_eager";
     return tc_open(&config);
 }
-
-static void close_context(tc_ctx *tc) {
-    if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
-    tc_close(tc);
-}
-
-static tc_tensor matrix(tc_ctx *tc, int rows) {
-    return tc_full(tc, TC_DIMS(rows, COLUMNS), 0.5, TC_F32);
-}
-
-static int occurrences(const char *text, const char *part) {
-    int n = 0;
-    for (; (text = strstr(text, part)) != NULL; text++) n++;
-    return n;
-}
-
-static void expect_text(const char *text, const char *part, int line) {
-    if (!strstr(text, part)) test_fail(__FILE__, line, "no \"%s\" in:\n%s", part, text);
-}
-#define HAS(part) expect_text(text, (part), __LINE__)
 
 static void expect_counts(tc_explanation e, int graphs, int breaks, int programs,
                           int kernels, int ops, int guards, int line) {

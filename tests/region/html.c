@@ -3,10 +3,11 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "report.h"
 
 #include <ctype.h>
 
-enum { ROWS = 8, COLUMNS = 64, PAGE = 8 << 20 };
+enum { PAGE = 8 << 20 };
 
 static tc_ctx *open_context(void) {
     tc_config config = tc_config_default();
@@ -14,25 +15,11 @@ static tc_ctx *open_context(void) {
     return tc_open(&config);
 }
 
-static void close_context(tc_ctx *tc) {
-    if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
-    tc_close(tc);
+// A page is too long to be shown.
+static void expect_on_page(const char *page, const char *part, int line) {
+    if (!strstr(page, part)) test_fail(__FILE__, line, "the page has no \"%s\"", part);
 }
-
-static tc_tensor matrix(tc_ctx *tc, int rows) {
-    return tc_full(tc, TC_DIMS(rows, COLUMNS), 0.5, TC_F32);
-}
-
-static int occurrences(const char *text, const char *part) {
-    int n = 0;
-    for (; (text = strstr(text, part)) != NULL; text++) n++;
-    return n;
-}
-
-static void expect_text(const char *text, const char *part, int line) {
-    if (!strstr(text, part)) test_fail(__FILE__, line, "the page has no \"%s\"", part);
-}
-#define HAS(part) expect_text(page, (part), __LINE__)
+#define SHOWS(part) expect_on_page(page, (part), __LINE__)
 
 // The report as it lies on disk.
 static char *page_of(tc_ctx *tc) {
@@ -319,8 +306,8 @@ TEST(nothing_has_run) {
     tc_ctx *tc = open_context();
     const char *page = page_of(tc);
     CHECK_PAGE(page);
-    HAS("<p>No region has run.</p>");
-    HAS("id=\"end\"");
+    SHOWS("<p>No region has run.</p>");
+    SHOWS("id=\"end\"");
     close_context(tc);
 }
 
@@ -330,20 +317,20 @@ TEST(a_page_with_everything) {
     work(tc);
     const char *page = page_of(tc);
     CHECK_PAGE(page);
-    HAS("<h2>Region broken</h2>");
-    HAS("<h2>Function attend</h2>");
-    HAS("<h3>Graph breaks</h3>");
-    HAS("<li>a graph break: a value is read at user.c:8, of ");
-    HAS("<h4>Entry 1</h4>");
-    HAS("<li>arg 0 f32[8,64] contiguous</li>");
-    HAS("<li>x1 f32[s0,64] contiguous (matmul, ");
-    HAS("; the last time with<code> s0=9</code>.</p>");
-    HAS("0 exp x0</text>");
-    HAS("return %");
-    HAS("together: ");
-    HAS("void kernel_0(");
-    HAS("<th>compiler</th>");
-    HAS("It ran ");
+    SHOWS("<h2>Region broken</h2>");
+    SHOWS("<h2>Function attend</h2>");
+    SHOWS("<h3>Graph breaks</h3>");
+    SHOWS("<li>a graph break: a value is read at user.c:8, of ");
+    SHOWS("<h4>Entry 1</h4>");
+    SHOWS("<li>arg 0 f32[8,64] contiguous</li>");
+    SHOWS("<li>x1 f32[s0,64] contiguous (matmul, ");
+    SHOWS("; the last time with<code> s0=9</code>.</p>");
+    SHOWS("0 exp x0</text>");
+    SHOWS("return %");
+    SHOWS("together: ");
+    SHOWS("void kernel_0(");
+    SHOWS("<th>compiler</th>");
+    SHOWS("It ran ");
     CHECK(!strstr(page, "<h2>Profile</h2>"));
     int boxes = check_drawings(page, &graphs, &plans);
     int programs = tc_explain_counts(tc, NULL).programs;
@@ -361,8 +348,8 @@ TEST(the_profile_is_on_the_page) {
     CHECK_EQ(tc_profile_end(tc), TC_OK);
     const char *page = page_of(tc);
     CHECK_PAGE(page);
-    HAS("<h2>Profile</h2>");
-    HAS("k0_reduction_exp_sum of broken, program 0\n");
+    SHOWS("<h2>Profile</h2>");
+    SHOWS("k0_reduction_exp_sum of broken, program 0\n");
     close_context(tc);
 }
 
@@ -381,8 +368,8 @@ TEST(memory_plans_are_drawn) {
     check_drawings(page, &graphs, &plans);
     CHECK_EQ(plans, 1);
     CHECK_EQ(check_drawing(strstr(page, "<svg class=\"plan\""), __LINE__), PRODUCTS - 1);
-    HAS("4 intermediates: ");
-    HAS("bytes at 0, from kernel 0 to 1</title>");
+    SHOWS("4 intermediates: ");
+    SHOWS("bytes at 0, from kernel 0 to 1</title>");
     close_context(tc);
 }
 
@@ -402,8 +389,8 @@ TEST(large_graphs_fall_back_to_text) {
     visit_chain(tc, 200);
     const char *page = page_of(tc);
     CHECK_PAGE(page);
-    HAS("nodes are too many to draw.</p>");
-    HAS("the recording as text, 402 lines"); // 400 ops, a head and the end
+    SHOWS("nodes are too many to draw.</p>");
+    SHOWS("the recording as text, 402 lines"); // 400 ops, a head and the end
     check_drawings(page, &graphs, &plans);
     CHECK_EQ(graphs, 0);
     close_context(tc);
@@ -450,7 +437,7 @@ TEST(names_of_all_kinds) {
         const char *page = page_of(tc);
         CHECK_PAGE(page);
         snprintf(want, sizeof want, "<h2>Region %s</h2>", name[i][1]);
-        HAS(want);
+        SHOWS(want);
         close_context(tc);
     }
 }
@@ -558,12 +545,12 @@ TEST(a_browser_opens_it) {
     open_page(folder, "report.html");
     snprintf(path, sizeof path, "%s/dom", folder);
     const char *page = file_text(path);
-    HAS("<p id=\"end\" class=\"soft\">The end of the report.</p>");
+    SHOWS("<p id=\"end\" class=\"soft\">The end of the report.</p>");
     CHECK_EQ(occurrences(page, "<section id="), 3);
     CHECK_EQ(occurrences(page, "<article>"), programs);
     CHECK_EQ(occurrences(page, "<svg "),
              2 * programs + occurrences(page, "class=\"plan\""));
-    HAS("Region &lt;/script&gt;&lt;b&gt;\"&amp;'--&gt;&lt;!--/time--&gt;");
+    SHOWS("Region &lt;/script&gt;&lt;b&gt;\"&amp;'--&gt;&lt;!--/time--&gt;");
     CHECK_EQ(occurrences(page, "<b>"), 0);
     snprintf(path, sizeof path, "%s/said", folder);
     if (strstr(file_text(path), "CONSOLE")) FAIL("%s", strstr(file_text(path), "CONSOLE"));

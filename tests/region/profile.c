@@ -5,8 +5,9 @@
 
 #include "harness.h"
 #include "json.h"
+#include "report.h"
 
-enum { ROWS = 8, COLUMNS = 64, BYTES = ROWS * COLUMNS * 4 };
+enum { BYTES = ROWS * COLUMNS * 4 };
 
 static tc_ctx *open_context(const char *backend, int threads) {
     tc_config config = tc_config_default();
@@ -14,25 +15,11 @@ static tc_ctx *open_context(const char *backend, int threads) {
     return tc_open(&config);
 }
 
-static void close_context(tc_ctx *tc) {
-    if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
-    tc_close(tc);
-}
-
-static tc_tensor matrix(tc_ctx *tc, int rows) {
-    return tc_full(tc, TC_DIMS(rows, COLUMNS), 0.5, TC_F32);
-}
-
 static void visit(tc_ctx *tc, const char *name, tc_tensor x) {
     tc_trace_begin_at(tc, name, NULL, "user.c", 5);
     tc_exp(tc_mul_s(x, 2));
     CHECK_EQ(tc_trace_end(tc), TC_OK);
 }
-
-static void expect_text(const char *text, const char *part, int line) {
-    if (!strstr(text, part)) test_fail(__FILE__, line, "no \"%s\" in:\n%s", part, text);
-}
-#define HAS(part) expect_text(text, (part), __LINE__)
 
 // ---- the table ----
 

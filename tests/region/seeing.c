@@ -4,10 +4,9 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "report.h"
 
 #include <fcntl.h>
-
-enum { ROWS = 8, COLUMNS = 64 };
 
 // ---- what was written to stderr ----
 
@@ -37,17 +36,6 @@ static const char *capture_end(void) {
     return seen.text;
 }
 
-static int occurrences(const char *text, const char *part) {
-    int n = 0;
-    for (; (text = strstr(text, part)) != NULL; text++) n++;
-    return n;
-}
-
-static void expect_text(const char *text, const char *part, int line) {
-    if (!strstr(text, part)) test_fail(__FILE__, line, "no \"%s\" in:\n%s", part, text);
-}
-#define HAS(part) expect_text(text, (part), __LINE__)
-
 // ---- a workload ----
 
 // From here on, an empty disk cache of the test's own.
@@ -61,10 +49,6 @@ static tc_ctx *open_context(void) {
     tc_config config = tc_config_default();
     config.threads = 1;
     return tc_open(&config);
-}
-
-static tc_tensor matrix(tc_ctx *tc, int rows) {
-    return tc_full(tc, TC_DIMS(rows, COLUMNS), 0.5, TC_F32);
 }
 
 static void visit_softmax(tc_ctx *tc, tc_tensor x) {
