@@ -205,4 +205,24 @@ static inline tc_tensor bench_chain(tc_tensor x, tc_tensor a, tc_tensor b) {
     return tc_add(tc_exp(tc_mul(tc_neg(y), y)), tc_sin(y));
 }
 
+// image [N, 3, H, W]; the filters [1, 1, 3, 3] are constants.
+static inline tc_tensor bench_salience(tc_tensor image, tc_tensor sobel_x, tc_tensor sobel_y) {
+    tc_tensor red = tc_narrow(image, 1, 0, 1), green = tc_narrow(image, 1, 1, 1);
+    tc_tensor blue = tc_narrow(image, 1, 2, 1);
+    tc_tensor gray =
+        tc_add(tc_add(tc_mul_s(red, 0.299), tc_mul_s(green, 0.587)), tc_mul_s(blue, 0.114));
+    tc_tensor gx = tc_conv2d(gray, sobel_x, tc_null(), 1, 1, 1, 1);
+    tc_tensor gy = tc_conv2d(gray, sobel_y, tc_null(), 1, 1, 1, 1);
+    tc_tensor edge = tc_sqrt(tc_add_s(tc_add(tc_mul(gx, gx), tc_mul(gy, gy)), 1e-12));
+    tc_tensor s = tc_add(edge, tc_abs(tc_sub(gray, tc_avg_pool2d(gray, 7, 1, 3))));
+    tc_tensor most = tc_amax_dims(s, TC_DIMS(1, 2, 3), TC_KEEPDIM);
+    return tc_div(s, tc_add_s(most, 1e-6));
+}
+
+static inline tc_tensor bench_mlp_layer(tc_tensor x, tc_tensor scale, tc_tensor shift,
+                                        tc_tensor weight, tc_tensor bias) {
+    tc_tensor n = tc_layer_norm(x, scale, shift, 1e-5);
+    return tc_add(x, tc_relu(tc_linear(n, weight, bias)));
+}
+
 #endif

@@ -24,25 +24,12 @@ static void sincos(work *k) { tc_add(tc_sin(k->flat), tc_cos(k->flat)); }
 static void chain(work *k) { bench_chain(k->flat, k->one, k->two); }
 static void layer_norm(work *k) { tc_layer_norm(k->square, k->weight, k->bias, 1e-5); }
 
-static void salience(work *k) {
-    tc_tensor red = tc_narrow(k->image, 1, 0, 1), green = tc_narrow(k->image, 1, 1, 1);
-    tc_tensor blue = tc_narrow(k->image, 1, 2, 1);
-    tc_tensor gray =
-        tc_add(tc_add(tc_mul_s(red, 0.299), tc_mul_s(green, 0.587)), tc_mul_s(blue, 0.114));
-    tc_tensor gx = tc_conv2d(gray, k->sobel_x, tc_null(), 1, 1, 1, 1);
-    tc_tensor gy = tc_conv2d(gray, k->sobel_y, tc_null(), 1, 1, 1, 1);
-    tc_tensor edge = tc_sqrt(tc_add_s(tc_add(tc_mul(gx, gx), tc_mul(gy, gy)), 1e-12));
-    tc_tensor s = tc_add(edge, tc_abs(tc_sub(gray, tc_avg_pool2d(gray, 7, 1, 3))));
-    tc_tensor most = tc_amax_dims(s, TC_DIMS(1, 2, 3), TC_KEEPDIM);
-    tc_div(s, tc_add_s(most, 1e-6));
-}
+static void salience(work *k) { bench_salience(k->image, k->sobel_x, k->sobel_y); }
 
 static void tinymlp(work *k) {
     tc_tensor x = k->tiny;
-    for (int i = 0; i < LAYERS; i++) {
-        tc_tensor n = tc_layer_norm(x, k->g[i], k->s[i], 1e-5);
-        x = tc_add(x, tc_relu(tc_linear(n, k->w[i], k->b[i])));
-    }
+    for (int i = 0; i < LAYERS; i++)
+        x = bench_mlp_layer(x, k->g[i], k->s[i], k->w[i], k->b[i]);
 }
 
 static const struct {
