@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbdf2dd515f81e24fu
+#define TC__BUILD_ID 0xb7465a7e9a1d3899u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -21628,12 +21628,10 @@ static const char *const tc__text_cpu_vector[] = {
     "// fn: st_i8 st_u8",
     "TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }",
     "",
-    "// fn: ldn_i8 ld_i8",
+    "// fn: ldn_i8 ldn_u8",
     "TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {",
-    "    __INT8_TYPE__ t[TC_W] = {0};",
-    "    int i;",
-    "    for (i = 0; i < n; i++) t[i] = p[i];",
-    "    return TC_N(ld_i8)(t);",
+    "    TC_I32 v = TC_N(ldn_u8)((const __UINT8_TYPE__ *)p, n);",
+    "    return (v ^ 128) - 128;",
     "}",
     "",
     "// fn: stn_i8 stn_u8",
@@ -30836,12 +30834,10 @@ TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {
 // fn: st_i8 st_u8
 TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }
 
-// fn: ldn_i8 ld_i8
+// fn: ldn_i8 ldn_u8
 TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {
-    __INT8_TYPE__ t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i8)(t);
+    TC_I32 v = TC_N(ldn_u8)((const __UINT8_TYPE__ *)p, n);
+    return (v ^ 128) - 128;
 }
 
 // fn: stn_i8 stn_u8
@@ -34817,12 +34813,10 @@ TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {
 // fn: st_i8 st_u8
 TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }
 
-// fn: ldn_i8 ld_i8
+// fn: ldn_i8 ldn_u8
 TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {
-    __INT8_TYPE__ t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i8)(t);
+    TC_I32 v = TC_N(ldn_u8)((const __UINT8_TYPE__ *)p, n);
+    return (v ^ 128) - 128;
 }
 
 // fn: stn_i8 stn_u8
@@ -46133,7 +46127,7 @@ static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
     s->best = e[best];
 }
 
-// When a heat is to end: a subject has its part of the time that is left, and half of that is for now.
+// When a heat is to end: a subject has its part of the time that is left, and this heat half of it.
 static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
     uint64_t now = tc__now_ns(), all = 1;
     for (size_t i = 0; i < t->subject.count; i++)

@@ -869,12 +869,10 @@ TC_FN TC_I32 TC_N(ld_i8)(const __INT8_TYPE__ *p) {
 // fn: st_i8 st_u8
 TC_FN void TC_N(st_i8)(__INT8_TYPE__ *p, TC_I32 v) { TC_N(st_u8)((__UINT8_TYPE__ *)p, v); }
 
-// fn: ldn_i8 ld_i8
+// fn: ldn_i8 ldn_u8
 TC_FN TC_I32 TC_N(ldn_i8)(const __INT8_TYPE__ *p, int n) {
-    __INT8_TYPE__ t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i8)(t);
+    TC_I32 v = TC_N(ldn_u8)((const __UINT8_TYPE__ *)p, n);
+    return (v ^ 128) - 128;
 }
 
 // fn: stn_i8 stn_u8

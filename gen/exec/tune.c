@@ -368,7 +368,7 @@ static void tc__subject_advance(tc__tuner *t, tc__subject *s, int stage) {
     s->best = e[best];
 }
 
-// When a heat is to end: a subject has its part of the time that is left, and half of that is for now.
+// When a heat is to end: a subject has its part of the time that is left, and this heat half of it.
 static uint64_t tc__subject_until(const tc__tuner *t, const tc__subject *s) {
     uint64_t now = tc__now_ns(), all = 1;
     for (size_t i = 0; i < t->subject.count; i++)
