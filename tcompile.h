@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb7465a7e9a1d3899u
+#define TC__BUILD_ID 0xef29f0a0f7e8cc93u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18118,6 +18118,28 @@ typedef struct tc__print_row {
     tc__print_fn print;
 } tc__print_row;
 
+// A launch of a kernel where there is a grid of threads.
+typedef struct tc__grid {
+    int threads;   // of a block
+    tc__ix blocks; // that have work
+    int waves;     // blocks at most for each multiprocessor, 0 = all that have work
+    tc__ix shared; // bytes of a block, beside what the text itself declares
+    int cluster;   // blocks that share their memory, 0 = none
+} tc__grid;
+
+enum { TC__GRIDS = 4 };
+
+// The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
+// the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
+// one; the address of the program's state; and the run-time sizes.
+typedef struct tc__grids {
+    tc__grid at[TC__GRIDS];
+    int count;
+    tc__ix workspace; // bytes, 0 = none
+    tc__ix zeroed;    // of its bytes, those that are 0 before the first launch and after the last
+    int sizes;        // symbols s0.. that it is told
+} tc__grids;
+
 typedef struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
@@ -18131,6 +18153,8 @@ typedef struct tc__dialect {
     void (*constant)(tc__printer *p, int dtype, tc__value v);
     void (*monoid)(tc__printer *p,
                    const tc__acc *a); // more text for a reduction's head; may be NULL
+    // How its texts are launched; 0 = reported. NULL = they are called.
+    int (*grids)(tc_ctx *c, const tc__group *g, tc__grids *out);
 } tc__dialect;
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -20743,6 +20767,7 @@ static const tc__dialect tc__dialect_c = {
     tc__c_kernel,
     tc__c_loop,
     tc__c_constant,
+    NULL,
     NULL,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
@@ -24794,6 +24819,7 @@ typedef struct tc__cuda_plan {
     int sharing;        // ROWS: threads that share a row
     int steps; // ROWS: accesses of a thread that cover its row, 0 = unknown or many
     tc__ix blocks;
+    tc__ix shared; // bytes of a block
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -24937,6 +24963,15 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
                       tc__ix_ceil_div(x, g->cols, tile));
 }
 
+// Shared memory is for rows that threads do not hold.
+static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count && q->form == TC__CUDA_ROWS; i++)
+        if (g->buffer.at[i].place == TC__BUF_ROW &&
+            !(q->steps && tc__cuda_is_own_row(g, (int64_t)i)))
+            return g->scratch;
+    return tc__ix_const(0);
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     int turned = 0;
@@ -24953,7 +24988,54 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     if (q.form == TC__CUDA_ROWS && tc__ix_is_const(accesses) && tc__ix_value(accesses) > 0)
         tc__cuda_share(g, &q, tc__ix_value(accesses));
     q.blocks = tc__cuda_blocks(g, &q);
+    q.shared = tc__cuda_shared(g, &q);
     return q;
+}
+
+// ---- for who launches ----
+
+typedef struct tc__cuda_symbols {
+    const tc__group *g;
+    int count; // one more than the highest slot
+    int lost;
+} tc__cuda_symbols;
+
+static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
+    tc__ixsyms found;
+    tc__ix_syms(s->g->body.ix, e, &found, 1);
+    s->lost |= found.lost;
+    for (uint32_t i = 0; i < found.count; i++) {
+        int64_t slot = tc__ix_node(s->g->body.ix, found.at[i])->a;
+        if (slot >= s->count) s->count = (int)slot + 1;
+    }
+}
+
+// Run-time sizes that a kernel is told: all symbols up to the last that it names.
+static int tc__cuda_sizes(const tc__group *g) {
+    tc__cuda_symbols s;
+    s.g = g, s.count = 0, s.lost = 0;
+    tc__cuda_symbols_of(&s, g->rows);
+    tc__cuda_symbols_of(&s, g->cols);
+    for (size_t i = 0; i < g->buffer.count; i++)
+        tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i)) tc__cuda_symbols_of(&s, n->attr[i]);
+    }
+    return s.lost ? 64 : s.count;
+}
+
+static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    (void)c;
+    memset(out, 0, sizeof *out);
+    out->workspace = out->zeroed = tc__ix_const(0);
+    out->sizes = tc__cuda_sizes(g);
+    out->count = 1;
+    out->at[0].threads = q.threads, out->at[0].blocks = q.blocks;
+    out->at[0].shared = q.shared;
+    return 1;
 }
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one
@@ -25163,7 +25245,7 @@ static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_check(a, ");
+    tc__put(p->out, "tc_check(a.state, ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", ");
     tc__put_ix(p, n->attr[0]);
@@ -25599,29 +25681,24 @@ static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
     tc__block_close(p);
 }
 
-// ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs) ----
+// ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place == TC__BUF_ROW || b->place == TC__BUF_TILE) continue;
-        tc__put(p->out, "%s%s *", b->written ? "" : "const ", tc__dtypes[b->dtype].memory);
+        tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
+                tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, ", ");
     }
-    tc__put(p->out, "const tc_kargs a");
+    int sizes = tc__cuda_sizes(p->g);
+    tc__put(p->out, "const tc_kargs<%d> a", sizes ? sizes : 1);
 }
 
 // The scratch of a row that threads hold in registers.
 static int tc__cuda_is_register(const tc__printer *p, int64_t b) {
     return p->steps && tc__cuda_is_own_row(p->g, b);
-}
-
-static int tc__cuda_has_shared(const tc__printer *p) {
-    for (size_t i = 0; i < p->g->buffer.count && p->axis == TC__COL; i++)
-        if (p->g->buffer.at[i].place == TC__BUF_ROW && !tc__cuda_is_register(p, (int64_t)i))
-            return 1;
-    return 0;
 }
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
@@ -25661,7 +25738,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
         if (seen) continue;
         snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
         tc__line(p);
-        tc__put(p->out, "const %s %s = (%s)a.arg[%lld].%s;\n",
+        tc__put(p->out, "const %s %s = (%s)a.arg(%lld).%s;\n",
                 p->d->reg[tc__class_of(n->dtype)], name, p->d->reg[tc__class_of(n->dtype)],
                 (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
     }
@@ -25691,7 +25768,7 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    if (tc__cuda_has_shared(p)) tc__put(out, "    extern __shared__ char shared[];\n");
+    if (!tc__ix_equals(q.shared, 0)) tc__put(out, "    extern __shared__ char shared[];\n");
     tc__cuda_names(p, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);
@@ -25723,6 +25800,7 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_loop,
     tc__cuda_constant,
     tc__cuda_block_text,
+    tc__cuda_grids,
 };
 // ---- gen/kernel/print_cuda_prelude.c ------------------------------------
 // The head of a CUDA file: types, and the macros and functions of ops.def that its kernels use.
@@ -25744,11 +25822,15 @@ static const char *const tc__text_cuda[] = {
     "    tc_i64 i;",
     "};",
     "",
-    "struct tc_kargs {",
-    "    const tc_i64 *size;    // run-time sizes",
-    "    const tc_scalar *arg;  // run-time scalars",
+    "struct tc_state {         // of the program, in the device's memory; its scalars follow",
     "    tc_i64 *flag;          // an index out of range: site + 1, value, limit",
     "    tc_u64 seed, draw;     // of the random numbers",
+    "};",
+    "",
+    "template <int N> struct tc_kargs {",
+    "    tc_state *state;",
+    "    tc_i64 size[N];        // run-time sizes",
+    "    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }",
     "};",
     "",
     "template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {",
@@ -25816,12 +25898,12 @@ static const char *const tc__text_cuda[] = {
     "// fn: check",
     "// Index v made safe: negative ones count from the end, others are clamped and "
     "flagged.",
-    "TC_FN tc_i64 TC_N(check)(const tc_kargs &a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
+    "TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
     "    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
     "    if ((tc_u64)w < (tc_u64)limit) return w;",
-    "    a.flag[1] = v;",
-    "    a.flag[2] = limit;",
-    "    a.flag[0] = site + 1;",
+    "    a->flag[1] = v;",
+    "    a->flag[2] = limit;",
+    "    a->flag[0] = site + 1;",
     "    return w < 0 || limit <= 0 ? 0 : limit - 1;",
     "}",
     "",

@@ -25,6 +25,29 @@ typedef struct tc__print_row {
     tc__print_fn print;
 } tc__print_row;
 
+// A launch of a kernel where there is a grid of threads.
+typedef struct tc__grid {
+    int threads;   // of a block
+    tc__ix blocks; // that have work
+    int waves;     // blocks at most for each multiprocessor, 0 = all that have work
+    tc__ix shared; // bytes of a block, beside what the text itself declares
+    int cluster;   // blocks that share their memory, 0 = none
+} tc__grid;
+
+enum { TC__GRIDS = 4 };
+
+// The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
+// the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
+// one; the address of the program's state; and the run-time sizes.
+typedef struct tc__grids {
+    tc__grid at[TC__GRIDS];
+    int count;
+    tc__ix workspace; // bytes, 0 = none
+    tc__ix
+        zeroed; // of its bytes, those that are 0 before the first launch and after the last
+    int sizes;  // symbols s0.. that it is told
+} tc__grids;
+
 typedef struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
@@ -38,6 +61,8 @@ typedef struct tc__dialect {
     void (*constant)(tc__printer *p, int dtype, tc__value v);
     void (*monoid)(tc__printer *p,
                    const tc__acc *a); // more text for a reduction's head; may be NULL
+    // How its texts are launched; 0 = reported. NULL = they are called.
+    int (*grids)(tc_ctx *c, const tc__group *g, tc__grids *out);
 } tc__dialect;
 
 // How an accumulator is held; decided by the loop that steps it.

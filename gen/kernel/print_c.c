@@ -872,4 +872,5 @@ static const tc__dialect tc__dialect_c = {
     tc__c_loop,
     tc__c_constant,
     NULL,
+    NULL,
 };

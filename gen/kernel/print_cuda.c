@@ -205,7 +205,7 @@ static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_check(a, ");
+    tc__put(p->out, "tc_check(a.state, ");
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", ");
     tc__put_ix(p, n->attr[0]);
@@ -641,29 +641,24 @@ static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
     tc__block_close(p);
 }
 
-// ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs) ----
+// ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place == TC__BUF_ROW || b->place == TC__BUF_TILE) continue;
-        tc__put(p->out, "%s%s *", b->written ? "" : "const ", tc__dtypes[b->dtype].memory);
+        tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
+                tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, ", ");
     }
-    tc__put(p->out, "const tc_kargs a");
+    int sizes = tc__cuda_sizes(p->g);
+    tc__put(p->out, "const tc_kargs<%d> a", sizes ? sizes : 1);
 }
 
 // The scratch of a row that threads hold in registers.
 static int tc__cuda_is_register(const tc__printer *p, int64_t b) {
     return p->steps && tc__cuda_is_own_row(p->g, b);
-}
-
-static int tc__cuda_has_shared(const tc__printer *p) {
-    for (size_t i = 0; i < p->g->buffer.count && p->axis == TC__COL; i++)
-        if (p->g->buffer.at[i].place == TC__BUF_ROW && !tc__cuda_is_register(p, (int64_t)i))
-            return 1;
-    return 0;
 }
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
@@ -703,7 +698,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
         if (seen) continue;
         snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
         tc__line(p);
-        tc__put(p->out, "const %s %s = (%s)a.arg[%lld].%s;\n",
+        tc__put(p->out, "const %s %s = (%s)a.arg(%lld).%s;\n",
                 p->d->reg[tc__class_of(n->dtype)], name, p->d->reg[tc__class_of(n->dtype)],
                 (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
     }
@@ -733,7 +728,7 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    if (tc__cuda_has_shared(p)) tc__put(out, "    extern __shared__ char shared[];\n");
+    if (!tc__ix_equals(q.shared, 0)) tc__put(out, "    extern __shared__ char shared[];\n");
     tc__cuda_names(p, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);
@@ -765,4 +760,5 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_loop,
     tc__cuda_constant,
     tc__cuda_block_text,
+    tc__cuda_grids,
 };

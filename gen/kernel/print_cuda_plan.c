@@ -34,6 +34,7 @@ typedef struct tc__cuda_plan {
     int sharing;        // ROWS: threads that share a row
     int steps; // ROWS: accesses of a thread that cover its row, 0 = unknown or many
     tc__ix blocks;
+    tc__ix shared; // bytes of a block
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -177,6 +178,15 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
                       tc__ix_ceil_div(x, g->cols, tile));
 }
 
+// Shared memory is for rows that threads do not hold.
+static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count && q->form == TC__CUDA_ROWS; i++)
+        if (g->buffer.at[i].place == TC__BUF_ROW &&
+            !(q->steps && tc__cuda_is_own_row(g, (int64_t)i)))
+            return g->scratch;
+    return tc__ix_const(0);
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     int turned = 0;
@@ -193,5 +203,52 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     if (q.form == TC__CUDA_ROWS && tc__ix_is_const(accesses) && tc__ix_value(accesses) > 0)
         tc__cuda_share(g, &q, tc__ix_value(accesses));
     q.blocks = tc__cuda_blocks(g, &q);
+    q.shared = tc__cuda_shared(g, &q);
     return q;
+}
+
+// ---- for who launches ----
+
+typedef struct tc__cuda_symbols {
+    const tc__group *g;
+    int count; // one more than the highest slot
+    int lost;
+} tc__cuda_symbols;
+
+static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
+    tc__ixsyms found;
+    tc__ix_syms(s->g->body.ix, e, &found, 1);
+    s->lost |= found.lost;
+    for (uint32_t i = 0; i < found.count; i++) {
+        int64_t slot = tc__ix_node(s->g->body.ix, found.at[i])->a;
+        if (slot >= s->count) s->count = (int)slot + 1;
+    }
+}
+
+// Run-time sizes that a kernel is told: all symbols up to the last that it names.
+static int tc__cuda_sizes(const tc__group *g) {
+    tc__cuda_symbols s;
+    s.g = g, s.count = 0, s.lost = 0;
+    tc__cuda_symbols_of(&s, g->rows);
+    tc__cuda_symbols_of(&s, g->cols);
+    for (size_t i = 0; i < g->buffer.count; i++)
+        tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i)) tc__cuda_symbols_of(&s, n->attr[i]);
+    }
+    return s.lost ? 64 : s.count;
+}
+
+static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    (void)c;
+    memset(out, 0, sizeof *out);
+    out->workspace = out->zeroed = tc__ix_const(0);
+    out->sizes = tc__cuda_sizes(g);
+    out->count = 1;
+    out->at[0].threads = q.threads, out->at[0].blocks = q.blocks;
+    out->at[0].shared = q.shared;
+    return 1;
 }

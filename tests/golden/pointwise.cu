@@ -14,11 +14,15 @@ union tc_scalar {
     tc_i64 i;
 };
 
-struct tc_kargs {
-    const tc_i64 *size;    // run-time sizes
-    const tc_scalar *arg;  // run-time scalars
+struct tc_state {         // of the program, in the device's memory; its scalars follow
     tc_i64 *flag;          // an index out of range: site + 1, value, limit
     tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
 template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
@@ -49,7 +53,7 @@ template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
 //   end
 // 256 threads in a block, (192 * s0 + 255) / 256 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel0(const float *in0, const float *in1, const float *in2, float *out0, const tc_kargs a) {
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const tc_kargs<1> a) {
     const tc_i64 s0 = a.size[0];
     for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < 192 * s0; i += (tc_i64)gridDim.x * 256) {
         const tc_i64 c = i * 4;

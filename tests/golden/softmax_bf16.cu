@@ -14,11 +14,15 @@ union tc_scalar {
     tc_i64 i;
 };
 
-struct tc_kargs {
-    const tc_i64 *size;    // run-time sizes
-    const tc_scalar *arg;  // run-time scalars
+struct tc_state {         // of the program, in the device's memory; its scalars follow
     tc_i64 *flag;          // an index out of range: site + 1, value, limit
     tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
 template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
@@ -113,7 +117,7 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
-kernel0(const tc_u16 *in0, tc_u16 *out0, const tc_kargs a) {
+kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     const int x = threadIdx.x % 32;
     for (tc_i64 r = (tc_i64)blockIdx.x * 4 + threadIdx.x / 32; r < 64; r += (tc_i64)gridDim.x * 4) {
         tc_pack<float, 4> row0[6];
