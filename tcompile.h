@@ -195,7 +195,10 @@ enum {
     TC_E_INTERNAL = -26,
     // A program would have to be compiled, which TC_STANCE_FAIL_ON_RECOMPILE forbids; warm
     // it up before, or change the stance.
-    TC_E_RECOMPILE = -27
+    TC_E_RECOMPILE = -27,
+    // Tensors are on different devices, or there is no device of that name; move one with
+    // tc_to, or open the device first.
+    TC_E_DEVICE = -28
 };
 
 // ---- gen/out/dtype_enum.inc ---------------------------------------------
@@ -1344,6 +1347,133 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 #  define tc_bitwise_not(a) tc_bitwise_not_at(a, NULL, 0)
 #endif
 
+// ---- gen/api/device.h ---------------------------------------------------
+// Devices: memory that is not the host's, and kernels that run on it. Every tensor is on
+// one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
+// text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
+
+// t on the device of that name: "cpu" or a registered one. Where it is there already, that
+// is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
+// From the host it returns when the bytes of t may change; to the host, when they are
+// there. In a region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
+// device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
+TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
+#define tc_to(t, device) tc_to_at(t, device, TC__SITE)
+
+// The name of the device that t is on, valid until its context is closed; NULL = no live
+// tensor.
+TCDEF const char *tc_device_of(tc_tensor t);
+
+// Waits until all devices have done what they were given. What went wrong there and was not
+// reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device
+// (TC_E_BACKEND). tc_read and tc_to("cpu") wait and report too.
+TCDEF tc_status tc_sync_at(tc_ctx *tc, const char *file, int line);
+#define tc_sync(tc) tc_sync_at(tc, TC__SITE)
+
+// A tensor over memory of a device that belongs to the caller, as tc_wrap is for the host:
+// it must outlive the tensor, and what the caller does to it must be ordered with the
+// device's work. TC_E_DEVICE, and the errors of tc_wrap.
+TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
+                                  tc_dims dims, tc_dtype dtype, const char *file, int line);
+#define tc_wrap_device(tc, device, address, dims, dtype)                                   \
+    tc_wrap_device_at(tc, device, address, dims, dtype, TC__SITE)
+
+// ---- for who makes a device ----
+//
+// A device is a struct of functions. They are called on the thread that uses the context,
+// give TC_OK or a TC_E_..., and say why in why(), which is text until the next call. Work is
+// done in the order in which it is given, and need not be done when a function returns,
+// except where that is said.
+
+typedef struct tc_device_memory {
+    void *address;  // as kernels see it, a multiple of 256; the host does not look at it
+    void *block;    // the device's own
+} tc_device_memory;
+
+// A text to compile, and what became of it.
+typedef struct tc_device_text {
+    const char *name;  // for people
+    const char *text;
+    void *code;        // out: the device's, until drop
+    size_t bytes;      //   of code
+} tc_device_text;
+
+// One launch of a kernel. `after` are places in the list, before this one, whose kernels
+// must have ended.
+typedef struct tc_device_launch {
+    void *kernel;                      // of find
+    uint32_t blocks, threads;          // of the grid; of a block
+    uint32_t shared, cluster;          // bytes of a block; blocks of a cluster, 0 = none
+    const void *argument;              // bytes of all arguments
+    const uint32_t *offset;            // where each begins in them
+    uint32_t n_argument, argument_bytes;
+    const int *after;
+    int n_after;
+} tc_device_launch;
+
+// How a list of launches may be run.
+typedef enum tc_device_mode {
+    TC_DEVICE_CHOOSE,    // as the device finds best
+    TC_DEVICE_LAUNCHES,  // one by one
+    TC_DEVICE_GRAPH      // as one recorded graph
+} tc_device_mode;
+
+typedef struct tc_device {
+    const char *name;        // "cuda:0"
+    const char *language;    // of texts: "cuda"
+    const char *identity;    // what code is made by and for; part of its key in the cache
+    uint32_t processors;     // that blocks run on at the same time
+    uint32_t shared_bytes;   // that a block can have
+    void *user;
+    void (*close)(void *user);  // the context is closed; everything was given back
+    const char *(*why)(void *user);
+
+    // Memory: of tensors; of intermediates, one place for all programs, which stays valid
+    // when it grows; and of the host, where kernels can write.
+    tc_status (*take)(void *user, size_t bytes, tc_device_memory *out);
+    void (*give)(void *user, tc_device_memory m);
+    tc_status (*arena)(void *user, size_t bytes, void **address);
+    tc_status (*take_host)(void *user, size_t bytes, void **address);
+    void (*give_host)(void *user, void *address, size_t bytes);
+
+    // Copies. in: `from` may change when it returns. out: the bytes are there.
+    tc_status (*copy_in)(void *user, void *to, const void *from, size_t bytes);
+    tc_status (*copy_out)(void *user, void *to, const void *from, size_t bytes);
+    tc_status (*copy_on)(void *user, void *to, const void *from, size_t bytes);
+    tc_status (*fill)(void *user, void *to, uint8_t value, size_t bytes);
+    tc_status (*sync)(void *user);
+
+    // Code. build compiles n texts, all or none; load makes a module of code, from build or
+    // from an earlier process; find gives a kernel of it, which lives as long as it does.
+    tc_status (*build)(void *user, tc_device_text *text, int n);
+    void (*drop)(void *user, tc_device_text *text, int n);
+    tc_status (*load)(void *user, const char *name, const void *code, size_t bytes,
+                      void **module);
+    void (*unload)(void *user, void *module);
+    tc_status (*find)(void *user, void *module, const char *symbol, uint32_t threads,
+                      void **kernel);
+
+    // Runs the list. *plan is the device's for this list, NULL at first; its length, its
+    // kernels and what they come after are the same until forget.
+    tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
+                     tc_device_mode mode);
+    void (*forget)(void *user, void *plan);
+} tc_device;
+
+// Registers a device for as long as the context lives; *device is copied, its texts too. If
+// it fails, close is not called. TC_E_NULL, TC_E_ARG (the name is taken, the language
+// unknown), TC_E_STATE (inside a region, in a shared context), TC_E_UNSUPPORTED (this build
+// compiles nothing).
+TCDEF tc_status tc_register_device(tc_ctx *tc, const tc_device *device);
+
+// The registered device of that name, NULL = there is none.
+TCDEF const tc_device *tc_registered_device(const tc_ctx *tc, const char *name);
+
+// Notes an error in the context, for code that extends it: `text` is copied. Gives `status`.
+TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text);
+
+// The hook that all memory of the context comes from: a device uses it too.
+TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc);
 // ---- gen/api/spec.h -----------------------------------------------------
 // dtype and sizes of a tensor.
 typedef struct tc_spec {
@@ -1971,7 +2101,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xef29f0a0f7e8cc93u
+#define TC__BUILD_ID 0xe1e3e3396a4fe537u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -2284,10 +2414,12 @@ static const struct {
  "A bug in the library itself; please report the text and a small program."},
 {"TC_E_RECOMPILE",
  "A program would have to be compiled, which TC_STANCE_FAIL_ON_RECOMPILE forbids; warm it up before, or change the stance."},
+{"TC_E_DEVICE",
+ "Tensors are on different devices, or there is no device of that name; move one with tc_to, or open the device first."},
 };
 
 #define TC__ERRORS (int)TC__COUNT(tc__errors)
-TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_RECOMPILE == -TC__ERRORS);
+TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_DEVICE == -TC__ERRORS);
 
 // "TC_OK", "TC_E_SHAPE", ...; "?" for a number that is no item.
 TC__UNUSED static const char *tc__error_name(tc_status item) {
@@ -5185,12 +5317,13 @@ static tc__ixrun tc__ix_run(tc__ixpool *p, tc__ix e, tc__axis axis) {
 }
 // ---- gen/value/buffer.c -------------------------------------------------
 // Tensors outside traces: layouts, storage, slots, scopes, handles.
-// A layout (dtype, sizes, strides) is interned, so comparing two is comparing numbers. Storage is
+// A layout (dtype, sizes, strides, device) is interned, so comparing two is comparing numbers. Storage is
 // reference counted; a tensor is (layout, storage, offset) in a slot, named by a handle whose epoch
 // must match the slot's, so a stale handle is found out and never followed.
 
 typedef struct tc__layout {
     uint8_t dtype, rank, contiguous;
+    uint8_t device; // number of it, 0 = the host: what differs in it is another layout
     int64_t dims[TC_MAX_RANK];
     int64_t strides[TC_MAX_RANK]; // in elements
     int64_t numel;
@@ -5209,7 +5342,10 @@ typedef struct tc__held tc__held;
 typedef struct tc__storage {
     void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
     size_t bytes;
-    const void *constant; // data of a tc_const, which never changes; else NULL
+    const tc_device *device; // where data is an address; NULL = the host
+    void *block;             // OWNED: what the device gave with it
+    const void *constant; // elements of a tc_const, which never change; else NULL. data, or
+                          //   of a device a copy here, owned
     uint32_t refs;
     uint8_t owner;       // tc__owner
     uint64_t version;    // counts writes (in-place ops, tc_touch)
@@ -5269,9 +5405,28 @@ typedef struct tc__values {
     tc__held *held;              //   what of the parent is held for that
     volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
+    TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
+    int source_device; // of what an eager call makes of nothing: that of its first operand
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
+
+// What a context has of a registered device. exec/device.c opens and closes it.
+typedef struct tc__device {
+    tc_device own; // names and identity are ours
+    int number;    // in layouts
+    tc_status broken; // of the first work that it failed at and that nobody was told of
+    char why[256];
+    void *code;       // modules and kernels of this process; of exec/remote.c
+} tc__device;
+
+static tc__device *tc__device_at(tc_ctx *c, int number) {
+    return number ? tc__values_of(c)->device.at[number - 1] : NULL;
+}
+
+static const char *tc__device_name(tc_ctx *c, int number) {
+    return number ? tc__device_at(c, number)->own.name : "cpu";
+}
 
 // ---- layouts ----
 
@@ -5324,13 +5479,13 @@ static void tc__layout_measure(tc__layout *l) {
 }
 
 // The id of a layout, 0 = reported. Strides of size-1 dimensions do not matter and are normalised.
-static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t *dims,
-                                  const int64_t *strides) {
+static uint32_t tc__layout_on(tc_ctx *c, int device, int dtype, int rank,
+                              const int64_t *dims, const int64_t *strides) {
     tc__values *v = tc__values_of(c);
     tc__layout l;
     uint64_t h, id;
     memset(&l, 0, sizeof l);
-    l.dtype = (uint8_t)dtype, l.rank = (uint8_t)rank;
+    l.dtype = (uint8_t)dtype, l.rank = (uint8_t)rank, l.device = (uint8_t)device;
     if (rank) memcpy(l.dims, dims, (size_t)rank * sizeof *dims);
     tc__row_major(rank, dims, l.strides);
     for (int i = 0; strides && i < rank; i++)
@@ -5343,6 +5498,12 @@ static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t 
     id = v->layout.count;
     if (!TC__PUSH(c, v->layout, l) || !tc__map_set(&v->layout_ids, h, id)) return 0;
     return (uint32_t)id;
+}
+
+// The same, of memory of the host.
+static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t *dims,
+                                  const int64_t *strides) {
+    return tc__layout_on(c, 0, dtype, rank, dims, strides);
 }
 
 static const tc__layout *tc__layout_at(tc_ctx *c, uint32_t id) {
@@ -5377,10 +5538,35 @@ static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
     return s;
 }
 
-static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
-    if (!s || --s->refs) return;
-    if (s->owner == TC__OWNED) tc__free_aligned(c, s->data, s->bytes ? s->bytes : 1);
+// The same on a device, NULL = the host.
+static tc__storage *tc__storage_on(tc_ctx *c, tc__device *d, size_t bytes) {
+    tc_device_memory m;
+    if (!d) return tc__storage_new(c, bytes);
+    tc_status s = d->own.take(d->own.user, bytes ? bytes : 1, &m);
+    if (s)
+        return tc__fail(c, s, "%zu bytes on %s: %s", bytes, d->own.name,
+                        d->own.why(d->own.user)),
+               (tc__storage *)NULL;
+    tc__storage *to = tc__storage_wrap(c, m.address, bytes);
+    if (!to) return d->own.give(d->own.user, m), (tc__storage *)NULL;
+    to->owner = TC__OWNED, to->device = &d->own, to->block = m.block;
+    return to;
+}
+
+static void tc__storage_free(tc_ctx *c, tc__storage *s) {
+    tc_device_memory m;
+    m.address = s->data, m.block = s->block;
+    if (s->owner == TC__OWNED && s->device)
+        s->device->give(s->device->user, m);
+    else if (s->owner == TC__OWNED)
+        tc__free_aligned(c, s->data, s->bytes ? s->bytes : 1);
+    if (s->device && s->constant && s->owner != TC__SHARED)
+        tc__free_aligned(c, (void *)(uintptr_t)s->constant, s->bytes ? s->bytes : 1);
     tc__free(c, s, sizeof *s);
+}
+
+static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
+    if (s && !--s->refs) tc__storage_free(c, s);
 }
 
 // ---- slots and handles ----
@@ -5612,9 +5798,11 @@ static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
     return s;
 }
 
+// What is on a device stays the parent's: that is for one thread.
 static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
+    if (l->device) return 1;
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
     tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
     tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;
@@ -6106,7 +6294,7 @@ typedef struct tc__meta {
 
 // The layout of an external, whose sizes may be symbols; so then are the strides.
 typedef struct tc__shape {
-    uint8_t dtype, rank, contiguous;
+    uint8_t dtype, rank, contiguous, device;
     tc__ix dims[TC_MAX_RANK], strides[TC_MAX_RANK];
 } tc__shape;
 
@@ -7480,6 +7668,7 @@ static int tc__is_alu(const tc__node *n) {
 static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
     memset(s, 0, sizeof *s);
     s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
+    s->device = l->device;
     for (int i = 0; i < l->rank; i++) {
         s->dims[i] = tc__ix_const(l->dims[i]);
         s->strides[i] = tc__ix_const(l->strides[i]);
@@ -7546,7 +7735,7 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
         break;
     default: return 0;
     }
-    *layout = tc__layout_intern(c, m->dtype, m->rank, dims, strides);
+    *layout = tc__layout_on(c, l->device, m->dtype, m->rank, dims, strides);
     return 1;
 }
 // ---- gen/graph/trace.c --------------------------------------------------
@@ -7861,9 +8050,27 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 
 // ---- following ----
 
-// Takes tensor `t` as the visit's next external; 0 = out of memory.
+// The device that the programs of a visit run on: that of the first tensor from outside.
+static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
+    if (v->external.count) return tc__layout_at(c, v->external.at[0].layout)->device;
+    return v->region ? 0 : tc__values_of(c)->source_device;
+}
+
+// All tensors of a visit are on one device; so are results that an earlier segment left.
+static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
+    int device = tc__layout_at(c, t->layout)->device, here = tc__visit_device(c, v);
+    if (device == here || !(v->external.count + v->result.count)) return 1;
+    return tc__fail(c, TC_E_DEVICE,
+                    "%s: a tensor is on %s, others that it is computed with are on %s; "
+                    "move one with tc_to",
+                    v->region ? v->region->name : "eager op", tc__device_name(c, device),
+                    tc__device_name(c, here));
+}
+
+// Takes tensor `t` as the visit's next external; 0 = out of memory, or on another device.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
+    if (!tc__bind_device(c, v, t)) return 0;
     if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;
@@ -8069,7 +8276,8 @@ static int tc__sizes_fit(tc_ctx *c, tc__visit *v, int n, const tc__ix *e,
 // Whether a layout is one that a path describes. Strides of size 1 do not matter.
 static int tc__shape_fits(tc_ctx *c, tc__visit *v, const tc__shape *s,
                           const tc__layout *l) {
-    if (s->dtype != l->dtype || s->rank != l->rank || s->contiguous != l->contiguous)
+    if (s->dtype != l->dtype || s->rank != l->rank || s->contiguous != l->contiguous ||
+        s->device != l->device)
         return 0;
     if (!tc__sizes_fit(c, v, l->rank, s->dims, l->dims)) return 0;
     for (int i = 0; i < l->rank && !l->contiguous; i++)
@@ -8278,7 +8486,8 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
     tc__meta m = s->meta;
     tc__visit_sizes(c, v, m.rank, m.dims);
     for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
-    if (!s->view) return tc__layout_intern(c, m.dtype, m.rank, dims, NULL);
+    if (!s->view)
+        return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
     from = tc__code_layout(c, v, s->in[0], offset);
     tc__visit_attrs(c, v, s, attr);
     if (!from || !tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;
@@ -8814,16 +9023,26 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
+    tc__values_of(c)->source_device = 0;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
 }
 
+// What the call makes of nothing is on the device of t.
+static void tc__sources_like(tc_ctx *c, tc_tensor t) {
+    const tc__tensor *m = tc__tensor_find(c, t);
+    if (m) tc__values_of(c)->source_device = tc__layout_at(c, m->layout)->device;
+}
+
 // A frame about `t`; 0 = null (nothing reported) or dead (reported).
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
-    return tc__api_open(f, tc__ctx_of(t), who, file, line) &&
-           tc__meta_of(f->c, who, t, &f->x);
+    if (!tc__api_open(f, tc__ctx_of(t), who, file, line) ||
+        !tc__meta_of(f->c, who, t, &f->x))
+        return 0;
+    if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t);
+    return 1;
 }
 
 static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NULL; }
@@ -9949,8 +10168,22 @@ TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int li
     return tc__cast(&f, t, (int)dtype);
 }
 
+// A dense copy of what `e`, which is on a device, shows: an op of its own.
+static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
+    tc__tensor from = *e;
+    from.storage->refs++;
+    tc_tensor view =
+        tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
+    if (!view.id) return view;
+    int64_t dtype = tc__layout_at(c, from.layout)->dtype;
+    tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
+    tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
+    return t;
+}
+
 // A dense copy of what `e` shows, made now.
 static tc_tensor tc__copied_now(const tc__api *f, const tc__tensor *e) {
+    if (e->storage->device) return tc__dense_copy(f->c, e);
     tc__layout l = *tc__layout_at(f->c, e->layout);
     tc_dims d = tc_dims_of(l.rank, l.dims);
     const char *from = (const char *)tc__tensor_data(e, l.dtype);
@@ -10669,7 +10902,7 @@ static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *
     if (!b->shape) tc__shape_of_layout(tc__layout_at(c, b->layout), &y);
     const tc__shape *s = a->shape ? a->shape : &x, *t = b->shape ? b->shape : &y;
     return s->dtype == t->dtype && s->rank == t->rank && s->contiguous == t->contiguous &&
-           a->alias == b->alias;
+           s->device == t->device && a->alias == b->alias;
 }
 
 static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
@@ -17577,6 +17810,7 @@ typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
     size_t bytes;     // of the arena
     size_t unplanned; // sum of the arena's slabs, each by itself
+    size_t align;     // of a slab
 } tc__plan;
 
 enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 }; // vectors may read one vector beyond
@@ -17596,8 +17830,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     }
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output;
-    fresh.bytes =
-        (bytes + TC__SLAB_SLACK + TC__SLAB_ALIGN - 1) / TC__SLAB_ALIGN * TC__SLAB_ALIGN;
+    fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
     return TC__PUSH(c, p->slab, fresh);
 }
 
@@ -18136,8 +18369,9 @@ typedef struct tc__grids {
     tc__grid at[TC__GRIDS];
     int count;
     tc__ix workspace; // bytes, 0 = none
-    tc__ix zeroed;    // of its bytes, those that are 0 before the first launch and after the last
-    int sizes;        // symbols s0.. that it is told
+    tc__ix
+        zeroed; // of its bytes, those that are 0 before the first launch and after the last
+    int sizes;  // symbols s0.. that it is told
 } tc__grids;
 
 typedef struct tc__dialect {
@@ -43113,6 +43347,8 @@ struct tc_ctx {
     tc__text report;        // of tc_explain
     tc__profile *profile;   // the last one, owned; NULL = there was none
     tc__profile *profiling; //   and if it goes on, else NULL
+    tc__storage *seen; // what was last read of a device; owned, NULL = nothing
+    TC__VEC(struct tc__program *) unchecked; // ran on a device; nobody looked at their flags
     uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
 };
 
@@ -43180,6 +43416,10 @@ static const tc__backend tc__backends[] = {
      TC__NO_FUNCTIONS},
     {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
      TC__YES, TC__NO_FUNCTIONS},
+    {"cuda", "as cpu; tensors on a device are computed there whatever the backend", TC__YES,
+     TC__YES, TC__YES, TC__NO_FUNCTIONS},
+    {"cudagraphs", "as cuda, each program on a device as one recorded graph", TC__YES,
+     TC__YES, TC__YES, TC__NO_FUNCTIONS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];
@@ -43751,6 +43991,408 @@ TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t sta
     tc__profile_span(c->profiling, kind, start, end, NULL,
                      background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);
 }
+// ---- gen/exec/remote.c --------------------------------------------------
+// What a program has of a device: its kernels as launches, and memory that they share. Input: the
+// launches of a program, as groups with the addresses of their buffers. Output: lists that the device
+// runs (tc_device_launch), whose arguments are filled in anew for each run.
+//
+// A launch for which the device has no text (an opaque op) is done by the host, between two lists.
+
+typedef struct tc__remote_launch {
+    const tc__group *group;
+    void *const *buf; // addresses by buffer
+    int host;         // done by the host
+    tc__grids grids;
+    void *kernel[TC__GRIDS]; // of the device; NULL = not compiled yet
+    uint8_t *argument;       // as the kernels take them, and where each begins
+    uint32_t *offset;
+    uint32_t n_argument, bytes;
+    uint32_t first; // its place in the list
+    uint32_t order; //   and among what is wanted, while there is such a job
+    size_t work;    // its place in the workspace
+} tc__remote_launch;
+
+// What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
+// struct stands in the prelude of texts.
+typedef struct tc__remote_state {
+    int64_t *flag; // memory of the host: an index out of range
+    uint64_t seed, draw;
+} tc__remote_state;
+
+// Launches [begin, end) of the list, behind which the host does launch `host`; UINT32_MAX = none.
+typedef struct tc__remote_part {
+    uint32_t begin, end, host;
+    void *plan; // of the device
+} tc__remote_part;
+
+// An external that kernels cannot read where it is, because it is not aligned.
+typedef struct tc__remote_bounce {
+    tc_device_memory memory;
+    size_t bytes;
+} tc__remote_bounce;
+
+typedef struct tc__remote {
+    tc_ctx *ctx;
+    tc__device *device;
+    int ready;   // the code is there
+    int checks;  // some kernel checks an index
+    int waiting; // it ran, and nobody has looked at its flag
+    tc__remote_launch *launch;
+    uint32_t launches, list_count, parts;
+    tc_device_launch *list;
+    TC__VEC(int) after; // places in a part, of all launches of the list
+    tc__remote_part *part;
+    tc_device_mode mode;
+    tc_device_memory state, work;
+    size_t work_bytes, state_bytes;
+    uint8_t *state_now; // what the device has been told
+    int told, draws;    // it has; some kernel draws random numbers
+    int64_t *flag;
+    TC__VEC(tc__remote_bounce) bounce;
+} tc__remote;
+
+// A failure of the device, with its own words. Always 0.
+static int tc__remote_failed(tc_ctx *c, const tc__device *d, const char *what,
+                             tc_status status) {
+    const char *why = d->own.why ? d->own.why(d->own.user) : NULL;
+    return tc__fail(c, status < 0 ? status : TC_E_BACKEND, "%s, on %s: %s", what,
+                    d->own.name, why && *why ? why : tc__error_name(status));
+}
+
+// The languages of devices.
+typedef struct tc__remote_language {
+    const tc__dialect *dialect;
+    // The head of a text that has these kernels; 0 = reported.
+    int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
+    int (*has_text)(const tc__group *g); // for an opaque op; NULL = for none
+} tc__remote_language;
+
+static const tc__remote_language tc__remote_languages[] = {
+    {&tc__dialect_cuda, tc__print_cuda_prelude, NULL},
+};
+
+// NULL = there is none of this name.
+static const tc__remote_language *tc__remote_language_of(const char *name) {
+    for (size_t i = 0; i < TC__COUNT(tc__remote_languages); i++)
+        if (!strcmp(tc__remote_languages[i].dialect->name, name))
+            return &tc__remote_languages[i];
+    return NULL;
+}
+
+// ---- making ----
+
+// Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
+static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
+    uint32_t n = 0, sizes = l->grids.sizes ? (uint32_t)l->grids.sizes : 1;
+    for (size_t i = 0; i < l->group->buffer.count; i++)
+        n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
+             l->group->buffer.at[i].place == TC__BUF_NODE;
+    n += !tc__ix_equals(l->grids.workspace, 0);
+    l->n_argument = n + 1;
+    l->bytes = (n + 1 + sizes) * 8;
+    l->argument = (uint8_t *)TC__ANEW_ARRAY(a, int64_t, l->bytes / 8);
+    l->offset = TC__ANEW_ARRAY(a, uint32_t, l->n_argument);
+    for (uint32_t i = 0; l->offset && i <= n; i++) l->offset[i] = i * 8;
+    return l->argument && l->offset;
+}
+
+static int tc__remote_note(tc__remote *r, const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        r->checks |= g->body.node.at[i]->op == TC_OP_CHECK;
+        r->draws |= g->body.node.at[i]->op == TC_OP_RANDOM;
+    }
+    return 1;
+}
+
+// Launch i of the program. host: there is a function of the host for it.
+static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__group *g,
+                          void *const *buf, int host) {
+    tc__remote_launch *l = &r->launch[i];
+    const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
+    l->group = g, l->buf = buf;
+    l->host = host && !(d->has_text && d->has_text(g));
+    if (l->host) return 1;
+    return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
+           tc__remote_note(r, g);
+}
+
+// A launch on the host ends a part; so does the last launch.
+static int tc__remote_split(tc__remote *r, tc__arena *a) {
+    uint32_t hosts = 0, begin = 0, n = 0;
+    for (uint32_t i = 0; i < r->launches; i++) hosts += (uint32_t)r->launch[i].host;
+    r->part = TC__ANEW_ARRAY(a, tc__remote_part, hosts + 1);
+    if (!r->part) return 0;
+    for (uint32_t i = 0; i <= r->launches; i++) {
+        tc__remote_launch *l = i < r->launches ? &r->launch[i] : NULL;
+        if (l && !l->host) {
+            l->first = n, n += (uint32_t)l->grids.count;
+            continue;
+        }
+        tc__remote_part *p = &r->part[r->parts++];
+        p->begin = begin, p->end = n, p->host = l ? i : UINT32_MAX, p->plan = NULL;
+        begin = n;
+    }
+    r->list_count = n;
+    r->list = TC__ANEW_ARRAY(a, tc_device_launch, n + 1);
+    return r->list != NULL;
+}
+
+// State on the device, and the flag.
+static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
+    const tc_device *d = &r->device->own;
+    void *flag = NULL;
+    r->state_bytes = sizeof(tc__remote_state) + args * sizeof(tc__value);
+    r->state_now = TC__ANEW_ARRAY(a, uint8_t, r->state_bytes);
+    if (!r->state_now) return 0;
+    tc_status s = d->take(d->user, r->state_bytes, &r->state);
+    if (!s && r->checks) s = d->take_host(d->user, 4 * sizeof *r->flag, &flag);
+    r->flag = (int64_t *)flag;
+    if (flag) memset(flag, 0, 4 * sizeof *r->flag);
+    return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+}
+
+// All launches were added.
+static int tc__remote_close_list(tc__remote *r, tc__arena *a, size_t args) {
+    return tc__remote_split(r, a) && tc__remote_memory(r, a, args);
+}
+
+static tc__remote *tc__remote_new(tc_ctx *c, tc__arena *a, tc__device *d, uint32_t n) {
+    tc__remote *r = TC__ANEW(a, tc__remote);
+    if (!r) return NULL;
+    r->ctx = c, r->device = d, r->launches = n;
+    r->launch = TC__ANEW_ARRAY(a, tc__remote_launch, n + 1);
+    return r->launch ? r : NULL;
+}
+
+static void tc__remote_give(tc__remote *r, tc_device_memory *m) {
+    if (m->address) r->device->own.give(r->device->own.user, *m);
+    memset(m, 0, sizeof *m);
+}
+
+static void tc__remote_forget_plans(tc__remote *r) {
+    const tc_device *d = &r->device->own;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        if (r->part[i].plan) d->forget(d->user, r->part[i].plan);
+        r->part[i].plan = NULL;
+    }
+}
+
+static void tc__remote_free(tc__remote *r) {
+    if (!r) return;
+    const tc_device *d = &r->device->own;
+    tc__remote_forget_plans(r);
+    if (r->flag) (void)d->sync(d->user); // kernels may write it
+    if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
+    tc__remote_give(r, &r->state);
+    tc__remote_give(r, &r->work);
+    for (size_t i = 0; i < r->bounce.count; i++)
+        tc__remote_give(r, &r->bounce.at[i].memory);
+    TC__VEC_FREE(r->ctx, r->bounce);
+    TC__VEC_FREE(r->ctx, r->after);
+}
+
+// ---- laying out: what depends on the sizes of a run ----
+
+enum { TC__REMOTE_ALIGN = 256 };
+
+static size_t tc__remote_rounded(size_t n) {
+    return (n + TC__REMOTE_ALIGN - 1) / TC__REMOTE_ALIGN * TC__REMOTE_ALIGN;
+}
+
+// The workspace of all launches, zero where kernels need that.
+static int tc__remote_workspace(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env) {
+    const tc_device *d = &r->device->own;
+    size_t total = 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (l->host) continue;
+        l->work = total;
+        total += tc__remote_rounded((size_t)tc__ix_eval(x, l->grids.workspace, env));
+    }
+    if (total > r->work_bytes) {
+        tc__remote_give(r, &r->work);
+        r->work_bytes = 0;
+        tc_status s = d->take(d->user, total, &r->work);
+        if (s) return tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+        r->work_bytes = total;
+    }
+    tc_status s = total ? d->fill(d->user, r->work.address, 0, total) : TC_OK;
+    return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
+}
+
+static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_t blocks) {
+    int64_t most = g->waves ? (int64_t)g->waves * r->device->own.processors : INT32_MAX;
+    if (blocks > most) blocks = most;
+    if (blocks < 1) blocks = 1;
+    if (g->cluster > 1)
+        blocks = (blocks + g->cluster - 1) / g->cluster * (int64_t)g->cluster;
+    return (uint32_t)blocks;
+}
+
+static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
+                                     const tc__ixpool *x, const tc__ixenv *env) {
+    for (int i = 0; i < l->grids.count; i++) {
+        const tc__grid *g = &l->grids.at[i];
+        tc_device_launch *to = &r->list[l->first + (uint32_t)i];
+        int64_t shared = tc__ix_eval(x, g->shared, env);
+        to->kernel = l->kernel[i];
+        to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
+        to->threads = (uint32_t)g->threads, to->cluster = (uint32_t)g->cluster;
+        to->shared = (uint32_t)shared;
+        to->argument = l->argument, to->offset = l->offset;
+        to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
+        if (shared > (int64_t)r->device->own.shared_bytes)
+            return tc__fail(r->ctx, TC_E_UNSUPPORTED,
+                            "a kernel needs %lld bytes of shared memory, %s has %u for a "
+                            "block",
+                            (long long)shared, r->device->own.name,
+                            (unsigned)r->device->own.shared_bytes);
+    }
+    // Sizes are the last of the arguments.
+    int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
+    for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
+    return 1;
+}
+
+// Memory of a buffer: a range of the arena, or a whole output or input.
+typedef struct tc__remote_range {
+    int kind; // 0 = arena, 1 = an output by itself, 2 = an input
+    size_t from, to;
+} tc__remote_range;
+
+static tc__remote_range tc__remote_range_of(const tc__kbuf *b, const tc__plan *plan) {
+    tc__remote_range m;
+    memset(&m, 0, sizeof m);
+    m.kind = 2, m.from = b->source, m.to = m.from + 1;
+    if (b->place != TC__BUF_NODE) return m;
+    const tc__slab *s = tc__plan_find(plan, b->source);
+    m.kind = !s || s->output, m.from = b->source, m.to = m.from + 1;
+    if (!m.kind) m.from = s->offset, m.to = s->offset + s->bytes;
+    return m;
+}
+
+static int tc__is_remote_memory(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
+// Whether two launches use the same memory, and one of them writes there.
+static int tc__remote_meet(const tc__remote_launch *a, const tc__remote_launch *b,
+                           const tc__plan *plan) {
+    for (size_t i = 0; i < a->group->buffer.count; i++) {
+        const tc__kbuf *x = &a->group->buffer.at[i];
+        if (!tc__is_remote_memory(x)) continue;
+        tc__remote_range m = tc__remote_range_of(x, plan);
+        for (size_t k = 0; k < b->group->buffer.count; k++) {
+            const tc__kbuf *y = &b->group->buffer.at[k];
+            if (!tc__is_remote_memory(y) || (!x->written && !y->written)) continue;
+            tc__remote_range n = tc__remote_range_of(y, plan);
+            if (m.kind == n.kind && m.from < n.to && n.from < m.to) return 1;
+        }
+    }
+    return 0;
+}
+
+// What launch i comes after, of those from `begin` on whose first kernel is at `base` of the list.
+static int tc__remote_after(tc__remote *r, const tc__plan *plan, uint32_t begin,
+                                uint32_t i, int in_order) {
+    const tc__remote_launch *l = &r->launch[i];
+    uint32_t base = r->launch[begin].first;
+    int n = 0;
+    for (uint32_t k = i; k-- > begin && !(in_order && n);) {
+        const tc__remote_launch *b = &r->launch[k];
+        int last = (int)(b->first + (uint32_t)b->grids.count - 1 - base);
+        if (!in_order && !tc__remote_meet(l, b, plan)) continue;
+        if (!TC__PUSH(r->ctx, r->after, last)) return 0;
+        n++;
+    }
+    r->list[l->first].n_after = n;
+    for (int g = 1; g < l->grids.count; g++) { // the launches of one text
+        if (!TC__PUSH(r->ctx, r->after, (int)(l->first - base) + g - 1)) return 0;
+        r->list[l->first + (uint32_t)g].n_after = 1;
+    }
+    return 1;
+}
+
+// What each launch comes after. in_order: the one before, since externals may share memory that kernels
+// write.
+static int tc__remote_sequence(tc__remote *r, const tc__plan *plan, int in_order) {
+    uint32_t begin = 0; // first launch of the part
+    r->after.count = 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        if (r->launch[i].host)
+            begin = i + 1;
+        else if (!tc__remote_after(r, plan, begin, i, in_order))
+            return 0;
+    }
+    const int *at = r->after.at;
+    for (uint32_t i = 0; i < r->list_count; at += r->list[i++].n_after)
+        r->list[i].after = at;
+    return 1;
+}
+
+// The arena has at least so many bytes.
+static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
+    void *address = NULL;
+    tc_status s = bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
+    *memory = (uint8_t *)address;
+    return !s || tc__remote_failed(r->ctx, r->device, "memory of intermediate results", s);
+}
+
+// Everything that depends on sizes; 0 = reported.
+static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
+                              const tc__plan *plan, int in_order) {
+    if (!tc__remote_workspace(r, x, env)) return 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        if (!r->launch[i].host && !tc__remote_launch_lay_out(r, &r->launch[i], x, env))
+            return 0;
+    tc__remote_forget_plans(r); // what comes after what may have changed
+    return tc__remote_sequence(r, plan, in_order);
+}
+
+// ---- running ----
+
+static void tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
+    uint8_t *to = l->argument;
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        if (!tc__is_remote_memory(&l->group->buffer.at[i])) continue;
+        memcpy(to, &l->buf[i], 8);
+        to += 8;
+    }
+    if (!tc__ix_equals(l->grids.workspace, 0)) {
+        char *work = (char *)r->work.address + l->work;
+        memcpy(to, &work, 8);
+        to += 8;
+    }
+    memcpy(to, &r->state.address, 8);
+}
+
+// The device is told what changed of state and run-time values.
+static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
+                           const tc__value *arg) {
+    const tc_device *d = &r->device->own;
+    tc__remote_state now;
+    size_t args = r->state_bytes - sizeof now;
+    memset(&now, 0, sizeof now);
+    now.flag = r->flag;
+    if (r->draws) now.seed = seed, now.draw = draw;
+    int same = r->told && !memcmp(r->state_now, &now, sizeof now) &&
+               (!args || !memcmp(r->state_now + sizeof now, arg, args));
+    if (same) return 1;
+    memcpy(r->state_now, &now, sizeof now);
+    if (args) memcpy(r->state_now + sizeof now, arg, args);
+    tc_status s = d->copy_in(d->user, r->state.address, r->state_now, r->state_bytes);
+    r->told = !s;
+    return !s || tc__remote_failed(r->ctx, r->device, "values of a run", s);
+}
+
+// Runs a part up to its launch on the host. 0 = reported.
+static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
+    const tc_device *d = &r->device->own;
+    if (p->begin == p->end) return 1;
+    tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),
+                         r->mode);
+    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+}
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
 // Input: a visit and the positions to compute. Output: a tc__program, which exec/run.c runs as often
@@ -43849,6 +44491,8 @@ typedef struct tc__program {
     size_t source_size;
     const tc__backend *backend; // NULL = of an eager op
     tc__foreign *foreign;       // what a registered backend has of it; owned
+    int device;                 // that it runs on, 0 = the host,
+    tc__remote *remote;         //   and what it has of that; NULL = the host
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code
@@ -44045,6 +44689,14 @@ static void tc__program_count(tc__program *p, int sign) {
     p->counted = sign > 0;
 }
 
+// The checks of its last run on a device were looked at, or nobody will.
+static void tc__program_unwatch(tc__program *p) {
+    tc_ctx *c = p->ctx;
+    for (size_t i = 0; i < c->unchecked.count; i++)
+        if (c->unchecked.at[i] == p) c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
+    p->remote->waiting = 0;
+}
+
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
@@ -44067,7 +44719,8 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
-    if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
+    if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
+    if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
@@ -44151,6 +44804,7 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
     if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
+    if (p->device) return 1;
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -44199,7 +44853,7 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->opaque) continue;
+        if (l->opaque || p->device) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -44247,6 +44901,7 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
 
 // Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
+    if (p->device) return tc__remote_arena(p->remote, p->plan.bytes, &p->memory);
     if (p->plan.bytes <= p->memory_bytes) return 1;
     if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
@@ -44263,6 +44918,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
     p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
+    p->plan.align = p->device ? TC__REMOTE_ALIGN : TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
     tc__free(p->ctx, output, nodes ? nodes : 1);
     tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
@@ -44279,7 +44935,7 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     }
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
     if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
-    o->layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
     o->bytes =
         (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
@@ -44311,6 +44967,27 @@ static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
     return p->laid_out && (!n || !memcmp(p->size.at, v->size.at, n * sizeof *p->size.at));
 }
 
+// What only programs of the host have: scratch of workers, and how work is shared.
+static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
+    size_t opaque = tc__scratch_opaque(p, env);
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque) ||
+        !tc__program_addresses(p))
+        return 0;
+    for (size_t i = 0; i < p->launch.count; i++)
+        tc__launch_lay_out(p, &p->launch.at[i], env);
+    return 1;
+}
+
+// And those of a device. Launches on the host have all its threads.
+static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
+    if (!tc__program_addresses(p) ||
+        !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
+        return 0;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (p->launch.at[i].opaque) return tc__program_lay_out_host(p, env);
+    return 1;
+}
+
 // Layouts, memory and work for the sizes of this visit; 0 = reported.
 static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     tc__ixenv env;
@@ -44322,12 +44999,9 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    size_t opaque = tc__scratch_opaque(p, &env);
-    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env), opaque) ||
-        !tc__program_addresses(p))
+    if (!(p->device ? tc__program_lay_out_remote(p, &env)
+                    : tc__program_lay_out_host(p, &env)))
         return 0;
-    for (size_t i = 0; i < p->launch.count; i++)
-        tc__launch_lay_out(p, &p->launch.at[i], &env);
     tc__program_count(p, 1);
     p->laid_out = 1;
     return 1;
@@ -44384,6 +45058,18 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
     return 1;
 }
 
+// Its launches become launches of the device.
+static int tc__program_remote(tc__program *p) {
+    uint32_t n = (uint32_t)p->launch.count;
+    p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->remote && i < n; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
+            return 0;
+    }
+    return p->remote && tc__remote_close_list(p->remote, &p->arena, p->arg.count);
+}
+
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
                             const uint32_t *position, size_t positions,
                             tc__effects effects) {
@@ -44401,6 +45087,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
+    ok = ok && (!p->device || tc__program_remote(p));
     int foreign = p->backend && p->backend->own.run;
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
@@ -44421,6 +45108,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
     p->exact = v->exact;
+    p->device = tc__visit_device(c, v);
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);
@@ -45013,6 +45701,348 @@ TC__UNUSED static int tc__program_print(tc__program *p, tc__text *out) {
 }
 
 #endif
+// ---- gen/exec/remote_code.c ---------------------------------------------
+// Code of a device: from the kernels of a program to what the device launches, through the process, the
+// disk and the device's compiler, in this order. As on the host (exec/library.c), a kernel is known by
+// its whole text. There is no interpreter to fall back to: what does not compile is an error.
+
+#if TC__JIT
+
+typedef struct tc__remote_kernel {
+    uint8_t digest[32]; // of its text
+    void *kernel[TC__GRIDS];
+} tc__remote_kernel;
+
+typedef struct tc__remote_module {
+    uint8_t digest[32]; // of the code
+    void *module;
+} tc__remote_module;
+
+// What a context has loaded on a device: tc__device.code.
+typedef struct tc__remote_code {
+    tc__map known; // first 8 bytes of a text's digest -> index in kernel
+    TC__VEC(tc__remote_kernel) kernel;
+    TC__VEC(tc__remote_module) module; // owned
+} tc__remote_code;
+
+static tc__remote_code *tc__remote_code_of(tc_ctx *c, tc__device *d) {
+    if (d->code) return (tc__remote_code *)d->code;
+    tc__remote_code *code = TC__NEW(c, tc__remote_code);
+    if (code) tc__map_init(&code->known, c);
+    d->code = code;
+    return code;
+}
+
+static void tc__remote_code_free(tc_ctx *c, tc__device *d) {
+    tc__remote_code *code = (tc__remote_code *)d->code;
+    if (!code) return;
+    for (size_t i = 0; i < code->module.count; i++)
+        d->own.unload(d->own.user, code->module.at[i].module);
+    TC__VEC_FREE(c, code->module);
+    TC__VEC_FREE(c, code->kernel);
+    tc__map_free(&code->known);
+    tc__free(c, code, sizeof *code);
+    d->code = NULL;
+}
+
+static tc__remote_kernel *tc__remote_known(tc__remote_code *code, const uint8_t *digest) {
+    uint64_t i;
+    if (!tc__map_get(&code->known, tc__digest_word(digest), &i)) return NULL;
+    return memcmp(code->kernel.at[i].digest, digest, 32) ? NULL : &code->kernel.at[i];
+}
+
+// ---- orders ----
+
+// A kernel that is wanted.
+typedef struct tc__remote_order {
+    tc__order text; // its text, symbol and digest
+    const tc__remote_launch *launch;
+    int unit; // that compiles it, -1 = the process or the disk has it
+} tc__remote_order;
+
+typedef struct tc__remote_job {
+    tc_ctx *c;
+    tc__device *device;
+    const tc__remote_language *language;
+    tc__remote_code *code;
+    tc__cache *cache; // NULL = none
+    TC__VEC(tc__remote_order) order;
+    int units;
+    tc_device_text *text;
+    tc__text *source; // of each unit
+} tc__remote_job;
+
+// Adds the kernel of a launch, unless it is there. 0 = reported.
+static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
+    tc__remote_order o;
+    memset(&o, 0, sizeof o);
+    o.launch = l, o.unit = -1;
+    o.text.group = l->group;
+    tc__text_init(&o.text.text, j->c);
+    int ok = tc__print_kernel(&o.text.text, l->group, j->language->dialect,
+                              tc__order_stand_in) &&
+             !o.text.text.failed;
+    if (ok) tc__order_name(&o.text, 0, 0);
+    l->order = 0;
+    while (ok && l->order < j->order.count &&
+           memcmp(j->order.at[l->order].text.digest, o.text.digest, 32))
+        l->order++;
+    if (ok && l->order < j->order.count) return tc__text_free(&o.text.text), 1;
+    ok = ok && TC__PUSH(j->c, j->order, o);
+    if (!ok) tc__text_free(&o.text.text);
+    return ok;
+}
+
+// Finds the kernels of an order in a module, for all to use. 0 = reported.
+static int tc__remote_take(tc__remote_job *j, const tc__remote_order *o, void *module) {
+    const tc_device *d = &j->device->own;
+    tc__remote_kernel k;
+    char symbol[64];
+    memset(&k, 0, sizeof k);
+    memcpy(k.digest, o->text.digest, 32);
+    for (int i = 0; i < o->launch->grids.count; i++) {
+        snprintf(symbol, sizeof symbol, i ? "%s_%d" : "%s", o->text.symbol, i);
+        tc_status s = d->find(d->user, module, symbol,
+                              (uint32_t)o->launch->grids.at[i].threads, &k.kernel[i]);
+        if (s) return tc__remote_failed(j->c, j->device, "a kernel", s);
+    }
+    return TC__PUSH(j->c, j->code->kernel, k) &&
+           tc__map_set(&j->code->known, tc__digest_word(k.digest),
+                       j->code->kernel.count - 1);
+}
+
+// The module of these bytes, loaded once; NULL = reported.
+static void *tc__remote_load(tc__remote_job *j, const uint8_t *digest, const char *name,
+                             const void *at, size_t size) {
+    tc__remote_module m;
+    for (size_t i = 0; i < j->code->module.count; i++)
+        if (!memcmp(j->code->module.at[i].digest, digest, 32))
+            return j->code->module.at[i].module;
+    if (!at) return NULL;
+    memcpy(m.digest, digest, 32);
+    m.module = NULL;
+    tc_status s = j->device->own.load(j->device->own.user, name, at, size, &m.module);
+    if (s) return tc__remote_failed(j->c, j->device, "code", s), (void *)NULL;
+    if (TC__PUSH(j->c, j->code->module, m)) return m.module;
+    j->device->own.unload(j->device->own.user, m.module);
+    return NULL;
+}
+
+// ---- disk ----
+
+static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o, tc__text *t,
+                          tc__cache_key *key) {
+    tc__text_init(t, j->c);
+    tc__put(t, "tcompile %s %016llx\n%s\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
+            j->device->own.identity);
+    tc__put_raw(t, o->text.text.at, o->text.text.size);
+    if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
+    return !t->failed;
+}
+
+// 1 = the disk had it. What it has and the device does not load counts as not there.
+static int tc__remote_from_disk(tc__remote_job *j, const tc__remote_order *o) {
+    tc__error_mark before = tc__error_now(j->c);
+    tc__cache_key key;
+    tc__text text;
+    tc__blob blob;
+    uint8_t digest[32];
+    void *module = NULL;
+    if (!j->cache) return 0;
+    memset(&blob, 0, sizeof blob);
+    int hit = tc__remote_key(j, o, &text, &key) &&
+              tc__cache_find(j->cache, &key, digest, &blob);
+    if (hit) module = tc__remote_load(j, digest, o->text.symbol, NULL, 0);
+    if (hit && !module && !blob.at) hit = tc__cache_object(j->cache, digest, &blob);
+    if (hit && !module)
+        module = tc__remote_load(j, digest, o->text.symbol, blob.at, blob.size);
+    hit = hit && module && tc__remote_take(j, o, module);
+    if (!hit) tc__error_restore(j->c, before);
+    (void)tc__cache_count(j->cache, hit);
+    *(hit ? &j->c->stats.disk_hits : &j->c->stats.disk_misses) += 1;
+    tc__log(j->c, TC__LOG_CACHE, "%s: %s", o->text.symbol,
+            hit ? "from disk" : "not on disk");
+    tc__blob_free(j->c, &blob);
+    tc__text_free(&text);
+    return hit;
+}
+
+static void tc__remote_publish(tc__remote_job *j, int unit, const uint8_t *digest) {
+    tc__cache_key key[TC__UNIT_KERNELS * 2];
+    tc__text text[TC__UNIT_KERNELS * 2];
+    int n = 0, ok = 1;
+    if (!j->cache) return;
+    for (size_t i = 0; i < j->order.count; i++) {
+        if (j->order.at[i].unit != unit || n == TC__UNIT_KERNELS * 2) continue;
+        ok &= tc__remote_key(j, &j->order.at[i], &text[n], &key[n]);
+        n++;
+    }
+    if (ok && n)
+        tc__cache_put_all(j->cache, key, n, digest, j->text[unit].code,
+                          j->text[unit].bytes);
+    for (int i = 0; i < n; i++) tc__text_free(&text[i]);
+}
+
+// ---- the device's compiler ----
+
+// A product takes the compiler long: it is alone.
+static int tc__remote_is_heavy(const tc__remote_order *o) {
+    return o->text.group->kind == TC__CONTRACTION;
+}
+
+// Deals the open orders to units: as many as there are processors to compile them, of at most a dozen
+// kernels. A compile of its own costs as much as half a dozen small kernels more.
+static void tc__remote_deal(tc__remote_job *j) {
+    int open = 0, most, light = -1, in_light = 0;
+    for (size_t i = 0; i < j->order.count; i++)
+        open += j->order.at[i].unit == -2 && !tc__remote_is_heavy(&j->order.at[i]);
+    most = (open - 1) / (tc__threads(j->c) > 0 ? tc__threads(j->c) : 1) + 1;
+    if (most > TC__UNIT_KERNELS * 2) most = TC__UNIT_KERNELS * 2;
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__remote_order *o = &j->order.at[i];
+        if (o->unit != -2) continue;
+        if (tc__remote_is_heavy(o)) {
+            o->unit = j->units++;
+            continue;
+        }
+        if (light < 0 || in_light == most) light = j->units++, in_light = 0;
+        o->unit = light, in_light++;
+    }
+}
+
+static int tc__remote_unit_print(tc__remote_job *j, int unit) {
+    const tc__group *groups[TC__UNIT_KERNELS * 2];
+    tc__text *t = &j->source[unit];
+    int n = 0;
+    for (size_t i = 0; i < j->order.count; i++)
+        if (j->order.at[i].unit == unit) groups[n++] = j->order.at[i].text.group;
+    if (!j->language->prelude(t, groups, n)) return 0;
+    for (size_t i = 0; i < j->order.count; i++) {
+        const tc__text *k = &j->order.at[i].text.text;
+        if (j->order.at[i].unit == unit) tc__put_raw(t, k->at, k->size);
+        if (j->order.at[i].unit == unit) j->text[unit].name = j->order.at[i].text.symbol;
+    }
+    j->text[unit].text = t->at;
+    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, t->at);
+    return !t->failed;
+}
+
+static int tc__remote_unit_load(tc__remote_job *j, int unit) {
+    const tc_device_text *t = &j->text[unit];
+    uint8_t digest[32];
+    tc__blake2s(digest, NULL, 0, t->code, t->bytes);
+    void *module = tc__remote_load(j, digest, t->name, t->code, t->bytes);
+    if (!module) return 0;
+    for (size_t i = 0; i < j->order.count; i++)
+        if (j->order.at[i].unit == unit && !tc__remote_take(j, &j->order.at[i], module))
+            return 0;
+    tc__remote_publish(j, unit, digest);
+    j->c->stats.compiles++;
+    return 1;
+}
+
+static int tc__remote_build(tc__remote_job *j) {
+    tc_ctx *c = j->c;
+    const tc_device *d = &j->device->own;
+    uint64_t start = tc__now_ns();
+    int ok = 1;
+    for (int i = 0; i < j->units; i++) tc__text_init(&j->source[i], c);
+    for (int i = 0; ok && i < j->units; i++) ok = tc__remote_unit_print(j, i);
+    c->stats.emit_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_TEXT, start, NULL);
+    start = tc__now_ns();
+    tc_status s = ok ? d->build(d->user, j->text, j->units) : TC_OK;
+    c->stats.cc_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_COMPILER, start, NULL);
+    if (s) ok = tc__remote_failed(c, j->device, "kernels could not be compiled", s);
+    start = tc__now_ns();
+    for (int i = 0; ok && i < j->units; i++) ok = tc__remote_unit_load(j, i);
+    c->stats.load_ns += tc__now_ns() - start;
+    tc__note_span(c, TC__SPAN_LOAD, start, NULL);
+    d->drop(d->user, j->text, j->units);
+    for (int i = 0; i < j->units; i++) tc__text_free(&j->source[i]);
+    return ok;
+}
+
+static int tc__remote_compile_open(tc__remote_job *j) {
+    tc_ctx *c = j->c;
+    tc__remote_deal(j);
+    if (!j->units) return 1;
+    j->text = TC__NEW_ARRAY(c, tc_device_text, j->units);
+    j->source = TC__NEW_ARRAY(c, tc__text, j->units);
+    int ok = j->text && j->source && tc__remote_build(j);
+    if (j->text) tc__free(c, j->text, (size_t)j->units * sizeof *j->text);
+    if (j->source) tc__free(c, j->source, (size_t)j->units * sizeof *j->source);
+    return ok;
+}
+
+// What process and disk have; the others are to be compiled.
+static void tc__remote_look_up(tc__remote_job *j) {
+    uint64_t start = tc__now_ns();
+    for (size_t i = 0; i < j->order.count; i++) {
+        tc__remote_order *o = &j->order.at[i];
+        int known = tc__remote_known(j->code, o->text.digest) != NULL;
+        j->c->stats.memory_hits += (uint64_t)known;
+        o->unit = known || tc__remote_from_disk(j, o) ? -1 : -2;
+    }
+    j->c->stats.load_ns += tc__now_ns() - start;
+}
+
+static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (l->host) continue;
+        const tc__remote_kernel *k =
+            tc__remote_known(j->code, j->order.at[l->order].text.digest);
+        if (!k) return tc__fail(j->c, TC_E_INTERNAL, "a kernel was compiled and is lost");
+        for (int g = 0; g < l->grids.count; g++) {
+            l->kernel[g] = k->kernel[g];
+            r->list[l->first + (uint32_t)g].kernel = k->kernel[g];
+        }
+    }
+    return 1;
+}
+
+// Gives the program's launches their code. 0 = reported.
+static int tc__remote_compile(tc__remote *r, const char *name) {
+    tc__remote_job j;
+    uint64_t start = tc__now_ns();
+    memset(&j, 0, sizeof j);
+    j.c = r->ctx, j.device = r->device;
+    j.language = tc__remote_language_of(r->device->own.language);
+    j.code = tc__remote_code_of(r->ctx, r->device);
+    tc__desk *k = &r->ctx->kernels->desk;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
+    j.cache = k->cache;
+    int ok = j.code != NULL;
+    for (uint32_t i = 0; ok && i < r->launches; i++)
+        if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
+    r->ctx->stats.emit_ns += tc__now_ns() - start;
+    if (ok) tc__remote_look_up(&j);
+    size_t open = 0;
+    for (size_t i = 0; i < j.order.count; i++) open += j.order.at[i].unit == -2;
+    if (ok)
+        tc__log(r->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile for %s",
+                name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
+    ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
+    r->ctx->stats.kernels_made += ok ? open : 0;
+    for (size_t i = 0; i < j.order.count; i++) tc__text_free(&j.order.at[i].text.text);
+    TC__VEC_FREE(r->ctx, j.order);
+    r->ready = ok;
+    return ok;
+}
+
+#else
+
+static void tc__remote_code_free(tc_ctx *c, tc__device *d) { (void)c, (void)d; }
+
+static int tc__remote_compile(tc__remote *r, const char *name) {
+    (void)name;
+    return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing");
+}
+
+#endif
 // ---- gen/exec/foreign.c -------------------------------------------------
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
@@ -45220,11 +46250,24 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     return 1;
 }
 
+// A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
+// the limit, which is told of all the same.
+static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
+    static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
+                                           TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
+    (void)tc__may_compile(c, r);
+    for (size_t i = 0; i < TC__COUNT(modes); i++)
+        if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
+    if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
+    return tc__remote_compile(p->remote, r->name);
+}
+
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
 // backend refused, reported.
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
+    if (p->remote) return tc__remote_start(c, r, p);
     if (!compiles && !p->backend->own.run) return 1;
     p->verify = compiles && r->options.verify && p->numerics == TC_NUMERICS_STRICT;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)
@@ -46424,11 +47467,12 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
 
-static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
+static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
+    tc_ctx *c = p->ctx;
     for (int i = 0; i < 2; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
-    tc__storage *s = tc__storage_new(c, o->bytes);
+    tc__storage *s = tc__storage_on(c, tc__device_at(c, p->device), o->bytes);
     if (!s) return NULL;
     int i = o->kept[0] != NULL;
     tc__storage_unref(c, o->kept[i]);
@@ -46447,7 +47491,7 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
         const tc__output *first = &p->output.at[o->first];
         if (first != o && !o->copy)
             o->storage = first->storage;
-        else if (!tc__output_storage(p->ctx, o))
+        else if (!tc__output_storage(p, o))
             return 0;
     }
     return 1;
@@ -46820,11 +47864,140 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
                           o->op.name, why);
 }
 
+// ---- on a device ----
+
+// One line of the interpreter's life for a launch that only the host has: what it reads comes here, what
+// it writes goes back.
+typedef struct tc__visitor {
+    tc__launch *launch;
+    void **address; // of the device, by buffer
+} tc__visitor;
+
+static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i, const tc__ixenv *env) {
+    const tc__kbuf *b = &q->launch->group->buffer.at[i];
+    const tc__device *d = p->remote->device;
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+    void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
+    q->address[i] = q->launch->buf[i];
+    q->launch->buf[i] = here;
+    if (!here) return 0;
+    tc_status s = b->written || !bytes
+                      ? TC_OK
+                      : d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
+}
+
+static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
+                              const tc__ixenv *env) {
+    const tc__kbuf *b = &q->launch->group->buffer.at[i];
+    const tc__device *d = p->remote->device;
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+    void *here = q->launch->buf[i];
+    tc_status s = TC_OK;
+    if (ok && b->written && bytes)
+        s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
+    if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
+    q->launch->buf[i] = q->address[i];
+    return !s || tc__remote_failed(p->ctx, d, "the result of an op of the host", s);
+}
+
+// Launch i, which the device has no text for.
+static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
+    tc__visitor q;
+    tc__ixenv env;
+    q.launch = &p->launch.at[i];
+    size_t n = q.launch->group->buffer.count, fetched = 0;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    q.address = TC__NEW_ARRAY(p->ctx, void *, n);
+    int ok = q.address != NULL;
+    while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
+    ok = ok && tc__launch_run(p, r, i);
+    for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
+    if (q.address) tc__free(p->ctx, q.address, (n + !n) * sizeof *q.address);
+    return ok;
+}
+
+// All kernels of a program on a device. They need not be done when it returns.
+static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
+    tc__remote *r = p->remote;
+    if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at)) return 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
+    for (uint32_t i = 0; i < r->parts; i++) {
+        if (!tc__remote_run_part(r, &r->part[i])) return 0;
+        if (r->part[i].host != UINT32_MAX && !tc__launch_visit(p, v->region, r->part[i].host))
+            return 0;
+    }
+    if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
+    return r->waiting == r->checks;
+}
+
+// Waits for the device if the program has checks, and takes what they found.
+static int tc__program_check_remote(tc__program *p) {
+    tc__remote *r = p->remote;
+    p->flag[0] = 0;
+    tc__program_unwatch(p);
+    tc_status s = r->device->own.sync(r->device->own.user);
+    if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
+    if (r->flag[0]) memcpy(p->flag, r->flag, sizeof p->flag);
+    memset(r->flag, 0, sizeof p->flag);
+    return tc__program_flagged(p);
+}
+
+// Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
+static int tc__devices_check(tc_ctx *c) {
+    int ok = 1;
+    while (c->unchecked.count) ok &= tc__program_check_remote(c->unchecked.at[0]);
+    return ok;
+}
+
+static int tc__program_writes(const tc__program *p) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].position == UINT32_MAX) return 1;
+    return 0;
+}
+
+// Results that are the same node, and writes to externals.
+static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
+    const tc_device *d = &p->remote->device->own;
+    tc_status s = TC_OK;
+    for (size_t i = 0; i < p->output.count && !s; i++) {
+        const tc__output *o = &p->output.at[i];
+        int back = o->position == UINT32_MAX;
+        const tc__external *e = back ? &v->external.at[o->external] : NULL;
+        const tc__layout *l = tc__layout_at(p->ctx, back ? e->layout : o->layout);
+        size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+        if (back) e->storage->version++;
+        if (!bytes || !(o->copy || (back && !o->direct))) continue;
+        if (!l->contiguous)
+            return tc__fail(p->ctx, TC_E_UNSUPPORTED,
+                            "a write in place to a strided view on %s; write to a dense "
+                            "tensor, or to the whole of it",
+                            d->name);
+        s = back ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
+                 : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
+                              bytes);
+    }
+    return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
+}
+
+// A run of a bound program. Checks are looked at now only if something is to be written back: else when
+// somebody waits for the device.
+static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
+    if (!tc__program_go_remote(p, v)) return 0;
+    if (p->remote->waiting && tc__program_writes(p) && !tc__program_check_remote(p)) return 0;
+    return tc__program_finish_remote(p, v);
+}
+
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
+    if (p->remote && !p->remote->ready &&
+        !tc__remote_compile(p->remote, v->region ? v->region->name : "eager"))
+        return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
@@ -46844,7 +48017,9 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_bind(p, v)) return 0;
     if (TC__UNLIKELY(dry)) return 1;
     int ok;
-    if (tc__foreign_of(p))
+    if (p->remote)
+        ok = tc__program_run_remote(p, v);
+    else if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
         ok = tc__program_verify(p, v);
@@ -46855,6 +48030,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;
+    if (p->remote) return 1;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;
@@ -47471,6 +48647,7 @@ struct tc__eager {
     tc__program *program;
     tc__eager *next; // same hash
     uint32_t externals;
+    int device;        // that it runs on
     tc__binding *bind; // layout and alias of each external
 };
 
@@ -47482,9 +48659,10 @@ static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
     return tc__call_codes(c, v, k, code);
 }
 
-static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k,
+static uint64_t tc__eager_hash(tc_ctx *c, const tc__visit *v, const tc__call *k,
                                const uint32_t *code) {
     uint64_t h = tc__hash_mix(k->op, ((uint64_t)k->n_in << 32) | k->n_attr);
+    h += (uint64_t)tc__visit_device(c, v) << 56;
     h = tc__hash64(code, k->n_in * sizeof *code, h);
     h = tc__hash64(k->attr, k->n_attr * sizeof *k->attr, h);
     if (k->dims)
@@ -47540,7 +48718,7 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     tc__step *s = &e->step;
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->site = k->site;
-    e->externals = (uint32_t)v->external.count;
+    e->externals = (uint32_t)v->external.count, e->device = tc__visit_device(c, v);
     s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
     s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);
     e->bind = TC__NEW_ARRAY(c, tc__binding, e->externals + 1);
@@ -47560,11 +48738,12 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
 }
 
 static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *code) {
-    uint64_t found = 0, h = tc__eager_hash(&c->eager_visit, k, code);
+    uint64_t found = 0, h = tc__eager_hash(c, &c->eager_visit, k, code);
     tc__map_get(&c->eager_ids, h, &found);
     tc__eager *first = (tc__eager *)(uintptr_t)found;
+    int device = tc__visit_device(c, &c->eager_visit);
     for (tc__eager *e = first; e; e = e->next)
-        if (tc__eager_same(e, &c->eager_visit, k, code)) return e;
+        if (e->device == device && tc__eager_same(e, &c->eager_visit, k, code)) return e;
     tc__eager *e = tc__eager_new(c, k, code);
     if (!e) return NULL;
     e->next = first;
@@ -48811,7 +49990,7 @@ TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
         if (o->direct) continue;
         o->storage = s;
         if (TC__UNLIKELY(!s || s->refs != 1 || s->bytes < o->bytes))
-            if (!tc__output_storage(p->ctx, o)) return 0;
+            if (!tc__output_storage(p, o)) return 0;
     }
     return 1;
 }
@@ -48852,6 +50031,17 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     r->draw += draws;
 }
 
+// The same on a device. 0 = it failed, reported: there are no results then.
+TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    f->visit.draw = r->draw;
+    p->runs++;
+    p->ctx->stats.kernel_runs += p->launch.count;
+    if (!tc__program_go_remote(p, &f->visit)) return 0;
+    r->draw += draws;
+    return 1;
+}
+
 TC__ALWAYS_INLINE void tc__quick_results(const tc__fcall *k, const tc__entry *e,
                                          const tc__program *p) {
     for (uint32_t i = 0; i < k->n_out; i++) {
@@ -48882,7 +50072,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    tc__quick_launch(p, f, e->draws);
+    if (p->remote && !tc__quick_remote(p, f, e->draws)) return *status = tc_error(c), 1;
+    if (!p->remote) tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     tc__quick_results(k, e, p);
@@ -48924,6 +50115,263 @@ TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
     k.out = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);
+}
+// ---- gen/exec/device.c --------------------------------------------------
+// Devices as users see them: registering one, moving tensors, waiting.
+
+// ---- registering ----
+
+static void tc__device_close(tc_ctx *c, tc__device *d) {
+    tc__remote_code_free(c, d);
+    if (d->own.close) d->own.close(d->own.user);
+    tc__string_free(c, d->own.name);
+    tc__string_free(c, d->own.identity);
+    tc__free(c, d, sizeof *d);
+}
+
+// When tensors and programs are gone.
+static void tc__devices_close(tc_ctx *c) {
+    tc__values *v = tc__values_of(c);
+    while (v->device.count) tc__device_close(c, v->device.at[--v->device.count]);
+    TC__VEC_FREE(c, v->device);
+}
+
+// The number of the device of this name, -1 = there is none.
+static int tc__device_find(tc_ctx *c, const char *name) {
+    const tc__values *v = tc__values_of(c);
+    if (!strcmp(name, "cpu")) return 0;
+    for (size_t i = 0; i < v->device.count; i++)
+        if (!strcmp(v->device.at[i]->own.name, name)) return (int)i + 1;
+    return -1;
+}
+
+// The same for a call that needs it; -1 = reported.
+static int tc__device_need(tc_ctx *c, const char *who, const char *name) {
+    if (!name) return tc__fail(c, TC_E_NULL, "%s: the name of the device is NULL", who) - 1;
+    int number = tc__device_find(c, name);
+    if (number >= 0) return number;
+    tc__fail(c, TC_E_DEVICE,
+             "%s: there is no device \"%.40s\" in this context; open it first, with "
+             "tc_cuda_open of tcompile_cuda.h or tc_register_device",
+             who, name);
+    return -1;
+}
+
+static int tc__device_lacks(const tc_device *d) {
+    return !d->name || !d->language || !d->identity || !d->why || !d->take || !d->give ||
+           !d->arena || !d->take_host || !d->give_host || !d->copy_in || !d->copy_out ||
+           !d->copy_on || !d->fill || !d->sync || !d->build || !d->drop || !d->load ||
+           !d->unload || !d->find || !d->run || !d->forget;
+}
+
+static int tc__device_check(tc_ctx *c, const tc_device *d) {
+    const char *who = "tc_register_device";
+    if (!d || tc__device_lacks(d))
+        return tc__fail(c, TC_E_NULL, "%s: a name or a function is missing", who);
+    if (!TC__JIT)
+        return tc__fail(c, TC_E_UNSUPPORTED, "%s: this build compiles nothing", who);
+    if (tc__values_of(c)->parent)
+        return tc__fail(c, TC_E_STATE, "%s: a shared context has no devices", who);
+    if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
+        return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who, d->name);
+    if (!tc__remote_language_of(d->language))
+        return tc__fail(c, TC_E_ARG, "%s: there are no texts in language \"%.40s\"", who,
+                        d->language);
+    return 1;
+}
+
+static int tc__device_add(tc_ctx *c, const tc_device *from) {
+    tc__values *v = tc__values_of(c);
+    tc__device *d = TC__NEW(c, tc__device);
+    if (!d) return 0;
+    d->own = *from, d->own.close = NULL;
+    d->own.name = tc__string_copy(c, from->name);
+    d->own.identity = tc__string_copy(c, from->identity);
+    d->number = (int)v->device.count + 1;
+    if (!d->own.name || !d->own.identity || !TC__PUSH(c, v->device, d))
+        return tc__device_close(c, d), 0;
+    d->own.close = from->close;
+    return 1;
+}
+
+TCDEF tc_status tc_register_device(tc_ctx *c, const tc_device *device) {
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__is_outside(c, "tc_register_device") && tc__device_check(c, device) &&
+             tc__device_add(c, device);
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF const tc_device *tc_registered_device(const tc_ctx *tc, const char *name) {
+    const tc__values *v = (const tc__values *)(const void *)tc;
+    for (size_t i = 0; tc && name && i < v->device.count; i++)
+        if (!strcmp(v->device.at[i]->own.name, name)) return &v->device.at[i]->own;
+    return NULL;
+}
+
+TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
+    if (!tc || status >= 0) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(tc);
+    tc__fail(tc, status, "%s", text ? text : "?");
+    return tc__unit_end(tc, outer, 0);
+}
+
+// ---- moving ----
+
+// The elements of a tensor on a device, row-major, to memory of the host. 0 = reported.
+static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void *dst) {
+    tc__tensor dense = *m;
+    const tc__layout *l = tc__layout_at(c, m->layout);
+    const tc__device *d = tc__device_at(c, l->device);
+    size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+    tc_tensor copy = tc__null();
+    if (!bytes) return 1;
+    if (!l->contiguous) {
+        copy = tc__dense_copy(c, m);
+        const tc__tensor *made = copy.id ? tc__slot_find(c, copy) : NULL;
+        if (!made) return 0;
+        dense = *made;
+    }
+    const void *from = tc__tensor_data(&dense, l->dtype);
+    tc_status s = d->own.copy_out(d->own.user, dst, from, bytes);
+    if (copy.id) tc__slot_free(c, tc__handle_slot(copy), "a copy", NULL, 0);
+    if (s) return tc__remote_failed(c, d, who, s);
+    return tc__devices_check(c);
+}
+
+static tc_tensor tc__to_host(const tc__api *f, const tc__tensor *m) {
+    const tc__layout l = *tc__layout_at(f->c, m->layout);
+    tc_dims d = tc_dims_of(l.rank, l.dims);
+    tc__tensor from = *m;
+    void *to;
+    from.storage->refs++; // a new tensor may move others
+    tc_tensor t = tc__tensor_make(f, &d, l.dtype, &to);
+    int ok = t.id && tc__device_read(f->c, f->who, &from, to);
+    tc__storage_unref(f->c, from.storage);
+    if (ok || !t.id) return t;
+    tc__slot_free(f->c, tc__handle_slot(t), "never filled", NULL, 0);
+    return tc__null();
+}
+
+// What tc_const knows of the elements stays known.
+static int tc__to_device_constant(tc_ctx *c, tc__storage *to, const void *elements) {
+    void *copy = tc__alloc_aligned(c, to->bytes ? to->bytes : 1);
+    if (!copy) return 0;
+    if (to->bytes) memcpy(copy, elements, to->bytes);
+    to->constant = copy;
+    return 1;
+}
+
+static tc_tensor tc__to_device(const tc__api *f, const tc__tensor *m, int number) {
+    tc_ctx *c = f->c;
+    tc__layout l = *tc__layout_at(c, m->layout);
+    tc__device *d = tc__device_at(c, number);
+    size_t bytes = (size_t)l.numel * tc__dtype(l.dtype)->bytes;
+    uint8_t *dense = NULL;
+    const void *from = tc__tensor_data(m, l.dtype);
+    uint32_t layout = tc__layout_on(c, number, l.dtype, l.rank, l.dims, NULL);
+    tc__storage *s = layout ? tc__storage_on(c, d, bytes) : NULL;
+    if (!s) return tc__null();
+    int ok = 1;
+    if (!l.contiguous && bytes) {
+        dense = (uint8_t *)tc__alloc_aligned(c, bytes);
+        if (dense) tc__copy_from_strided(&l, m->storage->data, m->offset, dense);
+        from = dense, ok = dense != NULL;
+    }
+    tc_status status = ok && bytes ? d->own.copy_in(d->own.user, s->data, from, bytes) : TC_OK;
+    if (status) ok = tc__remote_failed(c, d, f->who, status);
+    if (ok && m->storage->constant) ok = tc__to_device_constant(c, s, from);
+    if (dense) tc__free_aligned(c, dense, bytes);
+    if (ok) return tc__tensor_new(c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(c, s);
+    return tc__null();
+}
+
+// A second handle of the same memory.
+static tc_tensor tc__to_here(const tc__api *f, const tc__tensor *m) {
+    tc__tensor t = *m;
+    t.storage->refs++;
+    return tc__tensor_new(f->c, t.layout, t.storage, t.offset, f->file, f->line);
+}
+
+// Between two devices by way of the host.
+static tc_tensor tc__to_another(const tc__api *f, const tc__tensor *m, int number) {
+    tc_tensor here = tc__to_host(f, m), there = tc__null();
+    const tc__tensor *t = here.id ? tc__slot_find(f->c, here) : NULL;
+    if (t) there = tc__to_device(f, t, number);
+    if (here.id) tc__slot_free(f->c, tc__handle_slot(here), "a copy", NULL, 0);
+    return there;
+}
+
+TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line) {
+    tc__api f;
+    tc__site site;
+    tc_tensor to = tc__null();
+    site.file = file, site.line = line;
+    if (!tc__api_of(&f, "to", t, file, line)) return tc__null();
+    int number = tc__device_need(f.c, f.who, device);
+    if (number < 0) return tc__null();
+    tc_status outer = tc__unit_begin(f.c);
+    const tc__tensor *m = tc__region_value(f.c, f.who, &t, site)
+                              ? tc__tensor_need(f.c, f.who, t)
+                              : NULL;
+    int here = m ? tc__layout_at(f.c, m->layout)->device : 0;
+    // Copies are made outside the region that is open.
+    tc__visit *open = f.c->recorder.visit;
+    f.c->recorder.visit = NULL;
+    if (m && here == number)
+        to = tc__to_here(&f, m);
+    else if (m && !number)
+        to = tc__to_host(&f, m);
+    else if (m)
+        to = here ? tc__to_another(&f, m, number) : tc__to_device(&f, m, number);
+    f.c->recorder.visit = open;
+    (void)tc__unit_end(f.c, outer, to.id != 0);
+    return to;
+}
+
+TCDEF const char *tc_device_of(tc_tensor t) {
+    tc_ctx *c = tc__ctx_of(t);
+    if (!c) return NULL;
+    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    const tc__tensor *m = tc__tensor_find(c, t);
+    if (m) return tc__device_name(c, tc__layout_at(c, m->layout)->device);
+    return v ? tc__device_name(c, tc__visit_device(c, v)) : NULL;
+}
+
+TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
+    tc__site site;
+    if (!c) return TC_E_NULL;
+    site.file = file, site.line = line;
+    tc__site_set(c, site);
+    if (!tc__visit_is_ours(c, "tc_sync")) return tc__not_ours(c);
+    tc__values *v = tc__values_of(c);
+    tc_status outer = tc__unit_begin(c);
+    int ok = 1;
+    for (size_t i = 0; i < v->device.count; i++) {
+        const tc__device *d = v->device.at[i];
+        tc_status s = d->own.sync(d->own.user);
+        if (s) ok = tc__remote_failed(c, d, "tc_sync", s);
+    }
+    ok = ok && tc__devices_check(c);
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
+                                  tc_dims dims, tc_dtype dtype, const char *file,
+                                  int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_wrap_device", file, line)) return tc__null();
+    int number = tc__device_need(tc, f.who, device);
+    if (number < 0) return tc__null();
+    if (!number) return tc__wrap(&f, address, &dims, NULL, (int)dtype);
+    if (!tc__memory_check(&f, address, &dims, (int)dtype)) return tc__null();
+    uint32_t layout = tc__layout_on(tc, number, (int)dtype, dims.rank, dims.size, NULL);
+    if (!layout) return tc__null();
+    size_t bytes = (size_t)tc__numel(dims.rank, dims.size) * tc__dtype((int)dtype)->bytes;
+    tc__storage *s = tc__storage_wrap(tc, address, bytes);
+    if (s) s->device = &tc__device_at(tc, number)->own;
+    return tc__tensor_new(tc, layout, s, 0, file, line);
 }
 // ---- gen/io/show.c ------------------------------------------------------
 // Tensors as text, laid out as PyTorch prints them:
@@ -49602,7 +51050,10 @@ static void tc__close_now(tc_ctx *c) {
     tc__family_settle(c);
     tc__family_free(c);
     tc__customs_close(c);
+    TC__VEC_FREE(c, c->unchecked);
+    tc__storage_unref(c, c->seen);
     tc__values_close(c);
+    tc__devices_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
     tc__backends_free(c);
@@ -49777,6 +51228,19 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
 
 // ---- reading ----
 
+// The same for a tensor on a device: a copy, which the context holds until the next one.
+static int tc__device_view(tc_ctx *c, const char *who, const tc__tensor *m,
+                           const void **data, const tc__layout **layout, int64_t *offset) {
+    const tc__layout l = *tc__layout_at(c, m->layout);
+    tc__tensor from = *m;
+    tc__storage_unref(c, c->seen);
+    c->seen = tc__storage_new(c, (size_t)l.numel * tc__dtype(l.dtype)->bytes);
+    if (!c->seen || !tc__device_read(c, who, &from, c->seen->data)) return 0;
+    *data = c->seen->data, *offset = 0;
+    *layout = tc__layout_at(c, tc__layout_intern(c, l.dtype, l.rank, l.dims, NULL));
+    return 1;
+}
+
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
@@ -49789,7 +51253,9 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
-    return TC_OK;
+    if (!m->storage->device) return TC_OK;
+    outer = tc__unit_begin(c);
+    return tc__unit_end(c, outer, tc__device_view(c, who, m, data, layout, offset));
 }
 
 static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
@@ -49876,6 +51342,11 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     int64_t offset;
     tc_ctx *c = tc__enter(t, file, line);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
+    if (c->seen && data == c->seen->data) {
+        tc__fail(c, TC_E_DEVICE, "data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
+                 tc_device_of(t));
+        return NULL;
+    }
     if (l->contiguous)
         return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
@@ -49886,6 +51357,12 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
 
 static const tc__core *tc__core_const(const tc_ctx *c) {
     return (const tc__core *)(const void *)c;
+}
+
+TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc) {
+    tc_allocator none;
+    memset(&none, 0, sizeof none);
+    return tc ? tc__core_const(tc)->hook : none;
 }
 
 TCDEF tc_status tc_error(const tc_ctx *c) {
@@ -50170,9 +51647,11 @@ static int tc__host_input_open(tc__host *h, int i) {
     for (int d = 0; d < l->rank; d++) b->spec.dims[d] = l->dims[d];
     if (!l->numel) return 1;
     b->data = tc__tensor_data(m, l->dtype);
-    if (l->contiguous) return 1;
+    if (l->contiguous && !l->device) return 1;
     in->bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
     in->copy = tc__alloc(h->c, in->bytes);
+    b->data = in->copy;
+    if (in->copy && l->device) return tc__device_read(h->c, "host_call", m, in->copy);
     if (in->copy) tc__copy_from_strided(l, m->storage->data, m->offset, in->copy);
     b->data = in->copy;
     return in->copy != NULL;

@@ -88,6 +88,7 @@
 
 #include "out/op_api.inc"
 
+#include "api/device.h"
 #include "api/spec.h"
 #include "api/options.h"
 #include "api/compile.h"
@@ -185,9 +186,11 @@
 #include "exec/options.c"
 #include "exec/custom.c"
 #include "exec/events.c"
+#include "exec/remote.c"
 #include "exec/program.c"
 #include "exec/choice.c"
 #include "exec/kernels.c"
+#include "exec/remote_code.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
@@ -207,6 +210,7 @@
 #include "exec/miss.c"
 #include "exec/function.c"
 #include "exec/call.c"
+#include "exec/device.c"
 #include "io/show.c"
 
 #include "base/once_begin.c"

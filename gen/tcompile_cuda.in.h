@@ -60,6 +60,7 @@
 #include "cuda/module.c"
 #include "cuda/graph.c"
 #include "cuda/runtime.c"
+#include "cuda/seam.c"
 
 #endif  // TCOMPILE_CUDA_IMPLEMENTATION
 

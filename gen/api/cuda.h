@@ -21,3 +21,22 @@ TCDEF int tc_cuda_device_name(int ordinal, char *name, size_t room);
 // people, cut to `room` bytes; 4096 are enough. It loads NVRTC, the compiler. 1, or 0 =
 // there is no such device, and the text says why.
 TCDEF int tc_cuda_report(int ordinal, char *text, size_t room);
+
+// ---- a device for a context
+
+// Registers device `ordinal`, from 0, as "cuda:0"...: from then on tc_to(t, "cuda:0") moves tensors
+// there, and what is computed with them runs there. Once is enough; later calls give TC_OK. Where it
+// cannot be used: TC_E_BACKEND, TC_E_VERSION, TC_E_ARG (no such ordinal), with the reason in
+// tc_error_text, and the context goes on with the host.
+TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal);
+
+// The CUstream (cudaStream_t) that all work of the context on the device is given to, for programs that
+// use CUDA themselves: record an event there, or wait for one. NULL = the device is not open.
+TCDEF void *tc_cuda_stream(const tc_ctx *tc, int ordinal);
+
+// A tensor over device memory of the caller's: see tc_wrap_device.
+TCDEF tc_tensor tc_wrap_cuda(tc_ctx *tc, int ordinal, void *address, tc_dims dims, tc_dtype dtype);
+
+// What the context holds of the device's memory, one line for people, cut to `room` bytes; 512 are
+// enough. 1, or 0 = the device is not open, or does not answer.
+TCDEF int tc_cuda_memory(const tc_ctx *tc, int ordinal, char *text, size_t room);

@@ -44,7 +44,7 @@ static const struct {
 };
 
 #define TC__ERRORS (int)TC__COUNT(tc__errors)
-TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_RECOMPILE == -TC__ERRORS);
+TC__STATIC_ASSERT(errors_match_enum, TC_E_NOMEM == -1 && TC_E_DEVICE == -TC__ERRORS);
 
 // "TC_OK", "TC_E_SHAPE", ...; "?" for a number that is no item.
 TC__UNUSED static const char *tc__error_name(tc_status item) {

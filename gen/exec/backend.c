@@ -18,6 +18,10 @@ static const tc__backend tc__backends[] = {
      TC__NO_FUNCTIONS},
     {"cpu", "the whole graph, fused, compiled by the system's C compiler", TC__YES, TC__YES,
      TC__YES, TC__NO_FUNCTIONS},
+    {"cuda", "as cpu; tensors on a device are computed there whatever the backend", TC__YES,
+     TC__YES, TC__YES, TC__NO_FUNCTIONS},
+    {"cudagraphs", "as cuda, each program on a device as one recorded graph", TC__YES,
+     TC__YES, TC__YES, TC__NO_FUNCTIONS},
 };
 
 static const tc__backend *const tc__backend_default = &tc__backends[2];

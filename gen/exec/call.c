@@ -164,7 +164,7 @@ TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
         if (o->direct) continue;
         o->storage = s;
         if (TC__UNLIKELY(!s || s->refs != 1 || s->bytes < o->bytes))
-            if (!tc__output_storage(p->ctx, o)) return 0;
+            if (!tc__output_storage(p, o)) return 0;
     }
     return 1;
 }
@@ -205,6 +205,17 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     r->draw += draws;
 }
 
+// The same on a device. 0 = it failed, reported: there are no results then.
+TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
+    tc__recorder *r = tc__recorder_of(p->ctx);
+    f->visit.draw = r->draw;
+    p->runs++;
+    p->ctx->stats.kernel_runs += p->launch.count;
+    if (!tc__program_go_remote(p, &f->visit)) return 0;
+    r->draw += draws;
+    return 1;
+}
+
 TC__ALWAYS_INLINE void tc__quick_results(const tc__fcall *k, const tc__entry *e,
                                          const tc__program *p) {
     for (uint32_t i = 0; i < k->n_out; i++) {
@@ -235,7 +246,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!tc__quick_storages(p)) return 0;
     for (size_t i = 0; i < q->out.count; i++)
         *q->out.at[i].at = p->output.at[q->out.at[i].source].storage->data;
-    tc__quick_launch(p, f, e->draws);
+    if (p->remote && !tc__quick_remote(p, f, e->draws)) return *status = tc_error(c), 1;
+    if (!p->remote) tc__quick_launch(p, f, e->draws);
     c->stats.calls++, c->stats.skips++, c->stats.program_hits++, e->hits++;
     if (q->writes) tc__quick_written(e, p);
     tc__quick_results(k, e, p);

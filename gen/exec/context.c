@@ -155,7 +155,10 @@ static void tc__close_now(tc_ctx *c) {
     tc__family_settle(c);
     tc__family_free(c);
     tc__customs_close(c);
+    TC__VEC_FREE(c, c->unchecked);
+    tc__storage_unref(c, c->seen);
     tc__values_close(c);
+    tc__devices_close(c);
     tc__ix_close(&r->ix);
     tc__text_free(&c->report);
     tc__backends_free(c);
@@ -330,6 +333,19 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
 
 // ---- reading ----
 
+// The same for a tensor on a device: a copy, which the context holds until the next one.
+static int tc__device_view(tc_ctx *c, const char *who, const tc__tensor *m,
+                           const void **data, const tc__layout **layout, int64_t *offset) {
+    const tc__layout l = *tc__layout_at(c, m->layout);
+    tc__tensor from = *m;
+    tc__storage_unref(c, c->seen);
+    c->seen = tc__storage_new(c, (size_t)l.numel * tc__dtype(l.dtype)->bytes);
+    if (!c->seen || !tc__device_read(c, who, &from, c->seen->data)) return 0;
+    *data = c->seen->data, *offset = 0;
+    *layout = tc__layout_at(c, tc__layout_intern(c, l.dtype, l.rank, l.dims, NULL));
+    return 1;
+}
+
 // Elements of t in memory, computing what is needed; TC_OK or the error.
 static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const void **data,
                                const tc__layout **layout, int64_t *offset) {
@@ -342,7 +358,9 @@ static tc_status tc__host_view(tc_ctx *c, const char *who, tc_tensor t, const vo
     tc_status status = tc__unit_end(c, outer, m != NULL);
     if (!m) return status;
     *data = m->storage->data, *layout = tc__layout_at(c, m->layout), *offset = m->offset;
-    return TC_OK;
+    if (!m->storage->device) return TC_OK;
+    outer = tc__unit_begin(c);
+    return tc__unit_end(c, outer, tc__device_view(c, who, m, data, layout, offset));
 }
 
 static tc_ctx *tc__enter(tc_tensor t, const char *file, int line) {
@@ -429,6 +447,12 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     int64_t offset;
     tc_ctx *c = tc__enter(t, file, line);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
+    if (c->seen && data == c->seen->data) {
+        tc__fail(c, TC_E_DEVICE,
+                 "data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
+                 tc_device_of(t));
+        return NULL;
+    }
     if (l->contiguous)
         return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
@@ -439,6 +463,12 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
 
 static const tc__core *tc__core_const(const tc_ctx *c) {
     return (const tc__core *)(const void *)c;
+}
+
+TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc) {
+    tc_allocator none;
+    memset(&none, 0, sizeof none);
+    return tc ? tc__core_const(tc)->hook : none;
 }
 
 TCDEF tc_status tc_error(const tc_ctx *c) {

@@ -67,9 +67,11 @@ static int tc__host_input_open(tc__host *h, int i) {
     for (int d = 0; d < l->rank; d++) b->spec.dims[d] = l->dims[d];
     if (!l->numel) return 1;
     b->data = tc__tensor_data(m, l->dtype);
-    if (l->contiguous) return 1;
+    if (l->contiguous && !l->device) return 1;
     in->bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
     in->copy = tc__alloc(h->c, in->bytes);
+    b->data = in->copy;
+    if (in->copy && l->device) return tc__device_read(h->c, "host_call", m, in->copy);
     if (in->copy) tc__copy_from_strided(l, m->storage->data, m->offset, in->copy);
     b->data = in->copy;
     return in->copy != NULL;

@@ -95,6 +95,8 @@ typedef struct tc__program {
     size_t source_size;
     const tc__backend *backend; // NULL = of an eager op
     tc__foreign *foreign;       // what a registered backend has of it; owned
+    int device;                 // that it runs on, 0 = the host,
+    tc__remote *remote;         //   and what it has of that; NULL = the host
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code
@@ -291,6 +293,15 @@ static void tc__program_count(tc__program *p, int sign) {
     p->counted = sign > 0;
 }
 
+// The checks of its last run on a device were looked at, or nobody will.
+static void tc__program_unwatch(tc__program *p) {
+    tc_ctx *c = p->ctx;
+    for (size_t i = 0; i < c->unchecked.count; i++)
+        if (c->unchecked.at[i] == p)
+            c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
+    p->remote->waiting = 0;
+}
+
 static void tc__program_free(tc__program *p) {
     if (!p) return;
     tc_ctx *c = p->ctx;
@@ -313,7 +324,8 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     TC__VEC_FREE(c, p->plan.slab);
-    if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
+    if (p->remote) tc__program_unwatch(p), tc__remote_free(p->remote);
+    if (p->memory && !p->device) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
@@ -397,6 +409,7 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
     if (l->group->kind == TC__OPAQUE) return tc__launch_prepare_opaque(p, l);
+    if (p->device) return 1;
     memset(&rules, 0, sizeof rules);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
@@ -445,7 +458,7 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     size_t most = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
-        if (l->opaque) continue;
+        if (l->opaque || p->device) continue;
         size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
         size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->scratch, env);
         if (compiled > need) need = compiled;
@@ -493,6 +506,7 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
 
 // Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
+    if (p->device) return tc__remote_arena(p->remote, p->plan.bytes, &p->memory);
     if (p->plan.bytes <= p->memory_bytes) return 1;
     if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
@@ -509,6 +523,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
     p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
+    p->plan.align = p->device ? TC__REMOTE_ALIGN : TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
     tc__free(p->ctx, output, nodes ? nodes : 1);
     tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
@@ -525,7 +540,7 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     }
     for (int i = 0; i < n->rank; i++) dims[i] = tc__ix_eval(&p->ix, n->dims[i], env);
     if (!tc__dims_check(p->ctx, "region", n->rank, dims)) return 0;
-    o->layout = tc__layout_intern(p->ctx, n->dtype, n->rank, dims, NULL);
+    o->layout = tc__layout_on(p->ctx, p->device, n->dtype, n->rank, dims, NULL);
     o->bytes =
         (size_t)tc__numel(n->rank, dims) * tc__dtype(n->dtype)->bytes + TC__SLAB_SLACK;
     return o->layout != 0;
@@ -557,6 +572,27 @@ static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
     return p->laid_out && (!n || !memcmp(p->size.at, v->size.at, n * sizeof *p->size.at));
 }
 
+// What only programs of the host have: scratch of workers, and how work is shared.
+static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
+    size_t opaque = tc__scratch_opaque(p, env);
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque) ||
+        !tc__program_addresses(p))
+        return 0;
+    for (size_t i = 0; i < p->launch.count; i++)
+        tc__launch_lay_out(p, &p->launch.at[i], env);
+    return 1;
+}
+
+// And those of a device. Launches on the host have all its threads.
+static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
+    if (!tc__program_addresses(p) ||
+        !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
+        return 0;
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (p->launch.at[i].opaque) return tc__program_lay_out_host(p, env);
+    return 1;
+}
+
 // Layouts, memory and work for the sizes of this visit; 0 = reported.
 static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     tc__ixenv env;
@@ -568,12 +604,9 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
-    size_t opaque = tc__scratch_opaque(p, &env);
-    if (!tc__program_scratch(p, tc__scratch_wanted(p, &env), opaque) ||
-        !tc__program_addresses(p))
+    if (!(p->device ? tc__program_lay_out_remote(p, &env)
+                    : tc__program_lay_out_host(p, &env)))
         return 0;
-    for (size_t i = 0; i < p->launch.count; i++)
-        tc__launch_lay_out(p, &p->launch.at[i], &env);
     tc__program_count(p, 1);
     p->laid_out = 1;
     return 1;
@@ -630,6 +663,18 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
     return 1;
 }
 
+// Its launches become launches of the device.
+static int tc__program_remote(tc__program *p) {
+    uint32_t n = (uint32_t)p->launch.count;
+    p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->remote && i < n; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
+            return 0;
+    }
+    return p->remote && tc__remote_close_list(p->remote, &p->arena, p->arg.count);
+}
+
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
                             const uint32_t *position, size_t positions,
                             tc__effects effects) {
@@ -647,6 +692,7 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
+    ok = ok && (!p->device || tc__program_remote(p));
     int foreign = p->backend && p->backend->own.run;
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
@@ -667,6 +713,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
     p->exact = v->exact;
+    p->device = tc__visit_device(c, v);
     p->before = c->stats;
     tc__arena_init(&p->arena, c);
     tc__ix_open(&p->ix, c);

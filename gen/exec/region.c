@@ -609,6 +609,7 @@ struct tc__eager {
     tc__program *program;
     tc__eager *next; // same hash
     uint32_t externals;
+    int device;        // that it runs on
     tc__binding *bind; // layout and alias of each external
 };
 
@@ -620,9 +621,10 @@ static int tc__eager_bind(tc_ctx *c, const tc__call *k, uint32_t *code) {
     return tc__call_codes(c, v, k, code);
 }
 
-static uint64_t tc__eager_hash(const tc__visit *v, const tc__call *k,
+static uint64_t tc__eager_hash(tc_ctx *c, const tc__visit *v, const tc__call *k,
                                const uint32_t *code) {
     uint64_t h = tc__hash_mix(k->op, ((uint64_t)k->n_in << 32) | k->n_attr);
+    h += (uint64_t)tc__visit_device(c, v) << 56;
     h = tc__hash64(code, k->n_in * sizeof *code, h);
     h = tc__hash64(k->attr, k->n_attr * sizeof *k->attr, h);
     if (k->dims)
@@ -678,7 +680,7 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
     tc__step *s = &e->step;
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->site = k->site;
-    e->externals = (uint32_t)v->external.count;
+    e->externals = (uint32_t)v->external.count, e->device = tc__visit_device(c, v);
     s->in = TC__NEW_ARRAY(c, uint32_t, k->n_in + 1);
     s->attr = TC__NEW_ARRAY(c, int64_t, k->n_attr + 1);
     e->bind = TC__NEW_ARRAY(c, tc__binding, e->externals + 1);
@@ -698,11 +700,12 @@ static tc__eager *tc__eager_new(tc_ctx *c, const tc__call *k, const uint32_t *co
 }
 
 static tc__eager *tc__eager_find(tc_ctx *c, const tc__call *k, const uint32_t *code) {
-    uint64_t found = 0, h = tc__eager_hash(&c->eager_visit, k, code);
+    uint64_t found = 0, h = tc__eager_hash(c, &c->eager_visit, k, code);
     tc__map_get(&c->eager_ids, h, &found);
     tc__eager *first = (tc__eager *)(uintptr_t)found;
+    int device = tc__visit_device(c, &c->eager_visit);
     for (tc__eager *e = first; e; e = e->next)
-        if (tc__eager_same(e, &c->eager_visit, k, code)) return e;
+        if (e->device == device && tc__eager_same(e, &c->eager_visit, k, code)) return e;
     tc__eager *e = tc__eager_new(c, k, code);
     if (!e) return NULL;
     e->next = first;

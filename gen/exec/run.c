@@ -1,11 +1,12 @@
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
 
-static tc__storage *tc__output_storage(tc_ctx *c, tc__output *o) {
+static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
+    tc_ctx *c = p->ctx;
     for (int i = 0; i < 2; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
-    tc__storage *s = tc__storage_new(c, o->bytes);
+    tc__storage *s = tc__storage_on(c, tc__device_at(c, p->device), o->bytes);
     if (!s) return NULL;
     int i = o->kept[0] != NULL;
     tc__storage_unref(c, o->kept[i]);
@@ -24,7 +25,7 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
         const tc__output *first = &p->output.at[o->first];
         if (first != o && !o->copy)
             o->storage = first->storage;
-        else if (!tc__output_storage(p->ctx, o))
+        else if (!tc__output_storage(p, o))
             return 0;
     }
     return 1;
@@ -397,11 +398,145 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
                           o->op.name, why);
 }
 
+// ---- on a device ----
+
+// One line of the interpreter's life for a launch that only the host has: what it reads comes here, what
+// it writes goes back.
+typedef struct tc__visitor {
+    tc__launch *launch;
+    void **address; // of the device, by buffer
+} tc__visitor;
+
+static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
+                             const tc__ixenv *env) {
+    const tc__kbuf *b = &q->launch->group->buffer.at[i];
+    const tc__device *d = p->remote->device;
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+    void *here = tc__alloc_aligned(p->ctx, bytes + TC__SLAB_SLACK);
+    q->address[i] = q->launch->buf[i];
+    q->launch->buf[i] = here;
+    if (!here) return 0;
+    tc_status s = b->written || !bytes
+                      ? TC_OK
+                      : d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
+}
+
+static int tc__visitor_return(tc__program *p, tc__visitor *q, size_t i, int ok,
+                              const tc__ixenv *env) {
+    const tc__kbuf *b = &q->launch->group->buffer.at[i];
+    const tc__device *d = p->remote->device;
+    size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
+    void *here = q->launch->buf[i];
+    tc_status s = TC_OK;
+    if (ok && b->written && bytes)
+        s = d->own.copy_in(d->own.user, q->address[i], here, bytes);
+    if (here) tc__free_aligned(p->ctx, here, bytes + TC__SLAB_SLACK);
+    q->launch->buf[i] = q->address[i];
+    return !s || tc__remote_failed(p->ctx, d, "the result of an op of the host", s);
+}
+
+// Launch i, which the device has no text for.
+static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
+    tc__visitor q;
+    tc__ixenv env;
+    q.launch = &p->launch.at[i];
+    size_t n = q.launch->group->buffer.count, fetched = 0;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    q.address = TC__NEW_ARRAY(p->ctx, void *, n);
+    int ok = q.address != NULL;
+    while (ok && fetched < n) ok = tc__visitor_fetch(p, &q, fetched++, &env);
+    ok = ok && tc__launch_run(p, r, i);
+    for (size_t k = 0; k < fetched; k++) ok &= tc__visitor_return(p, &q, k, ok, &env);
+    if (q.address) tc__free(p->ctx, q.address, (n + !n) * sizeof *q.address);
+    return ok;
+}
+
+// All kernels of a program on a device. They need not be done when it returns.
+static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
+    tc__remote *r = p->remote;
+    if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
+        return 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
+    for (uint32_t i = 0; i < r->parts; i++) {
+        if (!tc__remote_run_part(r, &r->part[i])) return 0;
+        if (r->part[i].host != UINT32_MAX &&
+            !tc__launch_visit(p, v->region, r->part[i].host))
+            return 0;
+    }
+    if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
+    return r->waiting == r->checks;
+}
+
+// Waits for the device if the program has checks, and takes what they found.
+static int tc__program_check_remote(tc__program *p) {
+    tc__remote *r = p->remote;
+    p->flag[0] = 0;
+    tc__program_unwatch(p);
+    tc_status s = r->device->own.sync(r->device->own.user);
+    if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
+    if (r->flag[0]) memcpy(p->flag, r->flag, sizeof p->flag);
+    memset(r->flag, 0, sizeof p->flag);
+    return tc__program_flagged(p);
+}
+
+// Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
+static int tc__devices_check(tc_ctx *c) {
+    int ok = 1;
+    while (c->unchecked.count) ok &= tc__program_check_remote(c->unchecked.at[0]);
+    return ok;
+}
+
+static int tc__program_writes(const tc__program *p) {
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].position == UINT32_MAX) return 1;
+    return 0;
+}
+
+// Results that are the same node, and writes to externals.
+static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
+    const tc_device *d = &p->remote->device->own;
+    tc_status s = TC_OK;
+    for (size_t i = 0; i < p->output.count && !s; i++) {
+        const tc__output *o = &p->output.at[i];
+        int back = o->position == UINT32_MAX;
+        const tc__external *e = back ? &v->external.at[o->external] : NULL;
+        const tc__layout *l = tc__layout_at(p->ctx, back ? e->layout : o->layout);
+        size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
+        if (back) e->storage->version++;
+        if (!bytes || !(o->copy || (back && !o->direct))) continue;
+        if (!l->contiguous)
+            return tc__fail(p->ctx, TC_E_UNSUPPORTED,
+                            "a write in place to a strided view on %s; write to a dense "
+                            "tensor, or to the whole of it",
+                            d->name);
+        s = back
+                ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
+                : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
+                             bytes);
+    }
+    return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
+}
+
+// A run of a bound program. Checks are looked at now only if something is to be written back: else when
+// somebody waits for the device.
+static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
+    if (!tc__program_go_remote(p, v)) return 0;
+    if (p->remote->waiting && tc__program_writes(p) && !tc__program_check_remote(p))
+        return 0;
+    return tc__program_finish_remote(p, v);
+}
+
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
+    if (p->remote && !p->remote->ready &&
+        !tc__remote_compile(p->remote, v->region ? v->region->name : "eager"))
+        return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
@@ -421,7 +556,9 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (!tc__program_bind(p, v)) return 0;
     if (TC__UNLIKELY(dry)) return 1;
     int ok;
-    if (tc__foreign_of(p))
+    if (p->remote)
+        ok = tc__program_run_remote(p, v);
+    else if (tc__foreign_of(p))
         ok = tc__foreign_run(p, v);
     else if (p->verify && p->tier == TC__TIER_FINAL)
         ok = tc__program_verify(p, v);
@@ -432,6 +569,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     p->runs++, p->run_ns += took;
     tc__note_run(p->ctx, p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;
+    if (p->remote) return 1;
     tc__program_copies(p, v);
     tc__program_write_back(p, v);
     return 1;

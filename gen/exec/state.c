@@ -30,7 +30,10 @@ struct tc_ctx {
     tc__text report;        // of tc_explain
     tc__profile *profile;   // the last one, owned; NULL = there was none
     tc__profile *profiling; //   and if it goes on, else NULL
-    uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
+    tc__storage *seen;      // what was last read of a device; owned, NULL = nothing
+    TC__VEC(struct tc__program *)
+    unchecked;            // ran on a device; nobody looked at their flags
+    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
 };
 
 // Inside a region, or a body.

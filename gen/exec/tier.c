@@ -39,11 +39,24 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     return 1;
 }
 
+// A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
+// the limit, which is told of all the same.
+static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
+    static const tc_device_mode modes[] = {TC_DEVICE_CHOOSE, TC_DEVICE_GRAPH,
+                                           TC_DEVICE_GRAPH, TC_DEVICE_LAUNCHES};
+    (void)tc__may_compile(c, r);
+    for (size_t i = 0; i < TC__COUNT(modes); i++)
+        if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
+    if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
+    return tc__remote_compile(p->remote, r->name);
+}
+
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
 // backend refused, reported.
 static int tc__program_start(tc_ctx *c, tc__region *r, tc__program *p, int exact) {
     int compiles = TC__JIT && !exact && p->backend->compile;
     p->tier = TC__TIER_FINAL;
+    if (p->remote) return tc__remote_start(c, r, p);
     if (!compiles && !p->backend->own.run) return 1;
     p->verify = compiles && r->options.verify && p->numerics == TC_NUMERICS_STRICT;
     if (c->stance != TC_STANCE_EAGER_ON_RECOMPILE)

@@ -178,7 +178,8 @@ static int tc__sizes_fit(tc_ctx *c, tc__visit *v, int n, const tc__ix *e,
 // Whether a layout is one that a path describes. Strides of size 1 do not matter.
 static int tc__shape_fits(tc_ctx *c, tc__visit *v, const tc__shape *s,
                           const tc__layout *l) {
-    if (s->dtype != l->dtype || s->rank != l->rank || s->contiguous != l->contiguous)
+    if (s->dtype != l->dtype || s->rank != l->rank || s->contiguous != l->contiguous ||
+        s->device != l->device)
         return 0;
     if (!tc__sizes_fit(c, v, l->rank, s->dims, l->dims)) return 0;
     for (int i = 0; i < l->rank && !l->contiguous; i++)
@@ -387,7 +388,8 @@ static uint32_t tc__code_layout(tc_ctx *c, const tc__visit *v, uint32_t code,
     tc__meta m = s->meta;
     tc__visit_sizes(c, v, m.rank, m.dims);
     for (int i = 0; i < m.rank; i++) dims[i] = tc__ix_value(m.dims[i]);
-    if (!s->view) return tc__layout_intern(c, m.dtype, m.rank, dims, NULL);
+    if (!s->view)
+        return tc__layout_on(c, tc__visit_device(c, v), m.dtype, m.rank, dims, NULL);
     from = tc__code_layout(c, v, s->in[0], offset);
     tc__visit_attrs(c, v, s, attr);
     if (!from || !tc__view_of(c, (tc__op)s->op, attr, from, &m, &layout, &begin)) return 0;

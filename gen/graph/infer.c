@@ -11,7 +11,7 @@ typedef struct tc__meta {
 
 // The layout of an external, whose sizes may be symbols; so then are the strides.
 typedef struct tc__shape {
-    uint8_t dtype, rank, contiguous;
+    uint8_t dtype, rank, contiguous, device;
     tc__ix dims[TC_MAX_RANK], strides[TC_MAX_RANK];
 } tc__shape;
 

@@ -25,16 +25,26 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
+    tc__values_of(c)->source_device = 0;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
 }
 
+// What the call makes of nothing is on the device of t.
+static void tc__sources_like(tc_ctx *c, tc_tensor t) {
+    const tc__tensor *m = tc__tensor_find(c, t);
+    if (m) tc__values_of(c)->source_device = tc__layout_at(c, m->layout)->device;
+}
+
 // A frame about `t`; 0 = null (nothing reported) or dead (reported).
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
-    return tc__api_open(f, tc__ctx_of(t), who, file, line) &&
-           tc__meta_of(f->c, who, t, &f->x);
+    if (!tc__api_open(f, tc__ctx_of(t), who, file, line) ||
+        !tc__meta_of(f->c, who, t, &f->x))
+        return 0;
+    if (tc__values_of(f->c)->device.count) tc__sources_like(f->c, t);
+    return 1;
 }
 
 static int tc__is_recording(tc_ctx *c) { return tc__recorder_of(c)->visit != NULL; }

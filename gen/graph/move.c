@@ -425,8 +425,22 @@ TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int li
     return tc__cast(&f, t, (int)dtype);
 }
 
+// A dense copy of what `e`, which is on a device, shows: an op of its own.
+static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
+    tc__tensor from = *e;
+    from.storage->refs++;
+    tc_tensor view =
+        tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
+    if (!view.id) return view;
+    int64_t dtype = tc__layout_at(c, from.layout)->dtype;
+    tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
+    tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
+    return t;
+}
+
 // A dense copy of what `e` shows, made now.
 static tc_tensor tc__copied_now(const tc__api *f, const tc__tensor *e) {
+    if (e->storage->device) return tc__dense_copy(f->c, e);
     tc__layout l = *tc__layout_at(f->c, e->layout);
     tc_dims d = tc_dims_of(l.rank, l.dims);
     const char *from = (const char *)tc__tensor_data(e, l.dtype);

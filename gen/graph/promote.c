@@ -37,7 +37,7 @@ static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *
     if (!b->shape) tc__shape_of_layout(tc__layout_at(c, b->layout), &y);
     const tc__shape *s = a->shape ? a->shape : &x, *t = b->shape ? b->shape : &y;
     return s->dtype == t->dtype && s->rank == t->rank && s->contiguous == t->contiguous &&
-           a->alias == b->alias;
+           s->device == t->device && a->alias == b->alias;
 }
 
 static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {

@@ -309,9 +309,27 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 
 // ---- following ----
 
-// Takes tensor `t` as the visit's next external; 0 = out of memory.
+// The device that the programs of a visit run on: that of the first tensor from outside.
+static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
+    if (v->external.count) return tc__layout_at(c, v->external.at[0].layout)->device;
+    return v->region ? 0 : tc__values_of(c)->source_device;
+}
+
+// All tensors of a visit are on one device; so are results that an earlier segment left.
+static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
+    int device = tc__layout_at(c, t->layout)->device, here = tc__visit_device(c, v);
+    if (device == here || !(v->external.count + v->result.count)) return 1;
+    return tc__fail(c, TC_E_DEVICE,
+                    "%s: a tensor is on %s, others that it is computed with are on %s; "
+                    "move one with tc_to",
+                    v->region ? v->region->name : "eager op", tc__device_name(c, device),
+                    tc__device_name(c, here));
+}
+
+// Takes tensor `t` as the visit's next external; 0 = out of memory, or on another device.
 static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tensor *t) {
     tc__external e;
+    if (!tc__bind_device(c, v, t)) return 0;
     if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
     e.shape = NULL;

@@ -4,6 +4,7 @@
 static void tc__shape_of_layout(const tc__layout *l, tc__shape *s) {
     memset(s, 0, sizeof *s);
     s->dtype = l->dtype, s->rank = l->rank, s->contiguous = l->contiguous;
+    s->device = l->device;
     for (int i = 0; i < l->rank; i++) {
         s->dims[i] = tc__ix_const(l->dims[i]);
         s->strides[i] = tc__ix_const(l->strides[i]);
@@ -70,6 +71,6 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
         break;
     default: return 0;
     }
-    *layout = tc__layout_intern(c, m->dtype, m->rank, dims, strides);
+    *layout = tc__layout_on(c, l->device, m->dtype, m->rank, dims, strides);
     return 1;
 }

@@ -14,6 +14,7 @@ typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
     size_t bytes;     // of the arena
     size_t unplanned; // sum of the arena's slabs, each by itself
+    size_t align;     // of a slab
 } tc__plan;
 
 enum { TC__SLAB_ALIGN = 64, TC__SLAB_SLACK = 64 }; // vectors may read one vector beyond
@@ -33,8 +34,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     }
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output;
-    fresh.bytes =
-        (bytes + TC__SLAB_SLACK + TC__SLAB_ALIGN - 1) / TC__SLAB_ALIGN * TC__SLAB_ALIGN;
+    fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
     return TC__PUSH(c, p->slab, fresh);
 }
 

@@ -1,10 +1,11 @@
 // Tensors outside traces: layouts, storage, slots, scopes, handles.
-// A layout (dtype, sizes, strides) is interned, so comparing two is comparing numbers. Storage is
+// A layout (dtype, sizes, strides, device) is interned, so comparing two is comparing numbers. Storage is
 // reference counted; a tensor is (layout, storage, offset) in a slot, named by a handle whose epoch
 // must match the slot's, so a stale handle is found out and never followed.
 
 typedef struct tc__layout {
     uint8_t dtype, rank, contiguous;
+    uint8_t device; // number of it, 0 = the host: what differs in it is another layout
     int64_t dims[TC_MAX_RANK];
     int64_t strides[TC_MAX_RANK]; // in elements
     int64_t numel;
@@ -23,7 +24,10 @@ typedef struct tc__held tc__held;
 typedef struct tc__storage {
     void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
     size_t bytes;
-    const void *constant; // data of a tc_const, which never changes; else NULL
+    const tc_device *device; // where data is an address; NULL = the host
+    void *block;             // OWNED: what the device gave with it
+    const void *constant; // elements of a tc_const, which never change; else NULL. data, or
+                          //   of a device a copy here, owned
     uint32_t refs;
     uint8_t owner;       // tc__owner
     uint64_t version;    // counts writes (in-place ops, tc_touch)
@@ -83,9 +87,28 @@ typedef struct tc__values {
     tc__held *held;              //   what of the parent is held for that
     volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
+    TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
+    int source_device; // of what an eager call makes of nothing: that of its first operand
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
+
+// What a context has of a registered device. exec/device.c opens and closes it.
+typedef struct tc__device {
+    tc_device own;    // names and identity are ours
+    int number;       // in layouts
+    tc_status broken; // of the first work that it failed at and that nobody was told of
+    char why[256];
+    void *code; // modules and kernels of this process; of exec/remote.c
+} tc__device;
+
+static tc__device *tc__device_at(tc_ctx *c, int number) {
+    return number ? tc__values_of(c)->device.at[number - 1] : NULL;
+}
+
+static const char *tc__device_name(tc_ctx *c, int number) {
+    return number ? tc__device_at(c, number)->own.name : "cpu";
+}
 
 // ---- layouts ----
 
@@ -138,13 +161,13 @@ static void tc__layout_measure(tc__layout *l) {
 }
 
 // The id of a layout, 0 = reported. Strides of size-1 dimensions do not matter and are normalised.
-static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t *dims,
-                                  const int64_t *strides) {
+static uint32_t tc__layout_on(tc_ctx *c, int device, int dtype, int rank,
+                              const int64_t *dims, const int64_t *strides) {
     tc__values *v = tc__values_of(c);
     tc__layout l;
     uint64_t h, id;
     memset(&l, 0, sizeof l);
-    l.dtype = (uint8_t)dtype, l.rank = (uint8_t)rank;
+    l.dtype = (uint8_t)dtype, l.rank = (uint8_t)rank, l.device = (uint8_t)device;
     if (rank) memcpy(l.dims, dims, (size_t)rank * sizeof *dims);
     tc__row_major(rank, dims, l.strides);
     for (int i = 0; strides && i < rank; i++)
@@ -157,6 +180,12 @@ static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t 
     id = v->layout.count;
     if (!TC__PUSH(c, v->layout, l) || !tc__map_set(&v->layout_ids, h, id)) return 0;
     return (uint32_t)id;
+}
+
+// The same, of memory of the host.
+static uint32_t tc__layout_intern(tc_ctx *c, int dtype, int rank, const int64_t *dims,
+                                  const int64_t *strides) {
+    return tc__layout_on(c, 0, dtype, rank, dims, strides);
 }
 
 static const tc__layout *tc__layout_at(tc_ctx *c, uint32_t id) {
@@ -191,10 +220,35 @@ static tc__storage *tc__storage_new(tc_ctx *c, size_t bytes) {
     return s;
 }
 
-static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
-    if (!s || --s->refs) return;
-    if (s->owner == TC__OWNED) tc__free_aligned(c, s->data, s->bytes ? s->bytes : 1);
+// The same on a device, NULL = the host.
+static tc__storage *tc__storage_on(tc_ctx *c, tc__device *d, size_t bytes) {
+    tc_device_memory m;
+    if (!d) return tc__storage_new(c, bytes);
+    tc_status s = d->own.take(d->own.user, bytes ? bytes : 1, &m);
+    if (s)
+        return tc__fail(c, s, "%zu bytes on %s: %s", bytes, d->own.name,
+                        d->own.why(d->own.user)),
+               (tc__storage *)NULL;
+    tc__storage *to = tc__storage_wrap(c, m.address, bytes);
+    if (!to) return d->own.give(d->own.user, m), (tc__storage *)NULL;
+    to->owner = TC__OWNED, to->device = &d->own, to->block = m.block;
+    return to;
+}
+
+static void tc__storage_free(tc_ctx *c, tc__storage *s) {
+    tc_device_memory m;
+    m.address = s->data, m.block = s->block;
+    if (s->owner == TC__OWNED && s->device)
+        s->device->give(s->device->user, m);
+    else if (s->owner == TC__OWNED)
+        tc__free_aligned(c, s->data, s->bytes ? s->bytes : 1);
+    if (s->device && s->constant && s->owner != TC__SHARED)
+        tc__free_aligned(c, (void *)(uintptr_t)s->constant, s->bytes ? s->bytes : 1);
     tc__free(c, s, sizeof *s);
+}
+
+static void tc__storage_unref(tc_ctx *c, tc__storage *s) {
+    if (s && !--s->refs) tc__storage_free(c, s);
 }
 
 // ---- slots and handles ----

@@ -80,9 +80,11 @@ static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
     return s;
 }
 
+// What is on a device stays the parent's: that is for one thread.
 static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
+    if (l->device) return 1;
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
     tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
     tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;

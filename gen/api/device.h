@@ -1,0 +1,126 @@
+// Devices: memory that is not the host's, and kernels that run on it. Every tensor is on
+// one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
+// text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
+
+// t on the device of that name: "cpu" or a registered one. Where it is there already, that
+// is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
+// From the host it returns when the bytes of t may change; to the host, when they are
+// there. In a region that is a graph break, as tc_read is. TC_E_NULL; TC_E_DEVICE (no such
+// device); TC_E_FULLGRAPH; TC_E_NOMEM; what computing t gives.
+TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int line);
+#define tc_to(t, device) tc_to_at(t, device, TC__SITE)
+
+// The name of the device that t is on, valid until its context is closed; NULL = no live
+// tensor.
+TCDEF const char *tc_device_of(tc_tensor t);
+
+// Waits until all devices have done what they were given. What went wrong there and was not
+// reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device
+// (TC_E_BACKEND). tc_read and tc_to("cpu") wait and report too.
+TCDEF tc_status tc_sync_at(tc_ctx *tc, const char *file, int line);
+#define tc_sync(tc) tc_sync_at(tc, TC__SITE)
+
+// A tensor over memory of a device that belongs to the caller, as tc_wrap is for the host:
+// it must outlive the tensor, and what the caller does to it must be ordered with the
+// device's work. TC_E_DEVICE, and the errors of tc_wrap.
+TCDEF tc_tensor tc_wrap_device_at(tc_ctx *tc, const char *device, void *address,
+                                  tc_dims dims, tc_dtype dtype, const char *file, int line);
+#define tc_wrap_device(tc, device, address, dims, dtype)                                   \
+    tc_wrap_device_at(tc, device, address, dims, dtype, TC__SITE)
+
+// ---- for who makes a device ----
+//
+// A device is a struct of functions. They are called on the thread that uses the context,
+// give TC_OK or a TC_E_..., and say why in why(), which is text until the next call. Work is
+// done in the order in which it is given, and need not be done when a function returns,
+// except where that is said.
+
+typedef struct tc_device_memory {
+    void *address;  // as kernels see it, a multiple of 256; the host does not look at it
+    void *block;    // the device's own
+} tc_device_memory;
+
+// A text to compile, and what became of it.
+typedef struct tc_device_text {
+    const char *name;  // for people
+    const char *text;
+    void *code;        // out: the device's, until drop
+    size_t bytes;      //   of code
+} tc_device_text;
+
+// One launch of a kernel. `after` are places in the list, before this one, whose kernels
+// must have ended.
+typedef struct tc_device_launch {
+    void *kernel;                      // of find
+    uint32_t blocks, threads;          // of the grid; of a block
+    uint32_t shared, cluster;          // bytes of a block; blocks of a cluster, 0 = none
+    const void *argument;              // bytes of all arguments
+    const uint32_t *offset;            // where each begins in them
+    uint32_t n_argument, argument_bytes;
+    const int *after;
+    int n_after;
+} tc_device_launch;
+
+// How a list of launches may be run.
+typedef enum tc_device_mode {
+    TC_DEVICE_CHOOSE,    // as the device finds best
+    TC_DEVICE_LAUNCHES,  // one by one
+    TC_DEVICE_GRAPH      // as one recorded graph
+} tc_device_mode;
+
+typedef struct tc_device {
+    const char *name;        // "cuda:0"
+    const char *language;    // of texts: "cuda"
+    const char *identity;    // what code is made by and for; part of its key in the cache
+    uint32_t processors;     // that blocks run on at the same time
+    uint32_t shared_bytes;   // that a block can have
+    void *user;
+    void (*close)(void *user);  // the context is closed; everything was given back
+    const char *(*why)(void *user);
+
+    // Memory: of tensors; of intermediates, one place for all programs, which stays valid
+    // when it grows; and of the host, where kernels can write.
+    tc_status (*take)(void *user, size_t bytes, tc_device_memory *out);
+    void (*give)(void *user, tc_device_memory m);
+    tc_status (*arena)(void *user, size_t bytes, void **address);
+    tc_status (*take_host)(void *user, size_t bytes, void **address);
+    void (*give_host)(void *user, void *address, size_t bytes);
+
+    // Copies. in: `from` may change when it returns. out: the bytes are there.
+    tc_status (*copy_in)(void *user, void *to, const void *from, size_t bytes);
+    tc_status (*copy_out)(void *user, void *to, const void *from, size_t bytes);
+    tc_status (*copy_on)(void *user, void *to, const void *from, size_t bytes);
+    tc_status (*fill)(void *user, void *to, uint8_t value, size_t bytes);
+    tc_status (*sync)(void *user);
+
+    // Code. build compiles n texts, all or none; load makes a module of code, from build or
+    // from an earlier process; find gives a kernel of it, which lives as long as it does.
+    tc_status (*build)(void *user, tc_device_text *text, int n);
+    void (*drop)(void *user, tc_device_text *text, int n);
+    tc_status (*load)(void *user, const char *name, const void *code, size_t bytes,
+                      void **module);
+    void (*unload)(void *user, void *module);
+    tc_status (*find)(void *user, void *module, const char *symbol, uint32_t threads,
+                      void **kernel);
+
+    // Runs the list. *plan is the device's for this list, NULL at first; its length, its
+    // kernels and what they come after are the same until forget.
+    tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
+                     tc_device_mode mode);
+    void (*forget)(void *user, void *plan);
+} tc_device;
+
+// Registers a device for as long as the context lives; *device is copied, its texts too. If
+// it fails, close is not called. TC_E_NULL, TC_E_ARG (the name is taken, the language
+// unknown), TC_E_STATE (inside a region, in a shared context), TC_E_UNSUPPORTED (this build
+// compiles nothing).
+TCDEF tc_status tc_register_device(tc_ctx *tc, const tc_device *device);
+
+// The registered device of that name, NULL = there is none.
+TCDEF const tc_device *tc_registered_device(const tc_ctx *tc, const char *name);
+
+// Notes an error in the context, for code that extends it: `text` is copied. Gives `status`.
+TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text);
+
+// The hook that all memory of the context comes from: a device uses it too.
+TCDEF tc_allocator tc_allocator_of(const tc_ctx *tc);

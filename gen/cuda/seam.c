@@ -1,0 +1,466 @@
+// The device as tcompile.h has it: the functions of tc_device over a runtime. Each enters the
+// device, works and leaves; a failure leaves its text for why(), and the trouble is cleared, so
+// that only a dead device stays refused.
+
+typedef struct tcu__loaded {
+    struct tcu__loaded *next;
+    tcu__module module;
+    struct tcu__found *found; // kernels that were asked for; owned
+} tcu__loaded;
+
+typedef struct tcu__found {
+    struct tcu__found *next;
+    tcu__kernel kernel;
+    unsigned shared; // dynamic bytes that it was made ready for
+} tcu__found;
+
+typedef struct tcu__seam {
+    tcu__runtime runtime;       // must stay where it is
+    tcu__arch arch;             // once NVRTC was opened
+    tcu__loaded *loaded;        // owned
+    uint64_t launches, replays; // kernels launched by themselves; graphs
+    char name[24], identity[96];
+    char why[TCU__TEXT];
+} tcu__seam;
+
+// What the device has of one list of launches.
+typedef struct tcu__plan {
+    tcu__graphs graphs;
+    tcu__node *node; // owned
+    int count;
+    uint64_t runs;
+} tcu__plan;
+
+enum {
+    TCU__GRAPH_LEAST = 4, // kernels from which a list is worth a graph
+    TCU__GRAPH_RUNS = 2   // and runs before: few lists are run more than once
+};
+
+TCU__FN tcu__seam *tcu__seam_of(void *user) { return (tcu__seam *)user; }
+
+TCU__FN int tcu__seam_begin(tcu__seam *s) {
+    s->why[0] = 0;
+    return tcu__enter(&s->runtime.device);
+}
+
+// The status of what was done since tcu__seam_begin, which gave `entered`.
+TCU__FN tc_status tcu__seam_end(tcu__seam *s, int entered, int ok) {
+    tcu__device *d = &s->runtime.device;
+    tc_status status = TC_OK;
+    if (entered) tcu__leave(d);
+    if (entered && ok) return TC_OK;
+    status = d->trouble.status ? d->trouble.status : TC_E_BACKEND;
+    tcu__print(s->why, sizeof s->why, "%s", d->trouble.text);
+    tcu__trouble_clear(&d->trouble);
+    return status;
+}
+
+// `work` is a call that gives 1 or 0 and may use `d` and `r`.
+#define TCU__SEAM(user, work)                                                              \
+    do {                                                                                   \
+        tcu__seam *s = tcu__seam_of(user);                                                 \
+        tcu__runtime *r = &s->runtime;                                                     \
+        tcu__device *d = &r->device;                                                       \
+        int entered = tcu__seam_begin(s);                                                  \
+        (void)d;                                                                           \
+        return tcu__seam_end(s, entered, entered && (work));                               \
+    } while (0)
+
+TCU__FN const char *tcu__seam_why(void *user) { return tcu__seam_of(user)->why; }
+
+TCU__FN tcu__address tcu__address_of(const void *p) { return (tcu__address)(uintptr_t)p; }
+
+// ---- memory
+
+TCU__FN int tcu__seam_block(tcu__runtime *r, size_t bytes, tc_device_memory *out) {
+    tcu__block *b = tcu__pool_take(&r->pool, bytes, r->device.compute);
+    if (!b) return 0;
+    out->address = (void *)(uintptr_t)b->address;
+    out->block = b;
+    return 1;
+}
+
+TCU__FN tc_status tcu__seam_take(void *user, size_t bytes, tc_device_memory *out) {
+    TCU__SEAM(user, tcu__seam_block(r, bytes, out));
+}
+
+// Work on the block is done in the order of the stream, and so is what the next one does.
+TCU__FN void tcu__seam_give(void *user, tc_device_memory m) {
+    tcu__seam *s = tcu__seam_of(user);
+    if (m.block) tcu__pool_give(&s->runtime.pool, (tcu__block *)m.block);
+}
+
+TCU__FN int tcu__seam_arena_base(tcu__runtime *r, size_t bytes, void **address) {
+    tcu__address base = 0;
+    if (!tcu__arena_reserve(&r->arena, bytes, &base)) return 0;
+    *address = (void *)(uintptr_t)base;
+    return 1;
+}
+
+TCU__FN tc_status tcu__seam_arena(void *user, size_t bytes, void **address) {
+    TCU__SEAM(user, tcu__seam_arena_base(r, bytes, address));
+}
+
+// With one space of addresses for host and device, which all 64-bit systems have, pinned
+// memory is where kernels see it.
+TCU__FN tc_status tcu__seam_take_host(void *user, size_t bytes, void **address) {
+    TCU__SEAM(user, TCU__DO(d, "memory of the host that kernels write", cuMemHostAlloc,
+                            address, bytes, 0));
+}
+
+TCU__FN void tcu__seam_give_host(void *user, void *address, size_t bytes) {
+    tcu__seam *s = tcu__seam_of(user);
+    tcu__device *d = &s->runtime.device;
+    (void)bytes;
+    if (!tcu__enter(d)) return;
+    TCU__UNDO(d, cuMemFreeHost, address);
+    tcu__leave(d);
+}
+
+TCU__FN tc_status tcu__seam_copy_in(void *user, void *to, const void *from, size_t bytes) {
+    TCU__SEAM(user,
+              tcu__copy_in(&r->staging, tcu__address_of(to), from, bytes, d->compute));
+}
+
+TCU__FN tc_status tcu__seam_copy_out(void *user, void *to, const void *from, size_t bytes) {
+    TCU__SEAM(user,
+              tcu__copy_out(&r->staging, to, tcu__address_of(from), bytes, d->compute));
+}
+
+TCU__FN tc_status tcu__seam_copy_on(void *user, void *to, const void *from, size_t bytes) {
+    TCU__SEAM(user, tcu__copy_on(d, tcu__address_of(to), tcu__address_of(from), bytes,
+                                 d->compute));
+}
+
+TCU__FN tc_status tcu__seam_fill(void *user, void *to, uint8_t value, size_t bytes) {
+    TCU__SEAM(user, tcu__set_bytes(d, tcu__address_of(to), value, bytes, d->compute));
+}
+
+TCU__FN tc_status tcu__seam_sync(void *user) {
+    TCU__SEAM(user, tcu__stream_wait(d, d->compute));
+}
+
+// ---- code
+
+static const char *const tcu__seam_options[] = {"-fmad=false", "-lineinfo"};
+
+TCU__FN int tcu__seam_options_used(void) { return tcu__env("TC_CUDA_LINEINFO") ? 2 : 1; }
+
+TCU__FN int tcu__processors(void) {
+#if TCU__POSIX
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+#else
+    return 1;
+#endif
+}
+
+// The results go to the texts, which own them from now on.
+TCU__FN void tcu__seam_results(const tc_allocator *host, const tcu__arch *arch,
+                               tcu__job *job, tc_device_text *text, int n) {
+    for (int i = 0; i < n; i++) {
+        tcu__job *j = &job[i];
+        text[i].code = arch->cubin ? j->cubin : j->ptx;
+        text[i].bytes = arch->cubin ? j->cubin_size : j->ptx_size;
+        if (arch->cubin)
+            j->cubin = NULL;
+        else
+            j->ptx = NULL;
+        tcu__job_free(host, j);
+    }
+}
+
+TCU__FN int tcu__seam_compile(tcu__seam *s, tc_device_text *text, int n) {
+    tcu__runtime *r = &s->runtime;
+    tcu__device *d = &r->device;
+    tcu__job *job = TCU__NEW_ARRAY(&d->host, tcu__job, n);
+    if (!job) return tcu__no_memory(&d->trouble, "compiling");
+    for (int i = 0; i < n; i++) {
+        job[i].name = text[i].name, job[i].source = text[i].text;
+        job[i].options = tcu__seam_options, job[i].n_options = tcu__seam_options_used();
+    }
+    int ok =
+        tcu__nvrtc_open(&r->nvrtc, &d->trouble) &&
+        tcu__arch_choose(&r->nvrtc, d->facts.major, d->facts.minor, &s->arch,
+                         &d->trouble) &&
+        tcu__compile(&r->nvrtc, &d->host, &s->arch, job, n, tcu__processors(), &d->trouble);
+    if (ok) tcu__seam_results(&d->host, &s->arch, job, text, n);
+    for (int i = 0; i < n; i++) tcu__job_free(&d->host, &job[i]);
+    TCU__FREE(&d->host, job, n);
+    return ok;
+}
+
+TCU__FN tc_status tcu__seam_build(void *user, tc_device_text *text, int n) {
+    TCU__SEAM(user, r != NULL && tcu__seam_compile(s, text, n));
+}
+
+TCU__FN void tcu__seam_drop(void *user, tc_device_text *text, int n) {
+    const tc_allocator *host = &tcu__seam_of(user)->runtime.device.host;
+    for (int i = 0; i < n; i++) {
+        TCU__FREE(host, (char *)text[i].code, text[i].bytes + 1);
+        text[i].code = NULL;
+    }
+}
+
+TCU__FN int tcu__seam_load_code(tcu__seam *s, const char *name, const void *code,
+                                void **module) {
+    tcu__device *d = &s->runtime.device;
+    tcu__loaded *m = TCU__NEW(&d->host, tcu__loaded);
+    if (!m) return tcu__no_memory(&d->trouble, "code");
+    if (!tcu__module_load(d, &m->module, code, name)) {
+        TCU__FREE(&d->host, m, 1);
+        return 0;
+    }
+    m->next = s->loaded, s->loaded = m;
+    *module = m;
+    return 1;
+}
+
+TCU__FN tc_status tcu__seam_load(void *user, const char *name, const void *code,
+                                 size_t bytes, void **module) {
+    (void)bytes;
+    TCU__SEAM(user, r != NULL && tcu__seam_load_code(s, name, code, module));
+}
+
+TCU__FN void tcu__loaded_free(tcu__seam *s, tcu__loaded *m) {
+    tcu__device *d = &s->runtime.device;
+    for (tcu__found *f = m->found, *next; f; f = next) {
+        next = f->next;
+        TCU__FREE(&d->host, f, 1);
+    }
+    tcu__module_unload(d, &m->module);
+    TCU__FREE(&d->host, m, 1);
+}
+
+TCU__FN void tcu__seam_unload(void *user, void *module) {
+    tcu__seam *s = tcu__seam_of(user);
+    tcu__device *d = &s->runtime.device;
+    tcu__loaded **at = &s->loaded, *m = (tcu__loaded *)module;
+    while (*at != m) at = &(*at)->next;
+    *at = m->next;
+    int inside = tcu__enter(d);
+    tcu__loaded_free(s, m);
+    if (inside) tcu__leave(d);
+}
+
+TCU__FN int tcu__seam_find_kernel(tcu__seam *s, void *module, const char *symbol,
+                                  uint32_t threads, void **kernel) {
+    tcu__device *d = &s->runtime.device;
+    tcu__loaded *m = (tcu__loaded *)module;
+    tcu__found *f = TCU__NEW(&d->host, tcu__found);
+    tcu__launch_shape shape;
+    if (!f) return tcu__no_memory(&d->trouble, "a kernel");
+    memset(&shape, 0, sizeof shape);
+    shape.block[0] = threads;
+    shape.block[1] = shape.block[2] = 1;
+    if (!tcu__kernel_get(d, &m->module, symbol, &shape, &f->kernel)) {
+        TCU__FREE(&d->host, f, 1);
+        return 0;
+    }
+    f->next = m->found, m->found = f;
+    *kernel = f;
+    return 1;
+}
+
+TCU__FN tc_status tcu__seam_find(void *user, void *module, const char *symbol,
+                                 uint32_t threads, void **kernel) {
+    TCU__SEAM(user, r != NULL && tcu__seam_find_kernel(s, module, symbol, threads, kernel));
+}
+
+// ---- running
+
+TCU__FN void tcu__plan_free(tcu__seam *s, tcu__plan *p) {
+    const tc_allocator *host = &s->runtime.device.host;
+    tcu__graphs_close(&p->graphs);
+    TCU__FREE(host, p->node, p->count);
+    TCU__FREE(host, p, 1);
+}
+
+TCU__FN void tcu__seam_forget(void *user, void *plan) {
+    tcu__seam *s = tcu__seam_of(user);
+    int inside = tcu__enter(&s->runtime.device);
+    tcu__plan_free(s, (tcu__plan *)plan);
+    if (inside) tcu__leave(&s->runtime.device);
+}
+
+TCU__FN tcu__plan *tcu__plan_need(tcu__seam *s, void **plan, int n) {
+    tcu__device *d = &s->runtime.device;
+    if (*plan) return (tcu__plan *)*plan;
+    tcu__plan *p = TCU__NEW(&d->host, tcu__plan);
+    if (p) p->node = TCU__NEW_ARRAY(&d->host, tcu__node, n);
+    if (!p || !p->node) {
+        if (p) TCU__FREE(&d->host, p, 1);
+        tcu__no_memory(&d->trouble, "a list of kernels");
+        return NULL;
+    }
+    p->count = n;
+    tcu__graphs_open(&p->graphs, d);
+    *plan = p;
+    return p;
+}
+
+// More shared memory than a kernel was made ready for.
+TCU__FN int tcu__found_shared(tcu__device *d, tcu__found *f, unsigned shared) {
+    tcu__launch_shape shape;
+    if (shared <= f->shared) return 1;
+    memset(&shape, 0, sizeof shape);
+    shape.shared = shared;
+    shape.block[0] = shape.block[1] = shape.block[2] = 1;
+    if (!tcu__kernel_fits(d, &f->kernel, &shape) ||
+        !TCU__DO(d, f->kernel.name, cuFuncSetAttribute, f->kernel.function,
+                 TCU__FN_DYNAMIC_SHARED, (int)shared))
+        return 0;
+    f->shared = shared;
+    return 1;
+}
+
+TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch *l) {
+    tcu__found *f = (tcu__found *)l->kernel;
+    memset(to, 0, sizeof *to);
+    to->kernel = &f->kernel;
+    to->shape.grid[0] = l->blocks, to->shape.grid[1] = to->shape.grid[2] = 1;
+    to->shape.block[0] = l->threads, to->shape.block[1] = to->shape.block[2] = 1;
+    to->shape.shared = l->shared;
+    if (l->cluster > 1) {
+        to->shape.cluster[0] = l->cluster;
+        to->shape.cluster[1] = to->shape.cluster[2] = 1;
+    }
+    to->args.at = (const unsigned char *)l->argument, to->args.offset = l->offset;
+    to->args.count = (int)l->n_argument, to->args.size = l->argument_bytes;
+    to->after = l->after, to->n_after = l->n_after;
+    return tcu__found_shared(d, f, l->shared);
+}
+
+// One word of all arguments: tells which of the graphs that are kept has them.
+TCU__FN uint64_t tcu__plan_key(const tcu__plan *p) {
+    uint64_t key = 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < p->count; i++) {
+        const tcu__args *a = &p->node[i].args;
+        for (size_t at = 0; at + 8 <= a->size; at += 8) {
+            uint64_t word;
+            memcpy(&word, a->at + at, sizeof word);
+            key = (key ^ word) * 0xff51afd7ed558ccdu;
+            key ^= key >> 29;
+        }
+    }
+    return key;
+}
+
+TCU__FN int tcu__plan_is_graph(const tcu__plan *p, tc_device_mode mode) {
+    if (!tcu__graph_fits(p->count) || mode == TC_DEVICE_LAUNCHES) return 0;
+    if (mode == TC_DEVICE_GRAPH) return p->runs > 0;
+    return p->count >= TCU__GRAPH_LEAST && p->runs >= TCU__GRAPH_RUNS;
+}
+
+TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch *list,
+                               int n, tc_device_mode mode) {
+    tcu__device *d = &s->runtime.device;
+    tcu__plan *p = tcu__plan_need(s, plan, n);
+    if (!p) return 0;
+    for (int i = 0; i < n; i++)
+        if (!tcu__plan_node(d, &p->node[i], &list[i])) return 0;
+    int graph = tcu__plan_is_graph(p, mode);
+    p->runs++;
+    if (graph) {
+        uint64_t key = tcu__plan_key(p);
+        s->replays++;
+        return tcu__graphs_run(&p->graphs, p->node, n, &key, 1, d->compute);
+    }
+    s->launches += (uint64_t)n;
+    return tcu__nodes_run(d, p->node, n, d->compute);
+}
+
+TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list,
+                                int n, tc_device_mode mode) {
+    TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
+}
+
+// ---- life
+
+TCU__FN void tcu__seam_close(void *user) {
+    tcu__seam *s = tcu__seam_of(user);
+    tc_allocator host = s->runtime.device.host;
+    while (s->loaded) tcu__seam_unload(s, s->loaded);
+    tcu__runtime_close(&s->runtime);
+    TCU__FREE(&host, s, 1);
+}
+
+TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
+    const tcu__facts *f = &s->runtime.device.facts;
+    memset(d, 0, sizeof *d);
+    d->name = s->name, d->language = "cuda", d->identity = s->identity;
+    d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
+    d->user = s;
+    d->close = tcu__seam_close, d->why = tcu__seam_why;
+    d->take = tcu__seam_take, d->give = tcu__seam_give, d->arena = tcu__seam_arena;
+    d->take_host = tcu__seam_take_host, d->give_host = tcu__seam_give_host;
+    d->copy_in = tcu__seam_copy_in, d->copy_out = tcu__seam_copy_out;
+    d->copy_on = tcu__seam_copy_on, d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
+    d->build = tcu__seam_build, d->drop = tcu__seam_drop;
+    d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
+    d->run = tcu__seam_run, d->forget = tcu__seam_forget;
+}
+
+// Code is for a compute capability; which NVRTC made it does not matter.
+TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
+    const tcu__facts *f = &s->runtime.device.facts;
+    tcu__print(s->name, sizeof s->name, "cuda:%d", ordinal);
+    tcu__print(s->identity, sizeof s->identity, "cuda %d.%d %s%s", f->major, f->minor,
+               tcu__seam_options[0], tcu__seam_options_used() > 1 ? " -lineinfo" : "");
+    s->runtime.device.careful = tcu__env("TC_CUDA_SYNC") != NULL;
+}
+
+// ---- public
+
+TCDEF tc_status tc_cuda_open(tc_ctx *tc, int ordinal) {
+    tc_device device;
+    char name[24];
+    if (!tc) return TC_E_NULL;
+    tcu__print(name, sizeof name, "cuda:%d", ordinal);
+    if (tc_registered_device(tc, name)) return TC_OK;
+    tc_allocator host = tc_allocator_of(tc);
+    tcu__seam *s = TCU__NEW(&host, tcu__seam);
+    if (!s) return tc_fail(tc, TC_E_NOMEM, "tc_cuda_open: no memory");
+    if (!tcu__runtime_open(&s->runtime, &host, ordinal)) {
+        tc_status status = s->runtime.device.trouble.status;
+        char why[TCU__TEXT + 32];
+        tcu__print(why, sizeof why, "tc_cuda_open: %s", s->runtime.device.trouble.text);
+        TCU__FREE(&host, s, 1);
+        return tc_fail(tc, status ? status : TC_E_BACKEND, why);
+    }
+    tcu__seam_names(s, ordinal);
+    tcu__seam_fill_in(s, &device);
+    tc_status status = tc_register_device(tc, &device);
+    if (status) tcu__seam_close(s);
+    return status;
+}
+
+TCU__FN tcu__seam *tcu__seam_in(const tc_ctx *tc, int ordinal) {
+    char name[24];
+    tcu__print(name, sizeof name, "cuda:%d", ordinal);
+    const tc_device *d = tc_registered_device(tc, name);
+    return d && d->close == tcu__seam_close ? tcu__seam_of(d->user) : NULL;
+}
+
+TCDEF void *tc_cuda_stream(const tc_ctx *tc, int ordinal) {
+    tcu__seam *s = tcu__seam_in(tc, ordinal);
+    return s ? (void *)s->runtime.device.compute : NULL;
+}
+
+TCDEF tc_tensor tc_wrap_cuda(tc_ctx *tc, int ordinal, void *address, tc_dims dims,
+                             tc_dtype dtype) {
+    char name[24];
+    tcu__print(name, sizeof name, "cuda:%d", ordinal);
+    return tc_wrap_device_at(tc, name, address, dims, dtype, NULL, 0);
+}
+
+TCDEF int tc_cuda_memory(const tc_ctx *tc, int ordinal, char *text, size_t room) {
+    tcu__seam *s = tcu__seam_in(tc, ordinal);
+    tcu__memory m;
+    if (text && room) text[0] = 0;
+    if (!s || !text || !room) return 0;
+    int entered = tcu__seam_begin(s);
+    int ok = entered && tcu__memory_ask(&s->runtime.device, &m);
+    if (ok) tcu__memory_put(&m, text, room);
+    return tcu__seam_end(s, entered, ok) == TC_OK;
+}
