@@ -1,0 +1,297 @@
+// How near are fused kernels to what the card's memory can do, and what does a call cost? The
+// yardstick is the better of the driver's copy and a copy kernel, over as many bytes, in the same run.
+// Names and shapes are those of bench/peers/cuda.py, which bench/peers/cuda.sh runs beside this.
+//
+//     bench/cuda [--raw] [WORKLOAD...]     beginnings of names, none = all; --raw: `name ns` lines
+//
+// A time is that of a call among many that are given to the card without waiting.
+#define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile.h"
+#include "tcompile_cuda.h"
+
+#include "bench.h"
+
+enum { MOST_INPUTS = 160, LAYERS = 24, WIDTH = 64, REPEATS = 5 };
+
+typedef struct input {
+    tc_dtype dtype;
+    int rank;
+    int64_t size[4];
+    double scale;
+} input;
+
+typedef struct work {
+    const char *name;
+    int inputs;
+    const input *input;
+    double bytes, flops; // at least moved, done
+    double bar;          // of the copy's bandwidth, 0 = none
+    void (*body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
+} work;
+
+// ---- bodies ----
+
+static void entropy(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = bench_entropy(in[0]);
+}
+
+static void chain(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = bench_chain(in[0], in[1], in[2]);
+}
+
+static void relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_relu(tc_add(tc_mul(in[0], in[1]), in[2]));
+}
+
+static void softmax(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_softmax(in[0], -1);
+}
+
+static void layernorm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_layer_norm(in[0], in[1], in[2], 1e-5);
+}
+
+static void salience(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_tensor *sobel = (const tc_tensor *)user;
+    (void)tc;
+    out[0] = bench_salience(in[0], sobel[0], sobel[1]);
+}
+
+static void attn_score(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor s = tc_matmul(in[0], tc_transpose(in[1], -2, -1));
+    out[0] = tc_softmax(tc_mul_s(s, 1 / 27.712812921102035), -1);
+}
+
+static void gemm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(in[0], in[1]);
+}
+
+static void linear_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_relu(tc_linear(in[0], in[1], in[2]));
+}
+
+static void tinymlp(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor x = in[0];
+    (void)tc, (void)user;
+    for (int i = 0; i < LAYERS; i++)
+        x = bench_mlp_layer(x, in[1 + 4 * i], in[2 + 4 * i], in[3 + 4 * i], in[4 + 4 * i]);
+    out[0] = x;
+}
+
+// ---- the table ----
+
+#define IN(...)                                                                            \
+    (int)(sizeof((const input[]){__VA_ARGS__}) / sizeof(input)), (const input[]) {         \
+        __VA_ARGS__                                                                        \
+    }
+#define F32(scale, ...)                                                                    \
+    { TC_F32, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+#define BF16(scale, ...)                                                                   \
+    { TC_BF16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+
+static const work works[] = {
+    {"relu_64M_f32", IN(F32(1, 1 << 26), F32(1, 1), F32(1, 1)), 8.0 * (1 << 26), 0, 0.92,
+     relu},
+    {"relu_128M_bf16", IN(BF16(1, 1 << 27), BF16(1, 1), BF16(1, 1)), 4.0 * (1 << 27), 0, 0,
+     relu},
+    {"chain_64M_f32", IN(F32(1, 1 << 26), F32(1, 1), F32(1, 1)), 8.0 * (1 << 26), 0, 0,
+     chain},
+    {"chain_128M_bf16", IN(BF16(1, 1 << 27), BF16(1, 1), BF16(1, 1)), 4.0 * (1 << 27), 0, 0,
+     chain},
+    {"softmax_16384x4096_f32", IN(F32(1, 16384, 4096)), 8.0 * 16384 * 4096, 0, 0.92,
+     softmax},
+    {"softmax_4096x50304_bf16", IN(BF16(1, 4096, 50304)), 4.0 * 4096 * 50304, 0, 0.85,
+     softmax},
+    {"layernorm_32768x4096_bf16", IN(BF16(1, 32768, 4096), BF16(1, 4096), BF16(1, 4096)),
+     4.0 * 32768 * 4096, 0, 0.92, layernorm},
+    {"entropy_512x196x768_f32", IN(F32(1, 512, 196, 768)), 4.0 * 512 * 196 * 768, 0, 0.75,
+     entropy},
+    {"entropy_32x196x768_f32", IN(F32(1, 32, 196, 768)), 4.0 * 32 * 196 * 768, 0, 0,
+     entropy},
+    {"salience_32x3x224x224_f32", IN(F32(1, 32, 3, 224, 224)), 16.0 * 32 * 224 * 224, 0, 0,
+     salience},
+    {"attn_score_32x196x768_f32", IN(F32(1, 32, 1, 768), F32(1, 32, 196, 768)),
+     4.0 * 32 * 196 * 768, 0, 0, attn_score},
+    {"gemm_2048_bf16", IN(BF16(1, 2048, 2048), BF16(1, 2048, 2048)), 0,
+     2.0 * 2048 * 2048 * 2048, 0, gemm},
+    {"gemm_4096_bf16", IN(BF16(1, 4096, 4096), BF16(1, 4096, 4096)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm},
+    {"gemm_4096_f32", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm},
+    {"linear_relu_8192x4096x4096_bf16",
+     IN(BF16(1, 8192, 4096), BF16(1, 4096, 4096), BF16(1, 4096)), 0,
+     2.0 * 8192 * 4096 * 4096, 0, linear_relu},
+    {"tinymlp_24x64_b16_f32", 1 + 4 * LAYERS, NULL, 0, 0, 0, tinymlp},
+};
+
+// ---- measuring ----
+
+static tc_tensor make(tc_ctx *tc, const input *in, uint64_t seed) {
+    tc_dims d = tc_dims_of(in->rank, in->size);
+    int64_t n = 1;
+    for (int i = 0; i < in->rank; i++) n *= in->size[i];
+    float *x = bench_floats((size_t)n);
+    bench_random(x, (size_t)n, seed);
+    for (int64_t i = 0; in->scale != 1 && i < n; i++) x[i] *= (float)in->scale;
+    tc_tensor h = tc_wrap(tc, x, d, TC_F32), t = tc_to(h, "cuda:0");
+    tc_tensor out = in->dtype == TC_F32 ? t : tc_cast(t, in->dtype);
+    if (in->dtype != TC_F32) tc_free(t);
+    tc_free(h);
+    free(x);
+    bench_check(tc);
+    return out;
+}
+
+static int make_all(tc_ctx *tc, const work *w, tc_tensor *in) {
+    static const input layer[5] = {F32(1, 16, WIDTH), F32(1, WIDTH), F32(1, WIDTH),
+                                   F32(0.1, WIDTH, WIDTH), F32(1, WIDTH)};
+    for (int i = 0; i < w->inputs; i++)
+        in[i] = make(tc, w->input ? &w->input[i] : &layer[i ? 1 + (i - 1) % 4 : 0],
+                     (uint64_t)i + 1);
+    return w->inputs;
+}
+
+typedef struct timed {
+    double ns, host; // of one call: until the card is done; until it returns
+} timed;
+
+// Calls f n times and waits once.
+static timed run(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n) {
+    timed t;
+    double start = bench_ns();
+    for (int i = 0; i < n; i++) {
+        tc_tensor out;
+        tc_scope_begin(tc);
+        tc_call(f, in, n_in, &out, 1);
+        tc_scope_end(tc);
+    }
+    double given = bench_ns();
+    tc_sync(tc);
+    t.ns = (bench_ns() - start) / n, t.host = (given - start) / n;
+    bench_check(tc);
+    return t;
+}
+
+static timed measure(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in) {
+    double ns[REPEATS], host[REPEATS];
+    timed t;
+    run(tc, f, in, n_in, 5);
+    t = run(tc, f, in, n_in, 3);
+    int n = (int)(3e7 / t.ns);
+    n = n < 5 ? 5 : n > 2000 ? 2000 : n;
+    for (int i = 0; i < REPEATS; i++) {
+        t = run(tc, f, in, n_in, n);
+        ns[i] = t.ns, host[i] = t.host;
+    }
+    // Where the card is busy, giving it more waits for it: a few calls tell what giving costs.
+    for (int i = 0; i < REPEATS; i++) host[i] = run(tc, f, in, n_in, 20).host;
+    t.ns = bench_median(ns, REPEATS), t.host = bench_median(host, REPEATS);
+    return t;
+}
+
+static void copy_kernel(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_clone(in[0]);
+}
+
+// Bytes per ns of a copy: by the driver, and by a kernel of ours.
+static double copy_ceiling(tc_ctx *tc, int raw) {
+    const tc_device *d = tc_registered_device(tc, "cuda:0");
+    const input big = F32(1, 1 << 26);
+    tc_tensor in = make(tc, &big, 1);
+    tc_options o = tc_options_default();
+    tc_fn *f = tc_compile(tc, copy_kernel, NULL, 0, &o);
+    double kernel = 8.0 * (1 << 26) / measure(tc, f, &in, 1).ns, driver[REPEATS];
+    tc_device_memory to, from;
+    size_t bytes = (size_t)4 << 26;
+    if (d->take(d->user, bytes, &to) || d->take(d->user, bytes, &from)) exit(2);
+    for (int i = 0; i < REPEATS; i++) {
+        d->sync(d->user);
+        double start = bench_ns();
+        for (int k = 0; k < 100; k++) d->copy_on(d->user, to.address, from.address, bytes);
+        d->sync(d->user);
+        driver[i] = 2.0 * (double)bytes * 100 / (bench_ns() - start);
+    }
+    d->give(d->user, to), d->give(d->user, from);
+    double best = bench_median(driver, REPEATS);
+    if (!raw) printf("copy of 256 MiB: driver %.0f GB/s, kernel %.0f GB/s\n", best, kernel);
+    tc_free(in);
+    tc_fn_free(f);
+    return kernel > best ? kernel : best;
+}
+
+static int show(const work *w, timed t, double copy, int kernels) {
+    char a[32], b[32];
+    double rate = w->bytes / t.ns, share = rate / copy;
+    int miss = w->bar > 0 && share < w->bar;
+    printf("%-34s %10s  host %9s  %3d kernel%s", w->name, bench_time(a, sizeof a, t.ns),
+           bench_time(b, sizeof b, t.host), kernels, kernels == 1 ? " " : "s");
+    if (w->flops > 0) printf("  %7.1f TFLOP/s", w->flops / t.ns / 1e3);
+    if (w->bytes > 0) printf("  %5.0f GB/s  %.2f of a copy", rate, share);
+    if (w->bar > 0) printf("  >= %g  %s", w->bar, miss ? "MISSED" : "ok");
+    printf("\n");
+    fflush(stdout);
+    return miss;
+}
+
+static int bench_one(tc_ctx *tc, const work *w, double copy, int raw) {
+    static const float sx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
+    static const float sy[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
+    static tc_tensor in[MOST_INPUTS];
+    tc_tensor sobel[2];
+    tc_options o = tc_options_default();
+    int missed = 0;
+    sobel[0] = tc_to(tc_const(tc, sx, TC_DIMS(1, 1, 3, 3), TC_F32), "cuda:0");
+    sobel[1] = tc_to(tc_const(tc, sy, TC_DIMS(1, 1, 3, 3), TC_F32), "cuda:0");
+    o.fullgraph = 1;
+    int n = make_all(tc, w, in);
+    tc_fn *f = tc_compile(tc, w->body, sobel, sizeof sobel, &o);
+    tc_tensor out;
+    uint64_t kernels = tc_stats_get(tc).kernel_runs;
+    if (tc_call(f, in, n, &out, 1)) { // what cannot be made is told, and the others go on
+        printf("%s%s -1  %s\n", raw ? "# " : "", w->name, tc_error_text(tc));
+        tc_error_clear(tc);
+    } else {
+        kernels = tc_stats_get(tc).kernel_runs - kernels;
+        timed t = measure(tc, f, in, n);
+        if (raw)
+            printf("%s %.1f %.1f\n", w->name, t.ns, t.host);
+        else
+            missed = show(w, t, copy, (int)kernels);
+    }
+    for (int i = 0; i < n; i++) tc_free(in[i]);
+    tc_fn_free(f);
+    return missed;
+}
+
+int main(int argc, char **argv) {
+    int raw = argc > 1 && !strcmp(argv[1], "--raw"), missed = 0;
+    char why[640], name[128];
+    if (!tc_cuda_available(why, sizeof why)) {
+        printf("skipped: %s\n", why);
+        return 0;
+    }
+    tc_ctx *tc = bench_open(0);
+    if (tc_cuda_open(tc, 0)) bench_check(tc);
+    tc_cuda_device_name(0, name, sizeof name);
+    if (!raw) printf("%s\n", name);
+    double copy = copy_ceiling(tc, raw);
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        int wanted = argc == 1 + raw;
+        for (int a = 1 + raw; a < argc; a++)
+            wanted |= !strncmp(works[i].name, argv[a], strlen(argv[a]));
+        if (wanted) missed += bench_one(tc, &works[i], copy, raw);
+    }
+    if (!raw && tc_cuda_memory(tc, 0, why, sizeof why)) printf("%s\n", why);
+    tc_close(tc);
+    return bench_status(missed);
+}
