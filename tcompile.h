@@ -2101,7 +2101,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe1e3e3396a4fe537u
+#define TC__BUILD_ID 0x2a6eead824b65804u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5413,11 +5413,11 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 
 // What a context has of a registered device. exec/device.c opens and closes it.
 typedef struct tc__device {
-    tc_device own; // names and identity are ours
-    int number;    // in layouts
+    tc_device own;    // names and identity are ours
+    int number;       // in layouts
     tc_status broken; // of the first work that it failed at and that nobody was told of
     char why[256];
-    void *code;       // modules and kernels of this process; of exec/remote.c
+    void *code; // modules and kernels of this process; of exec/remote.c
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {
@@ -25016,6 +25016,334 @@ static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
     g->lanes = tc__tuning_lanes(g, target, t);
     if (g->kind == TC__CONTRACTION) tc__contract_items(g);
 }
+// ---- gen/kernel/print_cuda_product.c ------------------------------------
+// How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
+//
+//   tiles  a block makes a tile of the result: operands come through shared memory, step by
+//          step along k, in a ring of stages; each thread keeps its part of the tile in
+//          registers. Halves go through tensor cores, the others one fma a step, k in order
+//   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
+//          dot      lanes along k, shuffles at the end
+//          columns  lanes along the other operand's rows or columns, slices of k in parallel
+//   loop   summed where the value is used: products with reductions behind them
+//
+// All numbers to be tuned stand in the tables and the enum below.
+
+typedef enum tc__product_form {
+    TC__PRODUCT_LOOP,
+    TC__PRODUCT_FEW,
+    TC__PRODUCT_TILES
+} tc__product_form;
+
+enum {
+    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,  // of a block
+    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16       // rows or columns
+};
+
+typedef struct tc__product_tile {
+    uint16_t rows, cols, depth; // of a block
+    uint8_t high, across;       // its warps, along rows and columns
+    uint8_t stages;
+    uint8_t resident; // blocks of a multiprocessor that registers must suffice for
+    uint8_t speed;    // on large products, relative
+} tc__product_tile;
+
+// Largest first; the second is for sizes that are known at run time only.
+static const tc__product_tile tc__product_tiles_4[] = {
+    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80},
+    {32, 32, 32, 2, 1, 2, 4, 55},
+};
+static const tc__product_tile tc__product_tiles_8[] = {
+    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70},
+};
+static const tc__product_tile tc__product_tiles_half[] = {
+    {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
+    {128, 128, 32, 2, 4, 4, 2, 90},
+    {64, 128, 32, 2, 2, 4, 2, 75},
+    {64, 64, 32, 2, 2, 4, 3, 60},
+};
+
+static const struct {
+    const tc__product_tile *tile;
+    uint8_t count;
+    uint8_t few; // most rows or columns without a tile
+} tc__product_kinds[] = {
+    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST},
+    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8},
+    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
+};
+
+// An operand on its way to where it is multiplied.
+typedef struct tc__staged {
+    tc__level level;
+    uint32_t id;    // of its value
+    tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
+    int width;      // elements read at once
+    int async;      // copied to shared memory without a register
+} tc__staged;
+
+typedef struct tc__product {
+    tc__product_form form;
+    int dtype, half; // half: on tensor cores
+    int threads;
+    tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
+    tc__staged left, right;
+    const tc__product_tile *tile;
+    // FEW
+    tc__axis wide; // of the result, along the operand that is read once: ROW or COL
+    int few;       // columns, or rows, beside it
+    int dot;       // lanes along k
+    int sharing;   // threads that share sums: along k, or slices of k
+    int each;      // DOT: elements of the wide axis for each thread
+    int cover;     // elements of the wide axis for a block
+    int parts;     // sums that are added at the end
+} tc__product;
+
+static int tc__product_bytes(const tc__product *q) {
+    return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
+}
+
+// Elements of one access of registers' type.
+static int tc__product_pack(const tc__product *q) {
+    return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
+                                        tc__class_of(q->dtype) == TC__CLASS_i64
+                                    ? 8
+                                    : 4);
+}
+
+// ---- operands ----
+
+static int tc__is_operand_load(const tc__node *n, tc__level level) {
+    return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
+}
+
+// Whether `width` elements adjacent along the axis are adjacent and aligned in memory.
+static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
+                            tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
+    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+        return 0;
+    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Elements of a 16-byte access of the operand's widest load along the axis, 1 = one by one.
+static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
+                             tc__ix extent) {
+    uint32_t most = 1;
+    int wide = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (bytes > most) most = bytes;
+    }
+    int width = most < 2 ? 8 : (int)(TC__PRODUCT_GROUP / most);
+    if (tc__ix_divisor(g->body.ix, extent) % width) return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        int still = n->n_attr == TC__LOAD_FIXED &&
+                    tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
+        if (!still && !tc__is_wide_load(g, n, width, axis)) return 1;
+        wide |= !still;
+    }
+    return wide ? width : 1;
+}
+
+static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__is_operand_load(n, level) &&
+            tc__access_along(g, n->attr[1], axis, 1) == TC__CONTIGUOUS)
+            return 1;
+    }
+    return 0;
+}
+
+// How threads read an operand: along the axis where accesses are widest.
+static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
+                                    tc__level level) {
+    tc__staged s;
+    tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
+    memset(&s, 0, sizeof s);
+    s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
+    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth);
+    if (s.width == 1) {
+        s.width = tc__operand_width(g, level, other, extent);
+        int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
+                    tc__operand_is_dense(g, level, other);
+        if (s.width > 1 || dense) s.along = other;
+    }
+    const tc__node *n = g->body.node.at[s.id];
+    s.async = q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+              g->buffer.at[n->attr[0]].dtype == q->dtype;
+    return s;
+}
+
+// ---- tiles ----
+
+// What large products take with this tile, relative: whole waves of blocks, each as long as
+// its tile is large.
+static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m,
+                             int64_t n) {
+    int64_t blocks = batch * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int64_t waves = (blocks - 1) / TC__PRODUCT_SMS + 1;
+    return waves * t->rows * t->cols * 100 / t->speed;
+}
+
+static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
+                                                       const tc__product *q) {
+    int kind = q->half ? 2 : tc__product_bytes(q) == 8;
+    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
+        return &tile[1];
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
+    for (int i = 1; i < tc__product_kinds[kind].count; i++)
+        if (tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
+            best = &tile[i];
+    return best;
+}
+
+static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->tile->rows));
+}
+
+static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->tile->cols));
+}
+
+// Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
+// run along k in lines of the other axis; those of halves are swizzled instead.
+static int tc__line_pitch(const tc__product *q, int size) {
+    return q->half ? size : size + tc__product_pack(q);
+}
+
+// Elements of one stage of an operand.
+static int tc__stage_size(const tc__product *q, tc__level level) {
+    int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+    return q->tile->depth * tc__line_pitch(q, size);
+}
+
+static int tc__product_stages(const tc__product *q) {
+    return q->left.async || q->right.async ? q->tile->stages : 2;
+}
+
+// Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
+static int tc__tiles_shared(const tc__product *q) {
+    int ring = tc__product_stages(q) * tc__product_bytes(q) *
+               (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
+    int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
+               (TC__PRODUCT_GROUP / tc__product_pack(q));
+    return ring > part ? ring : part;
+}
+
+// Accesses of a thread that bring one stage.
+static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
+    int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+    return size * q->tile->depth / s->width / q->threads;
+}
+
+// Narrower accesses where a stage has fewer of them than there are threads.
+static void tc__fit_stage(const tc__product *q, tc__staged *s) {
+    while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+}
+
+static void tc__plan_tiles(const tc__group *g, tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    q->form = TC__PRODUCT_TILES;
+    q->tile = tc__choose_product_tile(g, q);
+    q->threads = 32 * q->tile->high * q->tile->across;
+    tc__fit_stage(q, &q->left);
+    tc__fit_stage(q, &q->right);
+    q->shared = tc__ix_const(tc__tiles_shared(q));
+    q->blocks = tc__ix_mul(x, g->batch,
+                           tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+}
+
+// ---- few rows or columns ----
+
+// Which axis is wide when the other has few: 0 = neither has.
+static int tc__choose_wide(const tc__group *g, tc__product *q) {
+    int64_t most = tc__product_kinds[q->half ? 2 : tc__product_bytes(q) == 8].few;
+    int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
+            n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
+    if (m > most && n > most) return 0;
+    q->wide = m <= n ? TC__COL : TC__ROW;
+    q->few = (int)(m <= n ? m : n);
+    return 1;
+}
+
+static const tc__staged *tc__wide_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->right : &q->left;
+}
+
+static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
+    return q->wide == TC__COL ? g->cols : q->m;
+}
+
+// Threads along k of one sum: not more than have work, a block where sums are few and long.
+static void tc__share_dot(const tc__group *g, tc__product *q) {
+    int64_t accesses = tc__ix_hi(g->body.ix, g->depth) / tc__wide_operand(q)->width;
+    tc__ix all = tc__ix_mul(g->body.ix, g->batch, tc__wide_extent(g, q));
+    int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
+    q->each = sums >= 4 * busy ? 2 : 1;
+    q->sharing = 32;
+    if (accesses <= 16) q->sharing = accesses <= 8 ? 8 : 16;
+    if (sums <= busy / 2 && accesses >= TC__FEW_LONG) q->sharing = q->threads;
+    q->parts = q->sharing > 32 ? q->sharing / 32 : 1;
+    q->cover = q->threads / q->sharing * q->each;
+}
+
+static void tc__share_columns(tc__product *q) {
+    int width = tc__wide_operand(q)->width;
+    int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
+    q->cover = lanes * width;
+    q->parts = q->sharing = q->threads / lanes;
+}
+
+static void tc__plan_few(const tc__group *g, tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    q->form = TC__PRODUCT_FEW;
+    q->threads = TC__FEW_THREADS;
+    q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+    if (q->dot)
+        tc__share_dot(g, q);
+    else
+        tc__share_columns(q);
+    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
+    q->blocks = tc__ix_mul(
+        x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+}
+
+static tc__product tc__product_plan(const tc__group *g) {
+    tc__product q;
+    memset(&q, 0, sizeof q);
+    q.dtype = g->body.node.at[g->left]->dtype;
+    q.half = tc__is_half(q.dtype);
+    q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
+    q.form = TC__PRODUCT_LOOP;
+    if (tc__contract_phases(g) > 1) return q;
+    q.left = tc__stage_operand(g, &q, TC__AT_LEFT);
+    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT);
+    if (tc__choose_wide(g, &q))
+        tc__plan_few(g, &q);
+    else
+        tc__plan_tiles(g, &q);
+    return q;
+}
 // ---- gen/kernel/print_cuda_plan.c ---------------------------------------
 // How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
 // from the list alone, and the questions that the dialect asks of single loads and stores.
@@ -25026,6 +25354,7 @@ static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
 //          read once. Longer rows, and rows of unknown length, are read in every phase
 //   lanes  the vector runs along the rows: a thread for each row, columns in series
 //   tile   pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
+//   product  contractions, as print_cuda_product.c has it
 //
 // V is the number of elements in one 16-byte access of the widest dtype.
 
@@ -25033,7 +25362,8 @@ typedef enum tc__cuda_form {
     TC__CUDA_FLAT,
     TC__CUDA_ROWS,
     TC__CUDA_LANES,
-    TC__CUDA_TILE
+    TC__CUDA_TILE,
+    TC__CUDA_PRODUCT
 } tc__cuda_form;
 
 enum {
@@ -25054,6 +25384,7 @@ typedef struct tc__cuda_plan {
     int steps; // ROWS: accesses of a thread that cover its row, 0 = unknown or many
     tc__ix blocks;
     tc__ix shared; // bytes of a block
+    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -25077,9 +25408,10 @@ static int tc__cuda_is_wide_along(const tc__group *g, const tc__node *n, int wid
                                   tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (width == 1 || n->level != TC__AT_COL ||
+    if (width == 1 || n->level == TC__AT_ROW ||
         (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
         return 0;
+    if ((uint32_t)width * tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes > 16) return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
     return tc__ix_divisor(x, e) % width == 0;
@@ -25206,9 +25538,23 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     return tc__ix_const(0);
 }
 
+static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
+    tc__cuda_plan q;
+    memset(&q, 0, sizeof q);
+    q.form = TC__CUDA_PRODUCT;
+    q.threads = product->threads;
+    q.blocks = product->blocks, q.shared = product->shared;
+    if (product->tile) q.resident = product->tile->resident;
+    return q;
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     int turned = 0;
+    if (g->kind == TC__CONTRACTION) {
+        tc__product product = tc__product_plan(g);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
+    }
     for (size_t i = 0; i < g->body.node.count; i++)
         turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
     q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
@@ -25217,7 +25563,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.width = q.form == TC__CUDA_LANES  ? 1
               : q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g)
                                         : tc__cuda_width(g);
-    q.threads = q.sharing = TC__CUDA_THREADS, q.steps = 0;
+    q.threads = q.sharing = TC__CUDA_THREADS, q.steps = q.resident = 0;
     tc__ix accesses = tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q.width));
     if (q.form == TC__CUDA_ROWS && tc__ix_is_const(accesses) && tc__ix_value(accesses) > 0)
         tc__cuda_share(g, &q, tc__ix_value(accesses));
@@ -25250,6 +25596,8 @@ static int tc__cuda_sizes(const tc__group *g) {
     s.g = g, s.count = 0, s.lost = 0;
     tc__cuda_symbols_of(&s, g->rows);
     tc__cuda_symbols_of(&s, g->cols);
+    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);
+    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->batch);
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
     for (size_t id = 0; id < g->body.node.count; id++) {
@@ -25270,6 +25618,857 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     out->at[0].threads = q.threads, out->at[0].blocks = q.blocks;
     out->at[0].shared = q.shared;
     return 1;
+}
+// ---- gen/kernel/print_cuda_matmul.c -------------------------------------
+// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
+// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
+// names of the plan; operands and the epilogue are printed by the walker between.
+//
+// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
+// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
+// compile, and its loads and stores are of 16 bytes, whoever made the sums.
+//
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
+// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
+// written once. One barrier a step: what a stage held was multiplied in the step before.
+
+enum { TC__BLANKS = 40 };
+
+typedef struct tc__blank {
+    const char *name;
+    char text[64];
+} tc__blank;
+
+typedef struct tc__blanks {
+    tc__blank at[TC__BLANKS];
+    int count;
+} tc__blanks;
+
+static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
+    int i = 0;
+    while (i < b->count && strcmp(b->at[i].name, name)) i++;
+    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
+    if (i == b->count) b->count++;
+    b->at[i].name = name;
+    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
+}
+
+static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)v);
+    tc__blank_text(b, name, text);
+}
+
+static size_t tc__blank_word(const char *s) {
+    size_t n = 0;
+    while (s[n] >= 'a' && s[n] <= 'z') n++;
+    return n;
+}
+
+// Fills the blank that s begins with, gives what follows.
+static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
+    size_t n = tc__blank_word(s);
+    for (int i = 0; i < b->count; i++) {
+        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
+        tc__put(p->out, "%s", b->at[i].text);
+        return s + n;
+    }
+    p->out->failed = 1;
+    return s + n;
+}
+
+// Puts `text` with its blanks filled, where the line is.
+static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "@");
+        tc__put_raw(p->out, text, n);
+        text += n;
+        if (*text) text = tc__put_blank(p, b, text + 1);
+    }
+}
+
+// Puts `lines` with their blanks filled, each at the present indent.
+static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
+    int fresh = 1;
+    while (*lines) {
+        if (fresh && *lines != '\n') tc__line(p);
+        fresh = *lines == '\n';
+        if (*lines == '@') {
+            lines = tc__put_blank(p, b, lines + 1);
+        } else {
+            tc__put_raw(p->out, lines++, 1);
+        }
+    }
+}
+
+// ---- what all forms have ----
+
+static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
+    return p->d->reg[tc__class_of(q->dtype)];
+}
+
+// Whether an index of the nodes at `level` names the axis.
+static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    }
+    return 0;
+}
+
+static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
+    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
+}
+
+// Whether tiles of `by` leave no rest.
+static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
+    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// The nodes of an operand at the present r, c, k: `copies` of them along the axis.
+static void tc__print_level(tc__printer *p, tc__level level, tc__axis axis, int copies) {
+    p->axis = axis, p->copies = copies;
+    for (uint32_t id = 0; id < p->g->body.node.count; id++)
+        if (tc__body(p, id)->level == (uint8_t)level) tc__print_node(p, tc__body(p, id));
+    p->axis = TC__COL, p->copies = 1;
+}
+
+// `{t0_0, t0_1};` or `{tc_bits_f16(t0)};`: an operand's values as a pack.
+static void tc__put_operand(tc__printer *p, const tc__staged *s, int copies, int bits) {
+    const char *name = tc__dtypes[tc__body(p, s->id)->dtype].name;
+    p->axis = s->along, p->copies = copies;
+    tc__put(p->out, "{");
+    for (int i = 0; i < copies; i++) {
+        tc__put(p->out, "%s", i ? ", " : "");
+        if (bits) tc__put(p->out, "tc_bits_%s(", name);
+        tc__put_value(p, s->id, i);
+        if (bits) tc__put(p->out, ")");
+    }
+    tc__put(p->out, "};\n");
+    p->axis = TC__COL, p->copies = 1;
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, int copies) {
+    p->axis = TC__COL, p->copies = copies;
+    tc__print_range(p, tc__contract_rows_loop(p), (uint32_t)p->g->body.node.count);
+    p->copies = 1;
+}
+
+// ---- the value of CONTRACT ----
+
+// Elements of the result in shared memory, from tile[at] on.
+static void tc__print_tile_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    const char *type = tc__product_type(p, q);
+    int copies = tc__copies_of(p, n), pack = tc__product_pack(q);
+    if (copies < pack) pack = copies;
+    for (int i = 0; i < copies; i += pack) {
+        tc__line(p);
+        tc__put(p->out, "const tc_pack<%s, %d> v%u_%d = *(const tc_pack<%s, %d> *)&tile[at",
+                type, pack, n->id, i, type, pack);
+        if (i) tc__put(p->out, " + %d", i);
+        tc__put(p->out, "];\n");
+        for (int u = 0; u < pack; u++) {
+            tc__put_let(p, n, i + u);
+            tc__put(p->out, "v%u_%d.at[%d];\n", n->id, i, u);
+        }
+    }
+}
+
+// Added up from the parts of the threads that shared it.
+static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out,
+            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
+}
+
+// Summed here, by one thread for each copy.
+static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    int copies = tc__copies_of(p, n);
+    tc__axis axis = p->axis;
+    for (int i = 0; i < copies; i++) {
+        tc__line(p);
+        tc__put(p->out, "%s ", tc__product_type(p, q));
+        tc__put_name(p, n, i);
+        tc__put(p->out, " = 0;\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < ");
+    tc__put_ix(p, p->g->depth);
+    tc__put(p->out, "; k++)");
+    tc__block_open(p);
+    tc__print_level(p, TC__AT_LEFT, axis, copies);
+    tc__print_level(p, TC__AT_RIGHT, axis, copies);
+    p->axis = axis, p->copies = copies;
+    for (int i = 0; i < copies; i++) {
+        tc__line(p);
+        tc__put_name(p, n, i);
+        tc__put(p->out, " = tc_add_product_%s(", tc__suffix(q->dtype));
+        tc__put_value(p, p->g->left, i);
+        tc__put(p->out, ", ");
+        tc__put_value(p, p->g->right, i);
+        tc__put(p->out, ", ");
+        tc__put_name(p, n, i);
+        tc__put(p->out, ");\n");
+    }
+    tc__block_close(p);
+}
+
+static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
+    tc__product q = tc__product_plan(p->g);
+    (void)copy;
+    if (q.form == TC__PRODUCT_LOOP)
+        tc__print_loop_value(p, &q, n);
+    else if (q.form == TC__PRODUCT_FEW && q.parts > 1)
+        tc__print_parts_value(p, &q, n);
+    else
+        tc__print_tile_value(p, &q, n);
+}
+
+// ---- tiles: bringing operands ----
+
+static const char *tc__operand_name(const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? "left" : "right";
+}
+
+// Elements of a tile along rows (left) or columns (right).
+static int tc__staged_size(const tc__product *q, const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+}
+
+// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
+// `fast` and `slow` by what adjacent threads read.
+static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
+                             tc__blanks *b) {
+    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
+    int lanes = (deep ? q->tile->depth : size) / s->width;
+    char slow[40], fast[40];
+    snprintf(slow, sizeof slow, "e / %d", lanes);
+    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
+    tc__blank_text(b, "name", tc__operand_name(s));
+    tc__blank_text(b, "slow", slow);
+    tc__blank_text(b, "fast", fast);
+    tc__blank_text(b, "line", deep ? slow : fast);
+    tc__blank_text(b, "deep", deep ? fast : slow);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "width", s->width);
+    tc__blank_number(b, "count", tc__stage_accesses(q, s));
+    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
+    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
+    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
+}
+
+// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
+static void tc__stage_inside(const tc__printer *p, const tc__product *q,
+                             const tc__staged *s, char out[40]) {
+    int left = s->level == TC__AT_LEFT;
+    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    snprintf(out, 40, "%s%s%s",
+             !line  ? ""
+             : left ? "r < r1"
+                    : "c < cols",
+             line && deep ? " && " : "", deep ? "k < depth" : "");
+}
+
+// r, c and k of access e, as far as they are named.
+static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                  const char *inside) {
+    int left = s->level == TC__AT_LEFT;
+    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
+    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
+        tc__put_filled(p, b,
+                       left ? "const tc_i64 r = r0 + @line;\n" : "const tc_i64 r = r0;\n");
+    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
+        tc__put_filled(p, b, "const tc_i64 c = c0 + @line;\n");
+    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
+        tc__put_filled(p, b, "const tc_i64 k = k0 + @deep;\n");
+}
+
+static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
+                           const char *inside) {
+    const tc__node *n = tc__body(p, s->id);
+    tc__blank_text(b, "if", *inside ? "_if" : "");
+    tc__put_filled(p, b,
+                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
+                   "@fast)], &");
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+}
+
+// An access evaluated by the operand's nodes, into a register.
+static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const tc__blanks *b, const char *inside) {
+    if (*inside) {
+        tc__line(p);
+        tc__put(p->out, "if (%s)", inside);
+        tc__block_open(p);
+    }
+    tc__print_level(p, s->level, s->along, s->width);
+    tc__put_filled(p, b, "@name_next[j] = ");
+    tc__put_operand(p, s, s->width, q->half);
+    if (!*inside) return;
+    p->indent--;
+    tc__put_filled(p, b, "} else {\n    @name_next[j] = {};\n}\n");
+}
+
+// The next stage of an operand: on its way to shared memory, or to registers.
+static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
+    char inside[40];
+    tc__stage_blanks(p, q, s, b);
+    tc__stage_inside(p, q, s, inside);
+    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n");
+    p->indent++;
+    tc__print_stage_place(p, s, b, inside);
+    if (s->async)
+        tc__print_copy(p, s, b, inside);
+    else
+        tc__print_fetch(p, q, s, b, inside);
+    tc__block_close(p);
+}
+
+// From registers to shared memory: whole accesses where the tile's lines run as they do.
+static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          tc__blanks *b) {
+    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
+    if (s->async) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b,
+                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
+                   "    const int e = x + j * @threads;\n");
+    p->indent++;
+    if (q->half) {
+        tc__put_filled(p, b,
+                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
+                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
+    } else if (deep || s->width < pack) {
+        for (int u = 0; u < s->width; u++) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
+                                  "@name_next[j].at[@u];\n"
+                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
+                                  "@name_next[j].at[@u];\n");
+        }
+    } else {
+        for (int u = 0; u < s->width; u += pack) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
+                           "@pitch + @line + @u] = {");
+            for (int v = u; v < u + pack; v++)
+                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
+                        tc__operand_name(s), v);
+            tc__put(p->out, "};\n");
+        }
+    }
+    tc__block_close(p);
+}
+
+// ---- tiles: multiplying ----
+
+// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
+// each operand in one go.
+static const char tc__text_simt_sums[] =
+    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
+    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
+    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
+
+static const char tc__text_simt[] =
+    "#pragma unroll\n"
+    "for (int d = 0; d < @depth; d++) {\n"
+    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rowpacks; i++)\n"
+    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+    "row + i * @rowstep];\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
+    "col + j * @colstep];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++)\n"
+    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
+    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_simt_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
+    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
+    "}\n";
+
+// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
+// memory is read as it lies, the other turned.
+static const char tc__text_mma_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma[] =
+    "#pragma unroll\n"
+    "for (int d = 0; d < @depth; d += 16) {\n"
+    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++)\n"
+    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
+    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j += 2) {\n"
+    "        unsigned two[4];\n"
+    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
+    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
+    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
+    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
+    "    }\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_mma_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
+    "4 * 2];\n"
+    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
+    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
+    "    }\n"
+    "}\n";
+
+static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_text(b, "leftturn", left ? "" : "_trans");
+    tc__blank_text(b, "rightturn", right ? "" : "_trans");
+    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
+    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "leftplace",
+                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
+                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
+    tc__blank_text(b, "rightplace",
+                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
+                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
+}
+
+static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int pack = tc__product_pack(q);
+    tc__blank_number(b, "rows", rows / 4);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "rowpacks", rows / 4 / pack);
+    tc__blank_number(b, "colpacks", cols / 8 / pack);
+    tc__blank_number(b, "rowstep", 4 * pack);
+    tc__blank_number(b, "colstep", 8 * pack);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
+static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__product_tile *t = q->tile;
+    int rows = t->rows / t->high, cols = t->cols / t->across;
+    b->count = 0;
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "pack", tc__product_pack(q));
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "depth", t->depth);
+    tc__blank_number(b, "tilerows", t->rows);
+    tc__blank_number(b, "tilecols", t->cols);
+    tc__blank_number(b, "high", t->high);
+    tc__blank_number(b, "across", t->across);
+    tc__blank_number(b, "warprows", rows);
+    tc__blank_number(b, "warpcols", cols);
+    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
+    tc__blank_number(b, "stages", tc__product_stages(q));
+    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
+    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
+    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
+    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    if (q->half)
+        tc__mma_blanks(q, b, rows, cols);
+    else
+        tc__simt_blanks(q, b, rows, cols);
+}
+
+// ---- tiles: the kernel ----
+
+static void tc__let(tc__printer *p, const char *name, tc__ix e) {
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 %s = ", name);
+    tc__put_ix(p, e);
+    tc__put(p->out, ";\n");
+}
+
+// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
+// batch, `row` the first in it. Only what is named.
+static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
+                              const char *row, int needs_end) {
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
+        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
+        return;
+    if (batches) {
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 first = (tc_i64)blockIdx.x / ");
+        tc__put_atom(p, blocks, 0);
+        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
+        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
+        tc__put(p->out, ";\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r0 = %s", batches ? "first" : "");
+    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
+    tc__put(p->out, ";\n");
+    if (!needs_end) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r1 = %s", batches ? "first + " : "");
+    tc__put_atom(p, q->m, 0);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_tile_place(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
+           all = tc__ix_mul(x, high, across);
+    tc__put_filled(p, b,
+                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
+                   "tc_i64 m, n;\n");
+    tc__line(p);
+    tc__put(p->out, "tc_place_tile(blockIdx.x");
+    if (!tc__ix_equals(p->g->batch, 1)) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, all, 0);
+    }
+    tc__put(p->out, ", ");
+    tc__put_ix(p, high);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, across);
+    tc__put(p->out, ", m, n);\n");
+    char row[40];
+    snprintf(row, sizeof row, "m * %d", q->tile->rows);
+    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
+    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
+        tc__epilogue_uses(p->g, TC__COL))
+        tc__put_filled(p, b, "const tc_i64 c0 = n * @tilecols;\n");
+    if (rest) tc__let(p, "cols", p->g->cols);
+    tc__let(p, "depth", p->g->depth);
+}
+
+static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b) {
+    if (s->async) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
+}
+
+// The loop over k.
+static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int async = q->left.async || q->right.async, kept = !q->left.async || !q->right.async;
+    tc__put_filled(p, b,
+                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = -@ahead; step < steps; step++) {\n"
+                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
+                   "    const tc_i64 k0 = (tc_i64)(step + @ahead) * @depth;\n");
+    p->indent++;
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
+    p->indent++;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
+    tc__put_filled(p, b, "if (step >= 0) {\n");
+    p->indent++;
+    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
+    tc__block_close(p);
+    if (kept) {
+        tc__put_filled(p, b, "if (k0 < depth) {\n");
+        p->indent++;
+        tc__print_put(p, q, &q->left, b);
+        tc__print_put(p, q, &q->right, b);
+        tc__block_close(p);
+    }
+    tc__block_close(p);
+}
+
+// r and c of element e, inside the result: opens a block.
+static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
+                                   const char *column, const char *inside) {
+    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
+    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
+        tc__put_filled(p, b, column);
+    tc__line(p);
+    if (*inside) tc__put(p->out, "if (%s) ", inside);
+    tc__put(p->out, "{\n");
+    p->indent++;
+}
+
+// The result by rows of warps: their sums to shared memory, from there to the epilogue.
+static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__cuda_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
+        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    char inside[40];
+    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
+             line && cols ? " && " : "", cols ? "c < cols" : "");
+    tc__blank_number(b, "packs", q->tile->cols / width);
+    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
+    tc__blank_number(b, "width", width);
+    tc__put_filled(p, b,
+                   "#pragma unroll 1\n"
+                   "for (int part = 0; part < @high; part++) {\n"
+                   "    __syncthreads();\n"
+                   "    if (warp / @across == part) {\n");
+    p->indent += 2;
+    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int e = x; e < @many; e += @threads) {\n"
+        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+    p->indent += 2;
+    tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
+                           "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
+    tc__print_epilogue(p, width);
+    for (int i = 0; i < 3; i++) tc__block_close(p);
+}
+
+static void tc__print_tiles(tc__printer *p, const tc__product *q) {
+    tc__blanks b;
+    tc__tile_blanks(p, q, &b);
+    tc__print_tile_place(p, q, &b);
+    tc__put_filled(p, &b,
+                   "@element *const left = (@element *)shared;\n"
+                   "@element *const right = left + @stages * @leftstage;\n"
+                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
+    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
+    tc__print_steps(p, q, &b);
+    tc__print_tile_result(p, q, &b);
+}
+
+// ---- few rows or columns ----
+
+static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
+    b->count = 0;
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "axis", row ? "r" : "c");
+    tc__blank_text(b, "end", row ? "r1" : "cols");
+    tc__blank_number(b, "width", width);
+    tc__blank_number(b, "few", q->few);
+    tc__blank_number(b, "each", q->each);
+    tc__blank_number(b, "cover", q->cover);
+    tc__blank_number(b, "sharing", q->sharing);
+    tc__blank_number(b, "lanes", q->threads / q->sharing);
+    tc__blank_number(b, "stride", q->sharing * width);
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "many", q->few * q->cover);
+    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
+}
+
+// Where the block stands: r0 and c0, and the end of the wide axis.
+static void tc__print_few_place(tc__printer *p, const tc__product *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
+    char at[120];
+    tc__text text;
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    tc__text_init(&text, p->out->ctx);
+    tc__text *out = p->out;
+    p->out = &text;
+    tc__put(p->out, "(tc_i64)blockIdx.x");
+    if (batches) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, blocks, 0);
+    }
+    tc__put(p->out, " * %d", q->cover);
+    p->out = out;
+    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
+    out->failed |= text.failed || text.size >= sizeof at;
+    tc__text_free(&text);
+    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
+    if (wide) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c0 = %s;\n", at);
+    tc__let(p, "cols", p->g->cols);
+}
+
+// The operand that is beside the wide one.
+static const tc__staged *tc__few_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->left : &q->right;
+}
+
+// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
+static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                const char *place) {
+    int left = s->level == TC__AT_LEFT;
+    if (tc__level_uses(p->g, s->level, TC__ROW)) {
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 r = ");
+        tc__put_filled_here(p, b, left ? place : "r0");
+        tc__put(p->out, ";\n");
+    }
+    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = ");
+    tc__put_filled_here(p, b, place);
+    tc__put(p->out, ";\n");
+}
+
+// The nodes of the operand, `width` along the axis, as pack `name`.
+static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                               int width, const char *name) {
+    tc__staged along = *s;
+    along.along = axis;
+    tc__print_level(p, s->level, axis, width);
+    tc__line(p);
+    tc__put(p->out, "%s = ", name);
+    tc__put_operand(p, &along, width, 0);
+}
+
+static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(p, b,
+                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
+                   "@sharing * @each;\n"
+                   "@type sum[@few][@each] = {};\n"
+                   "#pragma unroll @unroll\n"
+                   "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
+                   "    tc_pack<@type, @width> few, wide[@each];\n"
+                   "    #pragma unroll\n"
+                   "    for (int j = 0; j < @each; j++) {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_few_pack(p, few, TC__DEPTH, wide->width, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @each * @width; j++)\n"
+        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
+        "@width].at[j % @width], sum[i][j / @width]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
+static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(
+        p, b,
+        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+        "tc_pack<@type, @width> sum[@few] = {};\n"
+        "#pragma unroll @unroll\n"
+        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
+        "    tc_pack<@type, @width> wide;\n"
+        "    tc_pack<@type, 1> few;\n"
+        "    {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+    tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @width; j++)\n"
+        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+        "sum[i].at[j]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @width; i++)\n"
+        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+        "@width].at[i % @width];\n");
+}
+
+static void tc__print_few(tc__printer *p, const tc__product *q) {
+    int wide = q->wide == TC__ROW;
+    tc__blanks b;
+    tc__few_blanks(p, q, &b);
+    tc__print_few_place(p, q);
+    tc__let(p, "depth", p->g->depth);
+    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
+    if (q->dot)
+        tc__print_dot(p, q, &b);
+    else
+        tc__print_columns(p, q, &b);
+    tc__put_filled(p, &b,
+                   "__syncthreads();\n"
+                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+    p->indent++;
+    tc__print_result_place(p, &b,
+                           wide ? "const tc_i64 r = r0 + at % @cover;\n"
+                                : "const tc_i64 r = r0 + at / @cover;\n",
+                           wide ? "const tc_i64 c = at / @cover;\n"
+                                : "const tc_i64 c = c0 + at % @cover;\n",
+                           wide ? "r < r1" : "c < cols");
+    tc__print_epilogue(p, 1);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// The kernel's body; products that are summed in place have the other forms' loops.
+static void tc__print_product(tc__printer *p) {
+    tc__product q = tc__product_plan(p->g);
+    if (q.form == TC__PRODUCT_FEW)
+        tc__print_few(p, &q);
+    else
+        tc__print_tiles(p, &q);
 }
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one
@@ -25417,7 +26616,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_load_held(p, n);
         return;
     }
-    if (copies > 1 && tc__cuda_is_wide(p->g, n, copies)) {
+    if (copies > 1 && tc__cuda_is_wide_along(p->g, n, copies, p->axis)) {
         tc__line(p);
         tc__put(p->out, "const ");
         tc__cuda_pack(p, n);
@@ -25716,8 +26915,10 @@ static void tc__cuda_let(tc__printer *p, const char *name, const char *lead, tc_
     tc__put(p->out, "%s;\n", tail);
 }
 
+// All but the operands of a product, which stand before the loops.
 static void tc__cuda_all(tc__printer *p) {
-    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
 }
 
 static int tc__cuda_names_rows(const tc__group *g) {
@@ -25915,6 +27116,11 @@ static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
     tc__block_close(p);
 }
 
+static void tc__cuda_product(tc__printer *p, const tc__cuda_plan *q) {
+    (void)q;
+    tc__print_product(p);
+}
+
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
@@ -25980,7 +27186,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
 
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     static void (*const forms[])(tc__printer *, const tc__cuda_plan *) = {
-        tc__cuda_flat, tc__cuda_rows, tc__cuda_lanes, tc__cuda_tile};
+        tc__cuda_flat, tc__cuda_rows, tc__cuda_lanes, tc__cuda_tile, tc__cuda_product};
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
@@ -25996,9 +27202,10 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     p->out = out, p->indent = 0;
     tc__put(out, "// %d threads in a block, ", q.threads);
     tc__put_ix(p, q.blocks);
-    tc__put(out,
-            " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s(",
-            q.threads, symbol);
+    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
+            q.threads);
+    if (q.resident) tc__put(out, ", %d", q.resident);
+    tc__put(out, ")\n%s(", symbol);
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
@@ -26019,6 +27226,7 @@ static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
@@ -26128,6 +27336,88 @@ static const char *const tc__text_cuda[] = {
     "",
     "// fn: min",
     "TC_FN tc_i64 TC_N(min)(tc_i64 a, tc_i64 b) { return a < b ? a : b; }",
+    "",
+    "// fn: add_product_f32",
+    "TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }",
+    "",
+    "// fn: add_product_f64",
+    "TC_FN double TC_N(add_product_f64)(double a, double b, double c) { return fma(a, b, c); }",
+    "",
+    "// fn: add_product_i32",
+    "TC_FN int TC_N(add_product_i32)(int a, int b, int c) { return (int)((unsigned)a * (unsigned)b + (unsigned)c); }",
+    "",
+    "// fn: add_product_i64",
+    "TC_FN tc_i64 TC_N(add_product_i64)(tc_i64 a, tc_i64 b, tc_i64 c) { return (tc_i64)((tc_u64)a * (tc_u64)b + (tc_u64)c); }",
+    "",
+    "// fn: place_tile",
+    "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
+    "TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {",
+    "    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
+    "    m = strip + t % (8 * across) % tall;",
+    "    n = t % (8 * across) / tall;",
+    "}",
+    "",
+    "// fn: swizzle",
+    "// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places",
+    "// so that 8 rows below each other lie in different banks.",
+    "template <int L> TC_FN int TC_N(swizzle)(int row, int column) {",
+    "    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;",
+    "    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);",
+    "}",
+    "",
+    "// fn: ldmatrix4",
+    "// Four 8 x 8 matrices of 2-byte elements; lane i gives the address of row i % 8 of matrix i / 8.",
+    "TC_FN void TC_N(ldmatrix4)(unsigned (&r)[4], const void *row) {",
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"",
+    "                 : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3])",
+    "                 : \"r\"((unsigned)__cvta_generic_to_shared(row)) : \"memory\");",
+    "}",
+    "",
+    "// fn: ldmatrix4_trans",
+    "// The same, each matrix transposed.",
+    "TC_FN void TC_N(ldmatrix4_trans)(unsigned (&r)[4], const void *row) {",
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\"",
+    "                 : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3])",
+    "                 : \"r\"((unsigned)__cvta_generic_to_shared(row)) : \"memory\");",
+    "}",
+    "",
+    "// fn: mma_f16",
+    "// d += a * b, 16 x 8 x 16, of a warp.",
+    "TC_FN void TC_N(mma_f16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {",
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
+    "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: mma_bf16",
+    "// d += a * b, 16 x 8 x 16, of a warp.",
+    "TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {",
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
+    "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: copy_async16",
+    "TC_FN void TC_N(copy_async16)(void *shared, const void *global) {",
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"",
+    "                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async16_if",
+    "// Zeros where it is not ok; `global` is not read then.",
+    "TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {",
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\"",
+    "                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global), \"r\"(ok ? 16 : 0) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_commit",
+    "TC_FN void TC_N(copy_commit)() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }",
+    "",
+    "// fn: copy_wait",
+    "// Until at most N of the thread's groups of copies are on their way.",
+    "template <int N> TC_FN void TC_N(copy_wait)() {",
+    "    asm volatile(\"cp.async.wait_group %0;\" :: \"n\"(N) : \"memory\");",
+    "}",
     "",
     "// fn: check",
     "// Index v made safe: negative ones count from the end, others are clamped and "
@@ -43347,9 +44637,10 @@ struct tc_ctx {
     tc__text report;        // of tc_explain
     tc__profile *profile;   // the last one, owned; NULL = there was none
     tc__profile *profiling; //   and if it goes on, else NULL
-    tc__storage *seen; // what was last read of a device; owned, NULL = nothing
-    TC__VEC(struct tc__program *) unchecked; // ran on a device; nobody looked at their flags
-    uint64_t begun, busy;   // at the begin of the open region: the clock, tc__busy_ns
+    tc__storage *seen;      // what was last read of a device; owned, NULL = nothing
+    TC__VEC(struct tc__program *)
+    unchecked;            // ran on a device; nobody looked at their flags
+    uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
 };
 
 // Inside a region, or a body.
@@ -44293,8 +45584,8 @@ static int tc__remote_meet(const tc__remote_launch *a, const tc__remote_launch *
 }
 
 // What launch i comes after, of those from `begin` on whose first kernel is at `base` of the list.
-static int tc__remote_after(tc__remote *r, const tc__plan *plan, uint32_t begin,
-                                uint32_t i, int in_order) {
+static int tc__remote_after(tc__remote *r, const tc__plan *plan, uint32_t begin, uint32_t i,
+                            int in_order) {
     const tc__remote_launch *l = &r->launch[i];
     uint32_t base = r->launch[begin].first;
     int n = 0;
@@ -44333,7 +45624,8 @@ static int tc__remote_sequence(tc__remote *r, const tc__plan *plan, int in_order
 // The arena has at least so many bytes.
 static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
     void *address = NULL;
-    tc_status s = bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
+    tc_status s =
+        bytes ? r->device->own.arena(r->device->own.user, bytes, &address) : TC_OK;
     *memory = (uint8_t *)address;
     return !s || tc__remote_failed(r->ctx, r->device, "memory of intermediate results", s);
 }
@@ -44389,8 +45681,8 @@ static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
 static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     const tc_device *d = &r->device->own;
     if (p->begin == p->end) return 1;
-    tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),
-                         r->mode);
+    tc_status s =
+        d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin), r->mode);
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 // ---- gen/exec/program.c -------------------------------------------------
@@ -44693,7 +45985,8 @@ static void tc__program_count(tc__program *p, int sign) {
 static void tc__program_unwatch(tc__program *p) {
     tc_ctx *c = p->ctx;
     for (size_t i = 0; i < c->unchecked.count; i++)
-        if (c->unchecked.at[i] == p) c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
+        if (c->unchecked.at[i] == p)
+            c->unchecked.at[i--] = c->unchecked.at[--c->unchecked.count];
     p->remote->waiting = 0;
 }
 
@@ -45850,8 +47143,8 @@ static int tc__remote_from_disk(tc__remote_job *j, const tc__remote_order *o) {
     void *module = NULL;
     if (!j->cache) return 0;
     memset(&blob, 0, sizeof blob);
-    int hit = tc__remote_key(j, o, &text, &key) &&
-              tc__cache_find(j->cache, &key, digest, &blob);
+    int hit =
+        tc__remote_key(j, o, &text, &key) && tc__cache_find(j->cache, &key, digest, &blob);
     if (hit) module = tc__remote_load(j, digest, o->text.symbol, NULL, 0);
     if (hit && !module && !blob.at) hit = tc__cache_object(j->cache, digest, &blob);
     if (hit && !module)
@@ -47873,7 +49166,8 @@ typedef struct tc__visitor {
     void **address; // of the device, by buffer
 } tc__visitor;
 
-static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i, const tc__ixenv *env) {
+static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
+                             const tc__ixenv *env) {
     const tc__kbuf *b = &q->launch->group->buffer.at[i];
     const tc__device *d = p->remote->device;
     size_t bytes = (size_t)tc__ix_eval(&p->ix, b->numel, env) * tc__dtype(b->dtype)->bytes;
@@ -47921,12 +49215,14 @@ static int tc__launch_visit(tc__program *p, const tc__region *r, uint32_t i) {
 // All kernels of a program on a device. They need not be done when it returns.
 static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
-    if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at)) return 0;
+    if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
+        return 0;
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
     for (uint32_t i = 0; i < r->parts; i++) {
         if (!tc__remote_run_part(r, &r->part[i])) return 0;
-        if (r->part[i].host != UINT32_MAX && !tc__launch_visit(p, v->region, r->part[i].host))
+        if (r->part[i].host != UINT32_MAX &&
+            !tc__launch_visit(p, v->region, r->part[i].host))
             return 0;
     }
     if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
@@ -47975,9 +49271,10 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
                             "a write in place to a strided view on %s; write to a dense "
                             "tensor, or to the whole of it",
                             d->name);
-        s = back ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
-                 : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
-                              bytes);
+        s = back
+                ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
+                : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
+                             bytes);
     }
     return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
 }
@@ -47986,7 +49283,8 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
 // somebody waits for the device.
 static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
     if (!tc__program_go_remote(p, v)) return 0;
-    if (p->remote->waiting && tc__program_writes(p) && !tc__program_check_remote(p)) return 0;
+    if (p->remote->waiting && tc__program_writes(p) && !tc__program_check_remote(p))
+        return 0;
     return tc__program_finish_remote(p, v);
 }
 
@@ -50173,7 +51471,8 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
     if (tc__values_of(c)->parent)
         return tc__fail(c, TC_E_STATE, "%s: a shared context has no devices", who);
     if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
-        return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who, d->name);
+        return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
+                        d->name);
     if (!tc__remote_language_of(d->language))
         return tc__fail(c, TC_E_ARG, "%s: there are no texts in language \"%.40s\"", who,
                         d->language);
@@ -50278,7 +51577,8 @@ static tc_tensor tc__to_device(const tc__api *f, const tc__tensor *m, int number
         if (dense) tc__copy_from_strided(&l, m->storage->data, m->offset, dense);
         from = dense, ok = dense != NULL;
     }
-    tc_status status = ok && bytes ? d->own.copy_in(d->own.user, s->data, from, bytes) : TC_OK;
+    tc_status status =
+        ok && bytes ? d->own.copy_in(d->own.user, s->data, from, bytes) : TC_OK;
     if (status) ok = tc__remote_failed(c, d, f->who, status);
     if (ok && m->storage->constant) ok = tc__to_device_constant(c, s, from);
     if (dense) tc__free_aligned(c, dense, bytes);
@@ -50312,9 +51612,8 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
     int number = tc__device_need(f.c, f.who, device);
     if (number < 0) return tc__null();
     tc_status outer = tc__unit_begin(f.c);
-    const tc__tensor *m = tc__region_value(f.c, f.who, &t, site)
-                              ? tc__tensor_need(f.c, f.who, t)
-                              : NULL;
+    const tc__tensor *m =
+        tc__region_value(f.c, f.who, &t, site) ? tc__tensor_need(f.c, f.who, t) : NULL;
     int here = m ? tc__layout_at(f.c, m->layout)->device : 0;
     // Copies are made outside the region that is open.
     tc__visit *open = f.c->recorder.visit;
@@ -51343,7 +52642,8 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
     tc_ctx *c = tc__enter(t, file, line);
     if (!c || tc__host_view(c, "data", t, &data, &l, &offset)) return NULL;
     if (c->seen && data == c->seen->data) {
-        tc__fail(c, TC_E_DEVICE, "data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
+        tc__fail(c, TC_E_DEVICE,
+                 "data: the tensor is on %s; tc_to(t, \"cpu\") first, or tc_read it",
                  tc_device_of(t));
         return NULL;
     }

@@ -2674,9 +2674,9 @@ typedef struct tcu__found {
 } tcu__found;
 
 typedef struct tcu__seam {
-    tcu__runtime runtime; // must stay where it is
-    tcu__arch arch;       // once NVRTC was opened
-    tcu__loaded *loaded;  // owned
+    tcu__runtime runtime;       // must stay where it is
+    tcu__arch arch;             // once NVRTC was opened
+    tcu__loaded *loaded;        // owned
     uint64_t launches, replays; // kernels launched by themselves; graphs
     char name[24], identity[96];
     char why[TCU__TEXT];
@@ -2777,7 +2777,8 @@ TCU__FN void tcu__seam_give_host(void *user, void *address, size_t bytes) {
 }
 
 TCU__FN tc_status tcu__seam_copy_in(void *user, void *to, const void *from, size_t bytes) {
-    TCU__SEAM(user, tcu__copy_in(&r->staging, tcu__address_of(to), from, bytes, d->compute));
+    TCU__SEAM(user,
+              tcu__copy_in(&r->staging, tcu__address_of(to), from, bytes, d->compute));
 }
 
 TCU__FN tc_status tcu__seam_copy_out(void *user, void *to, const void *from, size_t bytes) {
@@ -2837,11 +2838,11 @@ TCU__FN int tcu__seam_compile(tcu__seam *s, tc_device_text *text, int n) {
         job[i].name = text[i].name, job[i].source = text[i].text;
         job[i].options = tcu__seam_options, job[i].n_options = tcu__seam_options_used();
     }
-    int ok = tcu__nvrtc_open(&r->nvrtc, &d->trouble) &&
-             tcu__arch_choose(&r->nvrtc, d->facts.major, d->facts.minor, &s->arch,
-                              &d->trouble) &&
-             tcu__compile(&r->nvrtc, &d->host, &s->arch, job, n, tcu__processors(),
-                          &d->trouble);
+    int ok =
+        tcu__nvrtc_open(&r->nvrtc, &d->trouble) &&
+        tcu__arch_choose(&r->nvrtc, d->facts.major, d->facts.minor, &s->arch,
+                         &d->trouble) &&
+        tcu__compile(&r->nvrtc, &d->host, &s->arch, job, n, tcu__processors(), &d->trouble);
     if (ok) tcu__seam_results(&d->host, &s->arch, job, text, n);
     for (int i = 0; i < n; i++) tcu__job_free(&d->host, &job[i]);
     TCU__FREE(&d->host, job, n);
@@ -3028,8 +3029,8 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
     return tcu__nodes_run(d, p->node, n, d->compute);
 }
 
-TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list, int n,
-                                tc_device_mode mode) {
+TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list,
+                                int n, tc_device_mode mode) {
     TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
 }
 

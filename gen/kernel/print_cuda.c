@@ -143,7 +143,7 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         tc__cuda_load_held(p, n);
         return;
     }
-    if (copies > 1 && tc__cuda_is_wide(p->g, n, copies)) {
+    if (copies > 1 && tc__cuda_is_wide_along(p->g, n, copies, p->axis)) {
         tc__line(p);
         tc__put(p->out, "const ");
         tc__cuda_pack(p, n);
@@ -442,8 +442,10 @@ static void tc__cuda_let(tc__printer *p, const char *name, const char *lead, tc_
     tc__put(p->out, "%s;\n", tail);
 }
 
+// All but the operands of a product, which stand before the loops.
 static void tc__cuda_all(tc__printer *p) {
-    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
 }
 
 static int tc__cuda_names_rows(const tc__group *g) {
@@ -641,6 +643,11 @@ static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
     tc__block_close(p);
 }
 
+static void tc__cuda_product(tc__printer *p, const tc__cuda_plan *q) {
+    (void)q;
+    tc__print_product(p);
+}
+
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
@@ -706,7 +713,7 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
 
 static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     static void (*const forms[])(tc__printer *, const tc__cuda_plan *) = {
-        tc__cuda_flat, tc__cuda_rows, tc__cuda_lanes, tc__cuda_tile};
+        tc__cuda_flat, tc__cuda_rows, tc__cuda_lanes, tc__cuda_tile, tc__cuda_product};
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
@@ -722,9 +729,10 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     p->out = out, p->indent = 0;
     tc__put(out, "// %d threads in a block, ", q.threads);
     tc__put_ix(p, q.blocks);
-    tc__put(out,
-            " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s(",
-            q.threads, symbol);
+    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
+            q.threads);
+    if (q.resident) tc__put(out, ", %d", q.resident);
+    tc__put(out, ")\n%s(", symbol);
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
@@ -745,6 +753,7 @@ static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 

@@ -7,6 +7,7 @@
 //          read once. Longer rows, and rows of unknown length, are read in every phase
 //   lanes  the vector runs along the rows: a thread for each row, columns in series
 //   tile   pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
+//   product  contractions, as print_cuda_product.c has it
 //
 // V is the number of elements in one 16-byte access of the widest dtype.
 
@@ -14,7 +15,8 @@ typedef enum tc__cuda_form {
     TC__CUDA_FLAT,
     TC__CUDA_ROWS,
     TC__CUDA_LANES,
-    TC__CUDA_TILE
+    TC__CUDA_TILE,
+    TC__CUDA_PRODUCT
 } tc__cuda_form;
 
 enum {
@@ -35,6 +37,7 @@ typedef struct tc__cuda_plan {
     int steps; // ROWS: accesses of a thread that cover its row, 0 = unknown or many
     tc__ix blocks;
     tc__ix shared; // bytes of a block
+    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -58,9 +61,10 @@ static int tc__cuda_is_wide_along(const tc__group *g, const tc__node *n, int wid
                                   tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (width == 1 || n->level != TC__AT_COL ||
+    if (width == 1 || n->level == TC__AT_ROW ||
         (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
         return 0;
+    if ((uint32_t)width * tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes > 16) return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
     return tc__ix_divisor(x, e) % width == 0;
@@ -187,9 +191,23 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     return tc__ix_const(0);
 }
 
+static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
+    tc__cuda_plan q;
+    memset(&q, 0, sizeof q);
+    q.form = TC__CUDA_PRODUCT;
+    q.threads = product->threads;
+    q.blocks = product->blocks, q.shared = product->shared;
+    if (product->tile) q.resident = product->tile->resident;
+    return q;
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     int turned = 0;
+    if (g->kind == TC__CONTRACTION) {
+        tc__product product = tc__product_plan(g);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
+    }
     for (size_t i = 0; i < g->body.node.count; i++)
         turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
     q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
@@ -198,7 +216,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.width = q.form == TC__CUDA_LANES  ? 1
               : q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g)
                                         : tc__cuda_width(g);
-    q.threads = q.sharing = TC__CUDA_THREADS, q.steps = 0;
+    q.threads = q.sharing = TC__CUDA_THREADS, q.steps = q.resident = 0;
     tc__ix accesses = tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q.width));
     if (q.form == TC__CUDA_ROWS && tc__ix_is_const(accesses) && tc__ix_value(accesses) > 0)
         tc__cuda_share(g, &q, tc__ix_value(accesses));
@@ -231,6 +249,8 @@ static int tc__cuda_sizes(const tc__group *g) {
     s.g = g, s.count = 0, s.lost = 0;
     tc__cuda_symbols_of(&s, g->rows);
     tc__cuda_symbols_of(&s, g->cols);
+    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);
+    if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->batch);
     for (size_t i = 0; i < g->buffer.count; i++)
         tc__cuda_symbols_of(&s, g->buffer.at[i].numel);
     for (size_t id = 0; id < g->body.node.count; id++) {

@@ -1,0 +1,850 @@
+// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
+// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
+// names of the plan; operands and the epilogue are printed by the walker between.
+//
+// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
+// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
+// compile, and its loads and stores are of 16 bytes, whoever made the sums.
+//
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
+// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
+// written once. One barrier a step: what a stage held was multiplied in the step before.
+
+enum { TC__BLANKS = 40 };
+
+typedef struct tc__blank {
+    const char *name;
+    char text[64];
+} tc__blank;
+
+typedef struct tc__blanks {
+    tc__blank at[TC__BLANKS];
+    int count;
+} tc__blanks;
+
+static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
+    int i = 0;
+    while (i < b->count && strcmp(b->at[i].name, name)) i++;
+    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
+    if (i == b->count) b->count++;
+    b->at[i].name = name;
+    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
+}
+
+static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)v);
+    tc__blank_text(b, name, text);
+}
+
+static size_t tc__blank_word(const char *s) {
+    size_t n = 0;
+    while (s[n] >= 'a' && s[n] <= 'z') n++;
+    return n;
+}
+
+// Fills the blank that s begins with, gives what follows.
+static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
+    size_t n = tc__blank_word(s);
+    for (int i = 0; i < b->count; i++) {
+        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
+        tc__put(p->out, "%s", b->at[i].text);
+        return s + n;
+    }
+    p->out->failed = 1;
+    return s + n;
+}
+
+// Puts `text` with its blanks filled, where the line is.
+static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "@");
+        tc__put_raw(p->out, text, n);
+        text += n;
+        if (*text) text = tc__put_blank(p, b, text + 1);
+    }
+}
+
+// Puts `lines` with their blanks filled, each at the present indent.
+static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
+    int fresh = 1;
+    while (*lines) {
+        if (fresh && *lines != '\n') tc__line(p);
+        fresh = *lines == '\n';
+        if (*lines == '@') {
+            lines = tc__put_blank(p, b, lines + 1);
+        } else {
+            tc__put_raw(p->out, lines++, 1);
+        }
+    }
+}
+
+// ---- what all forms have ----
+
+static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
+    return p->d->reg[tc__class_of(q->dtype)];
+}
+
+// Whether an index of the nodes at `level` names the axis.
+static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    }
+    return 0;
+}
+
+static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
+    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
+}
+
+// Whether tiles of `by` leave no rest.
+static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
+    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// The nodes of an operand at the present r, c, k: `copies` of them along the axis.
+static void tc__print_level(tc__printer *p, tc__level level, tc__axis axis, int copies) {
+    p->axis = axis, p->copies = copies;
+    for (uint32_t id = 0; id < p->g->body.node.count; id++)
+        if (tc__body(p, id)->level == (uint8_t)level) tc__print_node(p, tc__body(p, id));
+    p->axis = TC__COL, p->copies = 1;
+}
+
+// `{t0_0, t0_1};` or `{tc_bits_f16(t0)};`: an operand's values as a pack.
+static void tc__put_operand(tc__printer *p, const tc__staged *s, int copies, int bits) {
+    const char *name = tc__dtypes[tc__body(p, s->id)->dtype].name;
+    p->axis = s->along, p->copies = copies;
+    tc__put(p->out, "{");
+    for (int i = 0; i < copies; i++) {
+        tc__put(p->out, "%s", i ? ", " : "");
+        if (bits) tc__put(p->out, "tc_bits_%s(", name);
+        tc__put_value(p, s->id, i);
+        if (bits) tc__put(p->out, ")");
+    }
+    tc__put(p->out, "};\n");
+    p->axis = TC__COL, p->copies = 1;
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, int copies) {
+    p->axis = TC__COL, p->copies = copies;
+    tc__print_range(p, tc__contract_rows_loop(p), (uint32_t)p->g->body.node.count);
+    p->copies = 1;
+}
+
+// ---- the value of CONTRACT ----
+
+// Elements of the result in shared memory, from tile[at] on.
+static void tc__print_tile_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    const char *type = tc__product_type(p, q);
+    int copies = tc__copies_of(p, n), pack = tc__product_pack(q);
+    if (copies < pack) pack = copies;
+    for (int i = 0; i < copies; i += pack) {
+        tc__line(p);
+        tc__put(p->out, "const tc_pack<%s, %d> v%u_%d = *(const tc_pack<%s, %d> *)&tile[at",
+                type, pack, n->id, i, type, pack);
+        if (i) tc__put(p->out, " + %d", i);
+        tc__put(p->out, "];\n");
+        for (int u = 0; u < pack; u++) {
+            tc__put_let(p, n, i + u);
+            tc__put(p->out, "v%u_%d.at[%d];\n", n->id, i, u);
+        }
+    }
+}
+
+// Added up from the parts of the threads that shared it.
+static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out,
+            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
+}
+
+// Summed here, by one thread for each copy.
+static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    int copies = tc__copies_of(p, n);
+    tc__axis axis = p->axis;
+    for (int i = 0; i < copies; i++) {
+        tc__line(p);
+        tc__put(p->out, "%s ", tc__product_type(p, q));
+        tc__put_name(p, n, i);
+        tc__put(p->out, " = 0;\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < ");
+    tc__put_ix(p, p->g->depth);
+    tc__put(p->out, "; k++)");
+    tc__block_open(p);
+    tc__print_level(p, TC__AT_LEFT, axis, copies);
+    tc__print_level(p, TC__AT_RIGHT, axis, copies);
+    p->axis = axis, p->copies = copies;
+    for (int i = 0; i < copies; i++) {
+        tc__line(p);
+        tc__put_name(p, n, i);
+        tc__put(p->out, " = tc_add_product_%s(", tc__suffix(q->dtype));
+        tc__put_value(p, p->g->left, i);
+        tc__put(p->out, ", ");
+        tc__put_value(p, p->g->right, i);
+        tc__put(p->out, ", ");
+        tc__put_name(p, n, i);
+        tc__put(p->out, ");\n");
+    }
+    tc__block_close(p);
+}
+
+static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
+    tc__product q = tc__product_plan(p->g);
+    (void)copy;
+    if (q.form == TC__PRODUCT_LOOP)
+        tc__print_loop_value(p, &q, n);
+    else if (q.form == TC__PRODUCT_FEW && q.parts > 1)
+        tc__print_parts_value(p, &q, n);
+    else
+        tc__print_tile_value(p, &q, n);
+}
+
+// ---- tiles: bringing operands ----
+
+static const char *tc__operand_name(const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? "left" : "right";
+}
+
+// Elements of a tile along rows (left) or columns (right).
+static int tc__staged_size(const tc__product *q, const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+}
+
+// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
+// `fast` and `slow` by what adjacent threads read.
+static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
+                             tc__blanks *b) {
+    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
+    int lanes = (deep ? q->tile->depth : size) / s->width;
+    char slow[40], fast[40];
+    snprintf(slow, sizeof slow, "e / %d", lanes);
+    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
+    tc__blank_text(b, "name", tc__operand_name(s));
+    tc__blank_text(b, "slow", slow);
+    tc__blank_text(b, "fast", fast);
+    tc__blank_text(b, "line", deep ? slow : fast);
+    tc__blank_text(b, "deep", deep ? fast : slow);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "width", s->width);
+    tc__blank_number(b, "count", tc__stage_accesses(q, s));
+    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
+    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
+    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
+}
+
+// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
+static void tc__stage_inside(const tc__printer *p, const tc__product *q,
+                             const tc__staged *s, char out[40]) {
+    int left = s->level == TC__AT_LEFT;
+    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    snprintf(out, 40, "%s%s%s",
+             !line  ? ""
+             : left ? "r < r1"
+                    : "c < cols",
+             line && deep ? " && " : "", deep ? "k < depth" : "");
+}
+
+// r, c and k of access e, as far as they are named.
+static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                  const char *inside) {
+    int left = s->level == TC__AT_LEFT;
+    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
+    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
+        tc__put_filled(p, b,
+                       left ? "const tc_i64 r = r0 + @line;\n" : "const tc_i64 r = r0;\n");
+    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
+        tc__put_filled(p, b, "const tc_i64 c = c0 + @line;\n");
+    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
+        tc__put_filled(p, b, "const tc_i64 k = k0 + @deep;\n");
+}
+
+static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
+                           const char *inside) {
+    const tc__node *n = tc__body(p, s->id);
+    tc__blank_text(b, "if", *inside ? "_if" : "");
+    tc__put_filled(p, b,
+                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
+                   "@fast)], &");
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+}
+
+// An access evaluated by the operand's nodes, into a register.
+static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const tc__blanks *b, const char *inside) {
+    if (*inside) {
+        tc__line(p);
+        tc__put(p->out, "if (%s)", inside);
+        tc__block_open(p);
+    }
+    tc__print_level(p, s->level, s->along, s->width);
+    tc__put_filled(p, b, "@name_next[j] = ");
+    tc__put_operand(p, s, s->width, q->half);
+    if (!*inside) return;
+    p->indent--;
+    tc__put_filled(p, b, "} else {\n    @name_next[j] = {};\n}\n");
+}
+
+// The next stage of an operand: on its way to shared memory, or to registers.
+static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
+    char inside[40];
+    tc__stage_blanks(p, q, s, b);
+    tc__stage_inside(p, q, s, inside);
+    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n");
+    p->indent++;
+    tc__print_stage_place(p, s, b, inside);
+    if (s->async)
+        tc__print_copy(p, s, b, inside);
+    else
+        tc__print_fetch(p, q, s, b, inside);
+    tc__block_close(p);
+}
+
+// From registers to shared memory: whole accesses where the tile's lines run as they do.
+static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          tc__blanks *b) {
+    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
+    if (s->async) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b,
+                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
+                   "    const int e = x + j * @threads;\n");
+    p->indent++;
+    if (q->half) {
+        tc__put_filled(p, b,
+                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
+                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
+    } else if (deep || s->width < pack) {
+        for (int u = 0; u < s->width; u++) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
+                                  "@name_next[j].at[@u];\n"
+                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
+                                  "@name_next[j].at[@u];\n");
+        }
+    } else {
+        for (int u = 0; u < s->width; u += pack) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
+                           "@pitch + @line + @u] = {");
+            for (int v = u; v < u + pack; v++)
+                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
+                        tc__operand_name(s), v);
+            tc__put(p->out, "};\n");
+        }
+    }
+    tc__block_close(p);
+}
+
+// ---- tiles: multiplying ----
+
+// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
+// each operand in one go.
+static const char tc__text_simt_sums[] =
+    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
+    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
+    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
+
+static const char tc__text_simt[] =
+    "#pragma unroll\n"
+    "for (int d = 0; d < @depth; d++) {\n"
+    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rowpacks; i++)\n"
+    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+    "row + i * @rowstep];\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
+    "col + j * @colstep];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++)\n"
+    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
+    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_simt_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
+    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
+    "}\n";
+
+// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
+// memory is read as it lies, the other turned.
+static const char tc__text_mma_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma[] =
+    "#pragma unroll\n"
+    "for (int d = 0; d < @depth; d += 16) {\n"
+    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++)\n"
+    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
+    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j += 2) {\n"
+    "        unsigned two[4];\n"
+    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
+    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
+    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
+    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
+    "    }\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_mma_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
+    "4 * 2];\n"
+    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
+    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
+    "    }\n"
+    "}\n";
+
+static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_text(b, "leftturn", left ? "" : "_trans");
+    tc__blank_text(b, "rightturn", right ? "" : "_trans");
+    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
+    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "leftplace",
+                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
+                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
+    tc__blank_text(b, "rightplace",
+                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
+                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
+}
+
+static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int pack = tc__product_pack(q);
+    tc__blank_number(b, "rows", rows / 4);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "rowpacks", rows / 4 / pack);
+    tc__blank_number(b, "colpacks", cols / 8 / pack);
+    tc__blank_number(b, "rowstep", 4 * pack);
+    tc__blank_number(b, "colstep", 8 * pack);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
+static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__product_tile *t = q->tile;
+    int rows = t->rows / t->high, cols = t->cols / t->across;
+    b->count = 0;
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "pack", tc__product_pack(q));
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "depth", t->depth);
+    tc__blank_number(b, "tilerows", t->rows);
+    tc__blank_number(b, "tilecols", t->cols);
+    tc__blank_number(b, "high", t->high);
+    tc__blank_number(b, "across", t->across);
+    tc__blank_number(b, "warprows", rows);
+    tc__blank_number(b, "warpcols", cols);
+    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
+    tc__blank_number(b, "stages", tc__product_stages(q));
+    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
+    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
+    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
+    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    if (q->half)
+        tc__mma_blanks(q, b, rows, cols);
+    else
+        tc__simt_blanks(q, b, rows, cols);
+}
+
+// ---- tiles: the kernel ----
+
+static void tc__let(tc__printer *p, const char *name, tc__ix e) {
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 %s = ", name);
+    tc__put_ix(p, e);
+    tc__put(p->out, ";\n");
+}
+
+// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
+// batch, `row` the first in it. Only what is named.
+static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
+                              const char *row, int needs_end) {
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
+        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
+        return;
+    if (batches) {
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 first = (tc_i64)blockIdx.x / ");
+        tc__put_atom(p, blocks, 0);
+        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
+        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
+        tc__put(p->out, ";\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r0 = %s", batches ? "first" : "");
+    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
+    tc__put(p->out, ";\n");
+    if (!needs_end) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r1 = %s", batches ? "first + " : "");
+    tc__put_atom(p, q->m, 0);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_tile_place(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
+           all = tc__ix_mul(x, high, across);
+    tc__put_filled(p, b,
+                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
+                   "tc_i64 m, n;\n");
+    tc__line(p);
+    tc__put(p->out, "tc_place_tile(blockIdx.x");
+    if (!tc__ix_equals(p->g->batch, 1)) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, all, 0);
+    }
+    tc__put(p->out, ", ");
+    tc__put_ix(p, high);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, across);
+    tc__put(p->out, ", m, n);\n");
+    char row[40];
+    snprintf(row, sizeof row, "m * %d", q->tile->rows);
+    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
+    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
+        tc__epilogue_uses(p->g, TC__COL))
+        tc__put_filled(p, b, "const tc_i64 c0 = n * @tilecols;\n");
+    if (rest) tc__let(p, "cols", p->g->cols);
+    tc__let(p, "depth", p->g->depth);
+}
+
+static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b) {
+    if (s->async) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
+}
+
+// The loop over k.
+static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int async = q->left.async || q->right.async, kept = !q->left.async || !q->right.async;
+    tc__put_filled(p, b,
+                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = -@ahead; step < steps; step++) {\n"
+                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
+                   "    const tc_i64 k0 = (tc_i64)(step + @ahead) * @depth;\n");
+    p->indent++;
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
+    p->indent++;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
+    tc__put_filled(p, b, "if (step >= 0) {\n");
+    p->indent++;
+    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
+    tc__block_close(p);
+    if (kept) {
+        tc__put_filled(p, b, "if (k0 < depth) {\n");
+        p->indent++;
+        tc__print_put(p, q, &q->left, b);
+        tc__print_put(p, q, &q->right, b);
+        tc__block_close(p);
+    }
+    tc__block_close(p);
+}
+
+// r and c of element e, inside the result: opens a block.
+static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
+                                   const char *column, const char *inside) {
+    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
+    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
+        tc__put_filled(p, b, column);
+    tc__line(p);
+    if (*inside) tc__put(p->out, "if (%s) ", inside);
+    tc__put(p->out, "{\n");
+    p->indent++;
+}
+
+// The result by rows of warps: their sums to shared memory, from there to the epilogue.
+static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__cuda_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
+        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    char inside[40];
+    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
+             line && cols ? " && " : "", cols ? "c < cols" : "");
+    tc__blank_number(b, "packs", q->tile->cols / width);
+    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
+    tc__blank_number(b, "width", width);
+    tc__put_filled(p, b,
+                   "#pragma unroll 1\n"
+                   "for (int part = 0; part < @high; part++) {\n"
+                   "    __syncthreads();\n"
+                   "    if (warp / @across == part) {\n");
+    p->indent += 2;
+    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int e = x; e < @many; e += @threads) {\n"
+        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+    p->indent += 2;
+    tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
+                           "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
+    tc__print_epilogue(p, width);
+    for (int i = 0; i < 3; i++) tc__block_close(p);
+}
+
+static void tc__print_tiles(tc__printer *p, const tc__product *q) {
+    tc__blanks b;
+    tc__tile_blanks(p, q, &b);
+    tc__print_tile_place(p, q, &b);
+    tc__put_filled(p, &b,
+                   "@element *const left = (@element *)shared;\n"
+                   "@element *const right = left + @stages * @leftstage;\n"
+                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
+    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
+    tc__print_steps(p, q, &b);
+    tc__print_tile_result(p, q, &b);
+}
+
+// ---- few rows or columns ----
+
+static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
+    b->count = 0;
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "axis", row ? "r" : "c");
+    tc__blank_text(b, "end", row ? "r1" : "cols");
+    tc__blank_number(b, "width", width);
+    tc__blank_number(b, "few", q->few);
+    tc__blank_number(b, "each", q->each);
+    tc__blank_number(b, "cover", q->cover);
+    tc__blank_number(b, "sharing", q->sharing);
+    tc__blank_number(b, "lanes", q->threads / q->sharing);
+    tc__blank_number(b, "stride", q->sharing * width);
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "many", q->few * q->cover);
+    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
+}
+
+// Where the block stands: r0 and c0, and the end of the wide axis.
+static void tc__print_few_place(tc__printer *p, const tc__product *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
+    char at[120];
+    tc__text text;
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    tc__text_init(&text, p->out->ctx);
+    tc__text *out = p->out;
+    p->out = &text;
+    tc__put(p->out, "(tc_i64)blockIdx.x");
+    if (batches) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, blocks, 0);
+    }
+    tc__put(p->out, " * %d", q->cover);
+    p->out = out;
+    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
+    out->failed |= text.failed || text.size >= sizeof at;
+    tc__text_free(&text);
+    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
+    if (wide) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c0 = %s;\n", at);
+    tc__let(p, "cols", p->g->cols);
+}
+
+// The operand that is beside the wide one.
+static const tc__staged *tc__few_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->left : &q->right;
+}
+
+// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
+static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                const char *place) {
+    int left = s->level == TC__AT_LEFT;
+    if (tc__level_uses(p->g, s->level, TC__ROW)) {
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 r = ");
+        tc__put_filled_here(p, b, left ? place : "r0");
+        tc__put(p->out, ";\n");
+    }
+    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = ");
+    tc__put_filled_here(p, b, place);
+    tc__put(p->out, ";\n");
+}
+
+// The nodes of the operand, `width` along the axis, as pack `name`.
+static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                               int width, const char *name) {
+    tc__staged along = *s;
+    along.along = axis;
+    tc__print_level(p, s->level, axis, width);
+    tc__line(p);
+    tc__put(p->out, "%s = ", name);
+    tc__put_operand(p, &along, width, 0);
+}
+
+static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(p, b,
+                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
+                   "@sharing * @each;\n"
+                   "@type sum[@few][@each] = {};\n"
+                   "#pragma unroll @unroll\n"
+                   "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
+                   "    tc_pack<@type, @width> few, wide[@each];\n"
+                   "    #pragma unroll\n"
+                   "    for (int j = 0; j < @each; j++) {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_few_pack(p, few, TC__DEPTH, wide->width, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @each * @width; j++)\n"
+        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
+        "@width].at[j % @width], sum[i][j / @width]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
+static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(
+        p, b,
+        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+        "tc_pack<@type, @width> sum[@few] = {};\n"
+        "#pragma unroll @unroll\n"
+        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
+        "    tc_pack<@type, @width> wide;\n"
+        "    tc_pack<@type, 1> few;\n"
+        "    {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+    tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @width; j++)\n"
+        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+        "sum[i].at[j]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @width; i++)\n"
+        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+        "@width].at[i % @width];\n");
+}
+
+static void tc__print_few(tc__printer *p, const tc__product *q) {
+    int wide = q->wide == TC__ROW;
+    tc__blanks b;
+    tc__few_blanks(p, q, &b);
+    tc__print_few_place(p, q);
+    tc__let(p, "depth", p->g->depth);
+    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
+    if (q->dot)
+        tc__print_dot(p, q, &b);
+    else
+        tc__print_columns(p, q, &b);
+    tc__put_filled(p, &b,
+                   "__syncthreads();\n"
+                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+    p->indent++;
+    tc__print_result_place(p, &b,
+                           wide ? "const tc_i64 r = r0 + at % @cover;\n"
+                                : "const tc_i64 r = r0 + at / @cover;\n",
+                           wide ? "const tc_i64 c = at / @cover;\n"
+                                : "const tc_i64 c = c0 + at % @cover;\n",
+                           wide ? "r < r1" : "c < cols");
+    tc__print_epilogue(p, 1);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// The kernel's body; products that are summed in place have the other forms' loops.
+static void tc__print_product(tc__printer *p) {
+    tc__product q = tc__product_plan(p->g);
+    if (q.form == TC__PRODUCT_FEW)
+        tc__print_few(p, &q);
+    else
+        tc__print_tiles(p, &q);
+}

@@ -1,0 +1,327 @@
+// How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
+//
+//   tiles  a block makes a tile of the result: operands come through shared memory, step by
+//          step along k, in a ring of stages; each thread keeps its part of the tile in
+//          registers. Halves go through tensor cores, the others one fma a step, k in order
+//   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
+//          dot      lanes along k, shuffles at the end
+//          columns  lanes along the other operand's rows or columns, slices of k in parallel
+//   loop   summed where the value is used: products with reductions behind them
+//
+// All numbers to be tuned stand in the tables and the enum below.
+
+typedef enum tc__product_form {
+    TC__PRODUCT_LOOP,
+    TC__PRODUCT_FEW,
+    TC__PRODUCT_TILES
+} tc__product_form;
+
+enum {
+    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,  // of a block
+    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16       // rows or columns
+};
+
+typedef struct tc__product_tile {
+    uint16_t rows, cols, depth; // of a block
+    uint8_t high, across;       // its warps, along rows and columns
+    uint8_t stages;
+    uint8_t resident; // blocks of a multiprocessor that registers must suffice for
+    uint8_t speed;    // on large products, relative
+} tc__product_tile;
+
+// Largest first; the second is for sizes that are known at run time only.
+static const tc__product_tile tc__product_tiles_4[] = {
+    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80},
+    {32, 32, 32, 2, 1, 2, 4, 55},
+};
+static const tc__product_tile tc__product_tiles_8[] = {
+    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70},
+};
+static const tc__product_tile tc__product_tiles_half[] = {
+    {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
+    {128, 128, 32, 2, 4, 4, 2, 90},
+    {64, 128, 32, 2, 2, 4, 2, 75},
+    {64, 64, 32, 2, 2, 4, 3, 60},
+};
+
+static const struct {
+    const tc__product_tile *tile;
+    uint8_t count;
+    uint8_t few; // most rows or columns without a tile
+} tc__product_kinds[] = {
+    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST},
+    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8},
+    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
+};
+
+// An operand on its way to where it is multiplied.
+typedef struct tc__staged {
+    tc__level level;
+    uint32_t id;    // of its value
+    tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
+    int width;      // elements read at once
+    int async;      // copied to shared memory without a register
+} tc__staged;
+
+typedef struct tc__product {
+    tc__product_form form;
+    int dtype, half; // half: on tensor cores
+    int threads;
+    tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
+    tc__staged left, right;
+    const tc__product_tile *tile;
+    // FEW
+    tc__axis wide; // of the result, along the operand that is read once: ROW or COL
+    int few;       // columns, or rows, beside it
+    int dot;       // lanes along k
+    int sharing;   // threads that share sums: along k, or slices of k
+    int each;      // DOT: elements of the wide axis for each thread
+    int cover;     // elements of the wide axis for a block
+    int parts;     // sums that are added at the end
+} tc__product;
+
+static int tc__product_bytes(const tc__product *q) {
+    return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
+}
+
+// Elements of one access of registers' type.
+static int tc__product_pack(const tc__product *q) {
+    return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
+                                        tc__class_of(q->dtype) == TC__CLASS_i64
+                                    ? 8
+                                    : 4);
+}
+
+// ---- operands ----
+
+static int tc__is_operand_load(const tc__node *n, tc__level level) {
+    return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
+}
+
+// Whether `width` elements adjacent along the axis are adjacent and aligned in memory.
+static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
+                            tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
+    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+        return 0;
+    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Elements of a 16-byte access of the operand's widest load along the axis, 1 = one by one.
+static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
+                             tc__ix extent) {
+    uint32_t most = 1;
+    int wide = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (bytes > most) most = bytes;
+    }
+    int width = most < 2 ? 8 : (int)(TC__PRODUCT_GROUP / most);
+    if (tc__ix_divisor(g->body.ix, extent) % width) return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        int still = n->n_attr == TC__LOAD_FIXED &&
+                    tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
+        if (!still && !tc__is_wide_load(g, n, width, axis)) return 1;
+        wide |= !still;
+    }
+    return wide ? width : 1;
+}
+
+static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__is_operand_load(n, level) &&
+            tc__access_along(g, n->attr[1], axis, 1) == TC__CONTIGUOUS)
+            return 1;
+    }
+    return 0;
+}
+
+// How threads read an operand: along the axis where accesses are widest.
+static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
+                                    tc__level level) {
+    tc__staged s;
+    tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
+    memset(&s, 0, sizeof s);
+    s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
+    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth);
+    if (s.width == 1) {
+        s.width = tc__operand_width(g, level, other, extent);
+        int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
+                    tc__operand_is_dense(g, level, other);
+        if (s.width > 1 || dense) s.along = other;
+    }
+    const tc__node *n = g->body.node.at[s.id];
+    s.async = q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+              g->buffer.at[n->attr[0]].dtype == q->dtype;
+    return s;
+}
+
+// ---- tiles ----
+
+// What large products take with this tile, relative: whole waves of blocks, each as long as
+// its tile is large.
+static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m,
+                             int64_t n) {
+    int64_t blocks = batch * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int64_t waves = (blocks - 1) / TC__PRODUCT_SMS + 1;
+    return waves * t->rows * t->cols * 100 / t->speed;
+}
+
+static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
+                                                       const tc__product *q) {
+    int kind = q->half ? 2 : tc__product_bytes(q) == 8;
+    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
+        return &tile[1];
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
+    for (int i = 1; i < tc__product_kinds[kind].count; i++)
+        if (tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
+            best = &tile[i];
+    return best;
+}
+
+static tc__ix tc__tiles_high(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->tile->rows));
+}
+
+static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->tile->cols));
+}
+
+// Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
+// run along k in lines of the other axis; those of halves are swizzled instead.
+static int tc__line_pitch(const tc__product *q, int size) {
+    return q->half ? size : size + tc__product_pack(q);
+}
+
+// Elements of one stage of an operand.
+static int tc__stage_size(const tc__product *q, tc__level level) {
+    int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+    return q->tile->depth * tc__line_pitch(q, size);
+}
+
+static int tc__product_stages(const tc__product *q) {
+    return q->left.async || q->right.async ? q->tile->stages : 2;
+}
+
+// Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
+static int tc__tiles_shared(const tc__product *q) {
+    int ring = tc__product_stages(q) * tc__product_bytes(q) *
+               (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
+    int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
+               (TC__PRODUCT_GROUP / tc__product_pack(q));
+    return ring > part ? ring : part;
+}
+
+// Accesses of a thread that bring one stage.
+static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
+    int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+    return size * q->tile->depth / s->width / q->threads;
+}
+
+// Narrower accesses where a stage has fewer of them than there are threads.
+static void tc__fit_stage(const tc__product *q, tc__staged *s) {
+    while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+}
+
+static void tc__plan_tiles(const tc__group *g, tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    q->form = TC__PRODUCT_TILES;
+    q->tile = tc__choose_product_tile(g, q);
+    q->threads = 32 * q->tile->high * q->tile->across;
+    tc__fit_stage(q, &q->left);
+    tc__fit_stage(q, &q->right);
+    q->shared = tc__ix_const(tc__tiles_shared(q));
+    q->blocks = tc__ix_mul(x, g->batch,
+                           tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+}
+
+// ---- few rows or columns ----
+
+// Which axis is wide when the other has few: 0 = neither has.
+static int tc__choose_wide(const tc__group *g, tc__product *q) {
+    int64_t most = tc__product_kinds[q->half ? 2 : tc__product_bytes(q) == 8].few;
+    int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
+            n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
+    if (m > most && n > most) return 0;
+    q->wide = m <= n ? TC__COL : TC__ROW;
+    q->few = (int)(m <= n ? m : n);
+    return 1;
+}
+
+static const tc__staged *tc__wide_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->right : &q->left;
+}
+
+static tc__ix tc__wide_extent(const tc__group *g, const tc__product *q) {
+    return q->wide == TC__COL ? g->cols : q->m;
+}
+
+// Threads along k of one sum: not more than have work, a block where sums are few and long.
+static void tc__share_dot(const tc__group *g, tc__product *q) {
+    int64_t accesses = tc__ix_hi(g->body.ix, g->depth) / tc__wide_operand(q)->width;
+    tc__ix all = tc__ix_mul(g->body.ix, g->batch, tc__wide_extent(g, q));
+    int64_t sums = tc__ix_hi(g->body.ix, all), busy = TC__PRODUCT_SMS * TC__FEW_BUSY;
+    q->each = sums >= 4 * busy ? 2 : 1;
+    q->sharing = 32;
+    if (accesses <= 16) q->sharing = accesses <= 8 ? 8 : 16;
+    if (sums <= busy / 2 && accesses >= TC__FEW_LONG) q->sharing = q->threads;
+    q->parts = q->sharing > 32 ? q->sharing / 32 : 1;
+    q->cover = q->threads / q->sharing * q->each;
+}
+
+static void tc__share_columns(tc__product *q) {
+    int width = tc__wide_operand(q)->width;
+    int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
+    q->cover = lanes * width;
+    q->parts = q->sharing = q->threads / lanes;
+}
+
+static void tc__plan_few(const tc__group *g, tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    q->form = TC__PRODUCT_FEW;
+    q->threads = TC__FEW_THREADS;
+    q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+    if (q->dot)
+        tc__share_dot(g, q);
+    else
+        tc__share_columns(q);
+    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
+    q->blocks = tc__ix_mul(
+        x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+}
+
+static tc__product tc__product_plan(const tc__group *g) {
+    tc__product q;
+    memset(&q, 0, sizeof q);
+    q.dtype = g->body.node.at[g->left]->dtype;
+    q.half = tc__is_half(q.dtype);
+    q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
+    q.form = TC__PRODUCT_LOOP;
+    if (tc__contract_phases(g) > 1) return q;
+    q.left = tc__stage_operand(g, &q, TC__AT_LEFT);
+    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT);
+    if (tc__choose_wide(g, &q))
+        tc__plan_few(g, &q);
+    else
+        tc__plan_tiles(g, &q);
+    return q;
+}
