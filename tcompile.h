@@ -1453,6 +1453,9 @@ typedef struct tc_device {
     tc_status (*find)(void *user, void *module, const char *symbol, uint32_t threads,
                       void **kernel);
 
+    // What the device knows of a kernel, for people: registers, what spills. May be NULL.
+    void (*describe)(void *user, void *kernel, char *text, size_t room);
+
     // Runs the list. *plan is the device's for this list, NULL at first; its length, its
     // kernels and what they come after are the same until forget.
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
@@ -2101,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2a6eead824b65804u
+#define TC__BUILD_ID 0x32e5482a87fc67f7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -47477,18 +47480,25 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     return at && !t->failed ? t->at : NULL;
 }
 
+// Kernels that a device has no text for are left out.
 static int tc__foreign_cuda(tc__program *p, tc__text *out) {
-    size_t n = p->launch.count;
-    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    size_t most = p->launch.count, n = 0;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
-    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    for (size_t i = 0; groups && i < most; i++)
+        if (!p->remote || !p->remote->launch[i].host) groups[n++] = p->launch.at[i].group;
     int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
         ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
     }
-    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    if (groups) tc__free(p->ctx, groups, (most + !most) * sizeof *groups);
     return ok;
+}
+
+// The emitted text of all kernels, in the language of where they run.
+static int tc__program_text(tc__program *p, tc__text *out) {
+    return p->remote ? tc__foreign_cuda(p, out) : tc__program_print(p, out);
 }
 
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
@@ -53184,6 +53194,25 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
     tc__text_free(&lines);
 }
 
+// "on cuda:0, 1024 blocks of 256 threads, 40 registers, ...": each launch that it is on a device.
+static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
+    const tc__remote_launch *l = &r->launch[i];
+    const tc_device *d = &r->device->own;
+    char text[200];
+    if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
+    for (int k = 0; k < l->grids.count && !l->host; k++) {
+        const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
+        tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
+                (unsigned)at->threads);
+        if (at->shared) tc__put(t, ", %u bytes shared", (unsigned)at->shared);
+        if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
+        text[0] = 0;
+        if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
+        tc__put(t, "%s%s%s", *text ? "; " : "", text,
+                k + 1 < l->grids.count ? "; then\n" : " as ");
+    }
+}
+
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
     if (l->opaque && !l->custom) return "the library's function";
@@ -53216,7 +53245,9 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
-        if (tc__foreign_of(p))
+        if (p->remote)
+            tc__explain_remote(t, p->remote, (uint32_t)i);
+        else if (tc__foreign_of(p))
             tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
@@ -53405,7 +53436,7 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
     tc__text t;
     if (!p || p->source) return p ? p->source : NULL;
     tc__text_init(&t, c);
-    if (!tc__program_print(p, &t) || !t.capacity) {
+    if (!tc__program_text(p, &t) || !t.capacity) {
         tc__text_free(&t);
         return NULL;
     }
@@ -54039,7 +54070,10 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
         tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
-        tc__put(h->t, "</code>, %s", l->run ? "compiled" : "interpreted");
+        tc__put(h->t, "</code>, %s",
+                p->remote ? p->remote->device->own.name
+                : l->run  ? "compiled"
+                          : "interpreted");
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);
@@ -54064,7 +54098,7 @@ static void tc__html_memory(tc__html *h, const tc__program *p) {
 
 static void tc__html_source(tc__html *h, tc__program *p) {
     tc__error_mark held = tc__error_now(h->ctx);
-    if (tc__program_print(p, &h->plain)) {
+    if (tc__program_text(p, &h->plain)) {
         tc__html_details(h, "emitted C");
         return;
     }
