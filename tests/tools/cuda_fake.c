@@ -1,12 +1,14 @@
 // A CUDA driver for machines without a GPU: every entry point of tables/cuda_driver.def
 // over memory of the host. It is strict where a driver is: handles must be alive, a context
 // must be current, memory must be mapped, and copies happen as late as they may. A cubin is
-// a text, "name size size...", a line for each kernel: the sizes of its parameters. Build:
-// cc -shared -fPIC -std=c99 -D_GNU_SOURCE -Igen -I. -Itests; -DFAKE_OLD leaves out what is
-// optional in the table.
+// what nvrtc_fake.c made, whose launches are executed when the stream gets to them, or a text,
+// "name size size...", a line for each kernel: the sizes of its parameters; its launches are
+// only noted. Build: cc -shared -fPIC -std=c99 -D_GNU_SOURCE -Igen -I. -Itests, with
+// cuda_emulate.c; -DFAKE_OLD leaves out what is optional in the table.
 #include "tcompile.h"
 #include "cuda/prelude.c"
 #include "cuda/types.c"
+#include "tools/cuda_emulate_image.h"
 #include "tools/cuda_fake.h"
 
 #include <sys/mman.h>
@@ -18,6 +20,10 @@ typedef struct object {
     struct object *next;
     unsigned char *at; // memory, or the text of code
     size_t size;
+    unsigned char *pages;      // memory: with what is around it
+    size_t pages_size;         // "
+    const emu_image *image;    // code: what the emulator executes
+    void *library;             // code: that of the image
     struct op *first, **last;  // stream: what is to be done
     size_t given, done;        // stream: numbers of operations
     struct object *stream;     // event: recorded there
@@ -37,14 +43,16 @@ typedef struct op {
     size_t size;
     object *stream; // not NULL: wait until it has done `number`
     size_t number;
+    fake_launch *launch; // not NULL: execute; of malloc
 } op;
 
 typedef struct kernel {
     struct kernel *next;
     object *owner;
     char name[64];
-    size_t size[16];
+    size_t size[FAKE_ARGS];
     int count, dynamic;
+    const emu_kernel *code; // NULL = a text, nothing is executed
 } kernel;
 
 typedef struct node {
@@ -54,6 +62,11 @@ typedef struct node {
     struct node *before[16];
     int n_before;
 } node;
+
+enum { PAGE = 4096, ALIGNED = 512, POISONED = 16 << 20 };
+
+// Parameters are kept one after the other, those of the emulator each at a multiple of 16.
+#define PARAM_ROOM(size) (((size) + 15) / 16 * 16)
 
 static fake_control state;
 static object *objects;
@@ -116,14 +129,16 @@ static void drop(object *o) {
     *link = o->next;
     state.live[o->kind]--;
     if (o->kind == FAKE_MEMORY || o->kind == FAKE_PHYSICAL) state.used -= o->size;
-    if (o->kind == FAKE_MEMORY || o->kind == FAKE_PINNED || o->kind == FAKE_LIBRARY ||
-        o->kind == FAKE_MODULE)
+    if (o->kind == FAKE_PINNED || o->kind == FAKE_LIBRARY || o->kind == FAKE_MODULE)
         free(o->at);
+    if (o->pages) munmap(o->pages, o->pages_size);
+    emu_unload(o->library);
     if (o->kind == FAKE_RANGE) munmap(o->at, o->size);
     if (o->kind == FAKE_MAPPING) mprotect(o->at, o->size, PROT_NONE);
     while (o->first) {
         op *p = o->first;
         o->first = p->next;
+        free(p->launch);
         free(p);
     }
     while (o->node) {
@@ -199,7 +214,9 @@ int cuGetErrorName(int code, const char **text) {
 }
 
 int cuGetErrorString(int code, const char **text) {
-    *text = code == 2 ? "out of memory" : "what the driver says";
+    *text = code == 2                            ? "out of memory"
+            : state.fault && code == state.fault ? state.fault_text
+                                                 : "what the driver says";
     return 0;
 }
 
@@ -280,10 +297,86 @@ int cuCtxSetCurrent(object *c) {
     return 0;
 }
 
+// ---- kernels: executed when the stream gets there, by cuda_emulate.c
+
+// A kernel failed: as on a device, nothing works from now on.
+static void dies(int code) {
+    if (state.fault) return;
+    state.fault = code;
+    state.fail_code = code;
+    state.fail_at = state.calls;
+    state.sticky = 1;
+}
+
+// What an address is beside or in, for the text of a failure.
+static void describe(const void *at, char *text, size_t room) {
+    const unsigned char *p = (const unsigned char *)at;
+    for (object *o = objects; o; o = o->next) {
+        if (!o->pages || p < o->pages || p >= o->pages + o->pages_size) continue;
+        if (p < o->at)
+            snprintf(text, room, "%zu bytes before memory of %zu", (size_t)(o->at - p),
+                     o->size);
+        else
+            snprintf(text, room, "at byte %zu of memory of %zu", (size_t)(p - o->at),
+                     o->size);
+        return;
+    }
+    snprintf(text, room, "where there is no memory");
+}
+
+static int is_around(const unsigned char *from, const unsigned char *to) {
+    while (from < to && *from == EMU_AROUND) from++;
+    return from == to;
+}
+
+// Nothing was written right before or behind any memory.
+static void check_memory(const fake_launch *l) {
+    for (object *o = objects; o; o = o->next) {
+        if (o->kind != FAKE_MEMORY) continue;
+        const unsigned char *end = o->pages + o->pages_size - PAGE;
+        int before = is_around(o->pages + PAGE, o->at),
+            behind = is_around(o->at + o->size, end);
+        if (before && behind) continue;
+        snprintf(state.fault_text, sizeof state.fault_text,
+                 "kernel %s: a write right %s memory of %zu bytes", l->name,
+                 before ? "behind" : "before", o->size);
+        dies(EMU_ADDRESS);
+    }
+}
+
+static void execute(const fake_launch *l) {
+    const kernel *k = (const kernel *)l->kernel;
+    void *params[FAKE_ARGS];
+    size_t at = 0;
+    emu_launch e;
+    memset(&e, 0, sizeof e);
+    for (int i = 0; i < k->count; i++) {
+        params[i] = (void *)(uintptr_t)(l->params + at);
+        at += PARAM_ROOM(k->size[i]);
+    }
+    e.image = k->owner->image;
+    e.kernel = k->code;
+    memcpy(e.grid, l->grid, sizeof e.grid);
+    memcpy(e.block, l->block, sizeof e.block);
+    memcpy(e.cluster, l->cluster, sizeof e.cluster);
+    e.shared = l->shared;
+    e.params = params;
+    e.describe = describe;
+    int code = emu_run(&e, state.fault_text, sizeof state.fault_text);
+    state.executed++;
+    if (code)
+        dies(code);
+    else
+        check_memory(l);
+}
+
 // ---- streams and events: work waits in the stream until somebody needs it
 
 static void run_op(const op *p) {
-    if (p->stream)
+    if (state.fault) return;
+    if (p->launch)
+        execute(p->launch);
+    else if (p->stream)
         run(p->stream, p->number);
     else if (p->from)
         memcpy(p->to, p->from, p->size);
@@ -299,6 +392,7 @@ static void run(object *stream, size_t number) {
         stream->first = p->next;
         if (!stream->first) stream->last = &stream->first;
         stream->done++;
+        free(p->launch);
         free(p);
     }
 }
@@ -333,7 +427,7 @@ int cuStreamSynchronize(object *s) {
     IN_CONTEXT(0);
     NEEDS(s, FAKE_STREAM);
     run(s, s->given);
-    return 0;
+    return state.fault;
 }
 
 int cuStreamWaitEvent(object *s, object *e, unsigned flags) {
@@ -372,7 +466,7 @@ int cuEventQuery(object *e) {
     NEEDS(e, FAKE_EVENT);
     if (state.busy > 0 && state.busy--) return 600;
     if (e->stream) run(e->stream, e->number);
-    return 0;
+    return state.fault;
 }
 
 int cuEventSynchronize(object *e) {
@@ -380,7 +474,7 @@ int cuEventSynchronize(object *e) {
     NEEDS(e, FAKE_EVENT);
     state.busy = 0;
     if (e->stream) run(e->stream, e->number);
-    return 0;
+    return state.fault;
 }
 
 // ---- memory: an address of the device is one of the host
@@ -392,12 +486,34 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total) {
     return 0;
 }
 
+// New memory is NaN, as far as that costs nothing.
+static void poison(unsigned char *at, size_t size) {
+    memset(at, EMU_POISON, size < POISONED ? size : POISONED);
+}
+
+// Memory ends as near to a page that cannot be touched as it is aligned.
+static int get_pages(object *o) {
+    size_t room = (o->size + ALIGNED - 1) / ALIGNED * ALIGNED,
+           inner = (room + PAGE - 1) / PAGE * PAGE;
+    o->pages_size = inner + 2 * PAGE;
+    void *p = mmap(NULL, o->pages_size, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return 2;
+    o->pages = (unsigned char *)p;
+    mprotect(o->pages + PAGE, inner, PROT_READ | PROT_WRITE);
+    o->at = o->pages + PAGE + inner - room;
+    memset(o->pages + PAGE, EMU_AROUND, inner - room);
+    memset(o->at + o->size, EMU_AROUND, room - o->size);
+    poison(o->at, o->size);
+    state.used += o->size;
+    return 0;
+}
+
 static int get_memory(fake_kind kind, size_t size, object **out) {
     if (kind == FAKE_MEMORY && size > state.memory - state.used) return 2;
     *out = make(kind, size);
-    if (posix_memalign((void **)&(*out)->at, 512, size)) abort();
-    if (kind == FAKE_MEMORY) state.used += size;
-    return 0;
+    if (kind == FAKE_MEMORY) return get_pages(*out);
+    return posix_memalign((void **)&(*out)->at, ALIGNED, size) ? 2 : 0;
 }
 
 int cuMemAlloc_v2(tcu__address *out, size_t size) {
@@ -579,28 +695,51 @@ int cuMemSetAccess(tcu__address at, size_t size, const tcu__access *access, size
     NEEDS(o, FAKE_MAPPING);
     if (count != 1 || access->flags != TCU__READ_WRITE || access->location.id < 10)
         return misuse(__func__), 1;
+    if (mprotect(o->at, size, PROT_READ | PROT_WRITE)) return 1;
+    if (!o->accessible) poison(o->at, size);
     o->accessible = 1;
-    return mprotect(o->at, size, PROT_READ | PROT_WRITE) ? 1 : 0;
+    return 0;
 }
 #endif
 
 // ---- code
 
-// A kernel of a text "name size size...\n...".
-static int find_kernel(object *o, const char *name, kernel **out) {
-    size_t n = strlen(name);
-    const char *s = (const char *)o->at;
-    while (strncmp(s, name, n) || (s[n] != ' ' && s[n] != '\n')) {
+// The sizes of the parameters of a kernel of a text "name size size...\n...".
+static int find_in_text(const char *s, kernel *k) {
+    size_t n = strlen(k->name);
+    while (strncmp(s, k->name, n) || (s[n] != ' ' && s[n] != '\n')) {
         s = strchr(s, '\n');
         if (!s || !*++s) return 500;
     }
-    kernel *k = (kernel *)calloc(1, sizeof *k);
-    k->owner = o;
-    snprintf(k->name, sizeof k->name, "%s", name);
     for (s += n; *s == ' ';) {
         char *end;
         k->size[k->count++] = (size_t)strtoul(s, &end, 10);
         s = end;
+    }
+    return 0;
+}
+
+static int find_in_image(const emu_image *image, kernel *k) {
+    size_t room = 0;
+    for (int i = 0; i < image->kernels; i++)
+        if (!strcmp(image->kernel[i].name, k->name)) k->code = &image->kernel[i];
+    if (!k->code || k->code->params > FAKE_ARGS) return 500;
+    k->count = k->code->params;
+    for (int i = 0; i < k->count; i++) {
+        k->size[i] = k->code->size[i];
+        room += PARAM_ROOM(k->size[i]);
+    }
+    return room > FAKE_PARAMS ? 500 : 0;
+}
+
+static int find_kernel(object *o, const char *name, kernel **out) {
+    kernel *k = (kernel *)calloc(1, sizeof *k);
+    k->owner = o;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    int code = o->image ? find_in_image(o->image, k) : find_in_text((const char *)o->at, k);
+    if (code) {
+        free(k);
+        return code;
     }
     k->next = o->kernel;
     o->kernel = k;
@@ -609,12 +748,19 @@ static int find_kernel(object *o, const char *name, kernel **out) {
 }
 
 static int load(object **out, fake_kind kind, const void *image, void **values) {
-    if (!strchr((const char *)image, '\n')) {
+    void *library = NULL;
+    const emu_image *code = NULL;
+    if (!memcmp(image, "\177ELF", 4)) {
+        code = emu_load(image, &library, (char *)values[0], (size_t)(uintptr_t)values[1]);
+        if (!code) return 218;
+    } else if (!strchr((const char *)image, '\n')) {
         snprintf((char *)values[0], 40, "this is no code");
         return 218;
     }
     *out = make(kind, 0);
-    (*out)->at = (unsigned char *)strdup((const char *)image);
+    (*out)->image = code;
+    (*out)->library = library;
+    if (!code) (*out)->at = (unsigned char *)strdup((const char *)image);
     return 0;
 }
 
@@ -636,6 +782,7 @@ int cuLibraryLoadData(object **out, const void *image, int *jit, void **jit_valu
 
 int cuLibraryUnload(object *o) {
     GIVES_BACK(o, FAKE_LIBRARY);
+    if (o->image) run_all();
     drop(o);
     return code;
 }
@@ -667,6 +814,7 @@ int cuModuleLoadDataEx(object **out, const void *image, unsigned count, int *opt
 
 int cuModuleUnload(object *o) {
     GIVES_BACK(o, FAKE_MODULE);
+    if (o->image) run_all();
     drop(o);
     return code;
 }
@@ -685,6 +833,8 @@ int cuFuncGetAttribute(int *value, int what, kernel *k) {
              : what == TCU__FN_SHARED  ? 1024
              : what == TCU__FN_THREADS ? 512
                                        : -1;
+    if (what == TCU__FN_THREADS && k->code)
+        *value = k->code->threads ? (int)k->code->threads : EMU_THREADS;
     return *value < 0 ? 1 : 0;
 }
 
@@ -702,7 +852,10 @@ static int fill(fake_launch *l, const kernel *k, const unsigned *grid,
     if (!is_function(k)) return misuse("launch of no function");
     if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2]) return 1;
     if (shared > 48 * 1024 && (int)shared > k->dynamic) return 701;
+    if (k->code && k->code->threads && block[0] * block[1] * block[2] > k->code->threads)
+        return 701;
     memset(l->params, 0, sizeof l->params);
+    l->kernel = k;
     snprintf(l->name, sizeof l->name, "%s", k->name);
     memcpy(l->grid, grid, sizeof l->grid);
     memcpy(l->block, block, sizeof l->block);
@@ -710,14 +863,18 @@ static int fill(fake_launch *l, const kernel *k, const unsigned *grid,
     l->size = 0;
     for (int i = 0; i < k->count; i++) {
         memcpy(l->params + l->size, params[i], k->size[i]);
-        l->size += k->size[i];
+        l->size += k->code ? PARAM_ROOM(k->size[i]) : k->size[i];
     }
     return 0;
 }
 
-static void launched(const fake_launch *l) {
+static void launched(const fake_launch *l, object *stream) {
     if (state.launches < FAKE_LAUNCHES) state.launch[state.launches] = *l;
     state.launches++;
+    if (!((const kernel *)l->kernel)->code) return;
+    op *p = later(stream);
+    p->launch = (fake_launch *)malloc(sizeof *l);
+    *p->launch = *l;
 }
 
 int cuLaunchKernel(kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -729,7 +886,7 @@ int cuLaunchKernel(kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx
     IN_CONTEXT(gx);
     NEEDS(s, FAKE_STREAM);
     int code = extra ? 1 : fill(&l, k, grid, block, shared, params);
-    if (!code) launched(&l);
+    if (!code) launched(&l, s);
     return code;
 }
 
@@ -745,7 +902,7 @@ int cuLaunchKernelEx(const tcu__launch_config *c, kernel *k, void **params, void
         if (a->id == TCU__LAUNCH_CLUSTER) memcpy(l.cluster, a->value.cluster, 12);
         if (a->id == TCU__LAUNCH_PROGRAMMATIC) l.programmatic = a->value.programmatic;
     }
-    if (!code) launched(&l);
+    if (!code) launched(&l, (object *)c->stream);
     return code;
 }
 #endif
@@ -836,7 +993,7 @@ int cuGraphLaunch(object *e, object *s) {
     IN_CONTEXT(0);
     NEEDS(e, FAKE_EXEC);
     NEEDS(s, FAKE_STREAM);
-    for (node *n = e->node; n; n = n->next) launched(&n->launch);
+    for (node *n = e->node; n; n = n->next) launched(&n->launch, s);
     return 0;
 }
 

@@ -21,14 +21,15 @@ typedef enum fake_kind {
     FAKE_KINDS
 } fake_kind;
 
-enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 1000, FAKE_PARAMS = 64 };
+enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 1000, FAKE_PARAMS = 4096, FAKE_ARGS = 256 };
 
 typedef struct fake_launch {
     char name[64];
     unsigned grid[3], block[3], cluster[3], shared;
     int programmatic;
-    unsigned char params[FAKE_PARAMS];
+    unsigned char params[FAKE_PARAMS] __attribute__((aligned(16)));
     size_t size;
+    const void *kernel; // the driver's own
 } fake_launch;
 
 typedef struct fake_control {
@@ -50,7 +51,10 @@ typedef struct fake_control {
     size_t used; // bytes of the device
     int misuse;  // handles that are not, double frees, launches without a context
     char misused[200];
-    int launches; // of kernels, those in graphs too
+    int launches; // of kernels, those in graphs too, when they are given to a stream
+    int executed; // by the emulator
+    int fault;    // code of a kernel that failed; 0 = none
+    char fault_text[700];
     fake_launch launch[FAKE_LAUNCHES];
     void *(*foreign)(void); // makes a context of somebody else current, and gives it
 } fake_control;

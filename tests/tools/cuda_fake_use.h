@@ -1,5 +1,8 @@
 // A main for tests that need a CUDA driver: builds tools/cuda_fake.c with the C compiler at
 // hand, before the tests, and removes it after them. After harness.h with TEST_NO_MAIN.
+//
+//     fake_use("new.so")   a driver that notes launches and executes nothing, but
+//     use_emulator()       with NVRTC's fake, which makes code that it does execute
 #ifndef CUDA_FAKE_USE_H
 #define CUDA_FAKE_USE_H
 #include "tools/cuda_fake.h"
@@ -9,13 +12,15 @@
 static fake_control *fake;
 static char fake_folder[] = "/tmp/tc-cuda-XXXXXX";
 
-static int fake_build(const char *name, const char *flags) {
-    char command[700];
+// Builds a library of `sources`, unless it is there.
+static int fake_build(const char *name, const char *flags, const char *sources) {
+    char command[1200];
     const char *cc = getenv("CC");
     snprintf(command, sizeof command,
-             "%s -shared -fPIC -std=c99 -D_GNU_SOURCE -w -O1 -Igen -I. -Itests %s "
-             "tests/tools/cuda_fake.c -o %s/%s",
-             cc ? cc : "cc", flags, fake_folder, name);
+             "test -s %s/%s || { %s -shared -fPIC -std=c99 -D_GNU_SOURCE -w -O1 -Igen -I. "
+             "-Itests %s %s -o %s/part -ldl && mv %s/part %s/%s; }",
+             fake_folder, name, cc ? cc : "cc", flags, sources, fake_folder, fake_folder,
+             fake_folder, name);
     return system(command) == 0;
 }
 
@@ -34,9 +39,28 @@ static int fake_use(const char *name) {
     return 1;
 }
 
+// A driver that executes kernels (TC_CUDA_LIBRARY) and the compiler for it
+// (TC_NVRTC_LIBRARY). 1, or a failed check; the test is skipped where there is no C++ compiler.
+TEST_UNUSED static int use_emulator(void) {
+    char path[300], folder[300], flags[400];
+    if (system("command -v ${CXX:-c++} >/dev/null || command -v g++ >/dev/null || "
+               "command -v clang++ >/dev/null"))
+        SKIP("no C++ compiler, which executes CUDA kernels here");
+    if (!getcwd(folder, sizeof folder)) return FAIL("no working folder");
+    snprintf(flags, sizeof flags, "-DEMULATE_FOLDER='\"%s/tests/tools\"'", folder);
+    if (!fake_build("nvrtc.so", flags, "tests/tools/nvrtc_fake.c"))
+        return FAIL("tests/tools/nvrtc_fake.c does not compile");
+    snprintf(path, sizeof path, "%s/nvrtc.so", fake_folder);
+    setenv("TC_NVRTC_LIBRARY", path, 1);
+    return fake_use("new.so");
+}
+
+static const char fake_sources[] = "tests/tools/cuda_fake.c tests/tools/cuda_emulate.c";
+
 int main(int count, char **args) {
     if (!mkdtemp(fake_folder)) return 2;
-    if (!fake_build("new.so", "") || !fake_build("old.so", "-DFAKE_OLD"))
+    if (!fake_build("new.so", "", fake_sources) ||
+        !fake_build("old.so", "-DFAKE_OLD", fake_sources))
         fprintf(stderr, "tests/tools/cuda_fake.c does not compile\n");
     int status = test_main(count, args);
     test_folder_remove(fake_folder);

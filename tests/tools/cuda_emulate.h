@@ -1,0 +1,511 @@
+// CUDA C++ as g++ and clang++ compile it: nvrtc_fake.c puts this before a kernel's text. A
+// thread is a fiber of cuda_emulate.c; here is what it calls. No standard header is included,
+// for kernels have none and compiling is to be quick.
+//
+// emu_NAME at the end is the host version of the helper tc_NAME, whose body is PTX: the table
+// in nvrtc_fake.c has the names.
+#ifndef CUDA_EMULATE_H
+#define CUDA_EMULATE_H
+#include "cuda_emulate_image.h"
+
+static emu_thread *emu_self; // the running thread; the runtime sets it
+static const emu_calls *emu;
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __noinline__    __attribute__((noinline))
+#define __align__(n)    __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __grid_constant__
+#define threadIdx    (emu_self->thread)
+#define blockIdx     (emu_self->block)
+#define blockDim     (emu_self->threads)
+#define gridDim      (emu_self->blocks)
+#define EMU_FN       static inline
+#define EMU_HERE     int line = __builtin_LINE() // the caller's, as last parameter
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+
+enum { warpSize = EMU_WARP };
+typedef emu_dim uint3;
+typedef emu_dim dim3;
+
+// ---- kernels: called with pointers to parameters, as the driver has them
+
+template <size_t... I> struct emu_indices {};
+template <size_t N, size_t... I> struct emu_count : emu_count<N - 1, N - 1, I...> {};
+template <size_t... I> struct emu_count<0, I...> { typedef emu_indices<I...> type; };
+
+template <auto F> struct emu_entry;
+template <class... A, void (*F)(A...)> struct emu_entry<F> {
+    static constexpr size_t size[] = {sizeof(A)..., 0};
+    static constexpr int params = sizeof...(A);
+    template <size_t... I> static void spread(void **p, emu_indices<I...>) {
+        F(*(A *)p[I]...);
+    }
+    static void call(void **p) { spread(p, typename emu_count<sizeof...(A)>::type()); }
+};
+
+// ---- shared memory: nvrtc_fake.c makes calls of declarations
+
+template <class T> EMU_FN T &emu_shared(int *slot, const char *name) {
+    return *(T *)emu->shared(slot, sizeof(T), alignof(T), name);
+}
+
+EMU_FN void *emu_dynamic() { return emu_self->dynamic; }
+
+// `extern __shared__ T name[]` outside of functions.
+template <class T> struct emu_dynamic_array {
+    operator T *() const { return (T *)emu_dynamic(); }
+};
+
+// ---- what -fsanitize finds, without its library: an access that is not aligned, an index
+// beyond an array, and what a GPU defines and a CPU does not
+
+struct emu_source {
+    const char *file;
+    unsigned line, column;
+};
+#define EMU_CHECK extern "C" __attribute__((visibility("hidden"), used)) void
+
+EMU_CHECK __ubsan_handle_type_mismatch_v1_abort(emu_source *s, void *at) {
+    emu->fail(EMU_ALIGNMENT, (int)s->line, "an access that is not aligned", at);
+}
+EMU_CHECK __ubsan_handle_out_of_bounds_abort(emu_source *s, void *) {
+    emu->fail(EMU_ADDRESS, (int)s->line, "an index beyond an array", nullptr);
+}
+EMU_CHECK __ubsan_handle_float_cast_overflow_abort(emu_source *s, void *) {
+    emu->fail(
+        EMU_FAILED, (int)s->line,
+        "a cast of a float that its integer has no room for: a GPU saturates, which the "
+        "emulator does in tc_cast_* only",
+        nullptr);
+}
+EMU_CHECK __ubsan_handle_shift_out_of_bounds_abort(emu_source *s, void *, void *) {
+    emu->fail(EMU_FAILED, (int)s->line, "a shift by as many bits as there are", nullptr);
+}
+
+// ---- barriers
+
+EMU_FN void __syncthreads(EMU_HERE) { emu->barrier(0, 0, 1, 0, line); }
+EMU_FN int __syncthreads_count(int p, EMU_HERE) {
+    return emu->barrier(0, 0, 1, p != 0, line);
+}
+EMU_FN int __syncthreads_or(int p, EMU_HERE) {
+    return emu->barrier(0, 0, 1, p != 0, line) != 0;
+}
+EMU_FN int __syncthreads_and(int p, EMU_HERE) {
+    return emu->barrier(0, 0, 1, p == 0, line) == 0;
+}
+EMU_FN void __threadfence() {}
+EMU_FN void __threadfence_block() {}
+EMU_FN void __threadfence_system() {}
+EMU_FN void __nanosleep(unsigned, EMU_HERE) { emu->yield(line); }
+EMU_FN void __trap(EMU_HERE) { emu->fail(EMU_FAILED, line, "a trap", nullptr); }
+
+// ---- bits
+
+template <class T, class F> EMU_FN T emu_bits(F from) {
+    T to;
+    static_assert(sizeof(T) == sizeof(F), "bits of one size");
+    __builtin_memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+EMU_FN float __uint_as_float(unsigned x) { return emu_bits<float>(x); }
+EMU_FN float __int_as_float(int x) { return emu_bits<float>(x); }
+EMU_FN unsigned __float_as_uint(float x) { return emu_bits<unsigned>(x); }
+EMU_FN int __float_as_int(float x) { return emu_bits<int>(x); }
+EMU_FN long long __double_as_longlong(double x) { return emu_bits<long long>(x); }
+EMU_FN double __longlong_as_double(long long x) { return emu_bits<double>(x); }
+EMU_FN int __double2hiint(double x) { return (int)(emu_bits<long long>(x) >> 32); }
+EMU_FN int __double2loint(double x) { return (int)emu_bits<long long>(x); }
+EMU_FN double __hiloint2double(int high, int low) {
+    return emu_bits<double>((unsigned long long)(unsigned)high << 32 | (unsigned)low);
+}
+
+EMU_FN int __popc(unsigned x) { return __builtin_popcount(x); }
+EMU_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+EMU_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+EMU_FN int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+EMU_FN int __ffs(int x) { return __builtin_ffs(x); }
+EMU_FN int __ffsll(long long x) { return __builtin_ffsll(x); }
+EMU_FN unsigned long long __brevll(unsigned long long x) {
+    unsigned long long r = 0;
+    for (int i = 0; i < 64; i++) r |= (x >> i & 1) << (63 - i);
+    return r;
+}
+EMU_FN unsigned __brev(unsigned x) { return (unsigned)(__brevll(x) >> 32); }
+EMU_FN unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+    unsigned long long both = (unsigned long long)b << 32 | a;
+    unsigned r = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned s = selector >> 4 * i, byte = (unsigned)(both >> 8 * (s & 7)) & 255;
+        r |= (s & 8 ? byte & 128 ? 255u : 0u : byte) << 8 * i;
+    }
+    return r;
+}
+EMU_FN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned n) {
+    return (unsigned)((((unsigned long long)high << 32 | low) << (n & 31)) >> 32);
+}
+EMU_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned n) {
+    return (unsigned)(((unsigned long long)high << 32 | low) >> (n & 31));
+}
+
+EMU_FN unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
+EMU_FN int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
+EMU_FN unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+EMU_FN long long __mul64hi(long long a, long long b) {
+    return (long long)((__int128)a * b >> 64);
+}
+
+// ---- arithmetic
+
+#define EMU_MATH1(name)                                                                    \
+    extern "C" double name(double);                                                        \
+    extern "C" float name##f(float);
+#define EMU_MATH2(name)                                                                    \
+    extern "C" double name(double, double);                                                \
+    extern "C" float name##f(float, float);
+// clang-format off
+EMU_MATH1(exp) EMU_MATH1(exp2) EMU_MATH1(expm1) EMU_MATH1(exp10)
+EMU_MATH1(log) EMU_MATH1(log2) EMU_MATH1(log10) EMU_MATH1(log1p)
+EMU_MATH1(sin) EMU_MATH1(cos) EMU_MATH1(tan) EMU_MATH1(asin) EMU_MATH1(acos) EMU_MATH1(atan)
+EMU_MATH1(sinh) EMU_MATH1(cosh) EMU_MATH1(tanh)
+EMU_MATH1(asinh) EMU_MATH1(acosh) EMU_MATH1(atanh)
+EMU_MATH1(erf) EMU_MATH1(erfc) EMU_MATH1(lgamma) EMU_MATH1(tgamma)
+EMU_MATH1(floor) EMU_MATH1(ceil) EMU_MATH1(trunc) EMU_MATH1(round) EMU_MATH1(rint)
+EMU_MATH1(nearbyint) EMU_MATH1(fabs) EMU_MATH1(sqrt) EMU_MATH1(cbrt)
+EMU_MATH2(pow) EMU_MATH2(atan2) EMU_MATH2(fmod) EMU_MATH2(remainder) EMU_MATH2(hypot)
+EMU_MATH2(fmax) EMU_MATH2(fmin) EMU_MATH2(fdim) EMU_MATH2(copysign) EMU_MATH2(nextafter)
+    // clang-format on
+    extern "C" double fma(double, double, double);
+extern "C" float fmaf(float, float, float);
+extern "C" double ldexp(double, int);
+extern "C" float ldexpf(float, int);
+extern "C" void sincos(double, double *, double *);
+extern "C" void sincosf(float, float *, float *);
+extern "C" int printf(const char *, ...);
+
+EMU_FN float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+EMU_FN double rsqrt(double x) { return 1.0 / sqrt(x); }
+EMU_FN float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752f); }
+EMU_FN float __expf(float x) { return expf(x); }
+EMU_FN float __exp10f(float x) { return exp10f(x); }
+EMU_FN float __logf(float x) { return logf(x); }
+EMU_FN float __log2f(float x) { return log2f(x); }
+EMU_FN float __log10f(float x) { return log10f(x); }
+EMU_FN float __sinf(float x) { return sinf(x); }
+EMU_FN float __cosf(float x) { return cosf(x); }
+EMU_FN float __tanf(float x) { return tanf(x); }
+EMU_FN float __powf(float x, float y) { return powf(x, y); }
+EMU_FN float __fdividef(float x, float y) { return x / y; }
+EMU_FN float __saturatef(float x) { return x > 0 ? x < 1 ? x : 1.0f : 0.0f; }
+
+EMU_FN float __fadd_rn(float a, float b) { return a + b; }
+EMU_FN float __fsub_rn(float a, float b) { return a - b; }
+EMU_FN float __fmul_rn(float a, float b) { return a * b; }
+EMU_FN float __fdiv_rn(float a, float b) { return a / b; }
+EMU_FN float __frcp_rn(float a) { return 1.0f / a; }
+EMU_FN float __fsqrt_rn(float a) { return sqrtf(a); }
+EMU_FN float __frsqrt_rn(float a) { return (float)(1.0 / sqrt((double)a)); }
+EMU_FN float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+EMU_FN double __dadd_rn(double a, double b) { return a + b; }
+EMU_FN double __dsub_rn(double a, double b) { return a - b; }
+EMU_FN double __dmul_rn(double a, double b) { return a * b; }
+EMU_FN double __ddiv_rn(double a, double b) { return a / b; }
+EMU_FN double __dsqrt_rn(double a) { return sqrt(a); }
+EMU_FN double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+
+// A float to an integer as the GPU does it: towards 0, to the nearest there is; NaN gives 0.
+template <class T, class F> EMU_FN T emu_saturated(F x) {
+    constexpr T most = (T)(T(-1) < T(0) ? ~0ull >> (65 - 8 * sizeof(T)) : ~0ull);
+    constexpr T least = (T)(T(-1) < T(0) ? -1 - most : 0);
+    if (x != x) return 0;
+    if (x >= (F)most) return most; // where most is rounded, it is up
+    return x <= (F)least ? least : (T)x;
+}
+#define EMU_CONVERT(name, T, F, f)                                                         \
+    EMU_FN T __##name##_rz(F x) { return emu_saturated<T>(x); }                            \
+    EMU_FN T __##name##_rn(F x) { return emu_saturated<T>(rint##f(x)); }                   \
+    EMU_FN T __##name##_rd(F x) { return emu_saturated<T>(floor##f(x)); }                  \
+    EMU_FN T __##name##_ru(F x) { return emu_saturated<T>(ceil##f(x)); }
+EMU_CONVERT(float2int, int, float, f)
+EMU_CONVERT(float2uint, unsigned, float, f)
+EMU_CONVERT(float2ll, long long, float, f)
+EMU_CONVERT(float2ull, unsigned long long, float, f)
+EMU_CONVERT(double2int, int, double, )
+EMU_CONVERT(double2uint, unsigned, double, )
+EMU_CONVERT(double2ll, long long, double, )
+EMU_CONVERT(double2ull, unsigned long long, double, )
+EMU_FN float __int2float_rn(int x) { return (float)x; }
+EMU_FN float __uint2float_rn(unsigned x) { return (float)x; }
+EMU_FN float __ll2float_rn(long long x) { return (float)x; }
+EMU_FN float __double2float_rn(double x) { return (float)x; }
+
+#define EMU_ORDER(T)                                                                       \
+    EMU_FN T max(T a, T b) { return a > b ? a : b; }                                       \
+    EMU_FN T min(T a, T b) { return a < b ? a : b; }
+EMU_ORDER(int)
+EMU_ORDER(unsigned)
+EMU_ORDER(long)
+EMU_ORDER(unsigned long)
+EMU_ORDER(long long)
+EMU_ORDER(unsigned long long)
+EMU_FN float max(float a, float b) { return fmaxf(a, b); }
+EMU_FN float min(float a, float b) { return fminf(a, b); }
+EMU_FN double max(double a, double b) { return fmax(a, b); }
+EMU_FN double min(double a, double b) { return fmin(a, b); }
+EMU_FN int abs(int a) { return a < 0 ? -a : a; }
+EMU_FN long long llabs(long long a) { return a < 0 ? -a : a; }
+template <class T> EMU_FN bool isnan(T x) { return x != x; }
+template <class T> EMU_FN bool isinf(T x) { return __builtin_isinf(x); }
+template <class T> EMU_FN bool isfinite(T x) { return __builtin_isfinite(x); }
+template <class T> EMU_FN bool signbit(T x) { return __builtin_signbit(x); }
+
+// ---- loads and stores with hints
+
+template <class T> EMU_FN T __ldg(const T *p) { return *p; }
+template <class T> EMU_FN T __ldcg(const T *p) { return *p; }
+template <class T> EMU_FN T __ldca(const T *p) { return *p; }
+template <class T> EMU_FN T __ldcs(const T *p) { return *p; }
+template <class T> EMU_FN T __ldlu(const T *p) { return *p; }
+template <class T> EMU_FN T __ldcv(const T *p) { return *p; }
+template <class T> EMU_FN void __stcg(T *p, T v) { *p = v; }
+template <class T> EMU_FN void __stcs(T *p, T v) { *p = v; }
+template <class T> EMU_FN void __stwb(T *p, T v) { *p = v; }
+template <class T> EMU_FN void __stwt(T *p, T v) { *p = v; }
+
+#define EMU_VECTOR(T, name, a2, a4)                                                        \
+    struct name##1 {                                                                       \
+        T x;                                                                               \
+    };                                                                                     \
+    struct __align__(a2) name##2 {                                                         \
+        T x, y;                                                                            \
+    };                                                                                     \
+    struct name##3 {                                                                       \
+        T x, y, z;                                                                         \
+    };                                                                                     \
+    struct __align__(a4) name##4 {                                                         \
+        T x, y, z, w;                                                                      \
+    };                                                                                     \
+    EMU_FN name##2 make_##name##2(T x, T y) { return {x, y}; }                             \
+    EMU_FN name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+EMU_VECTOR(float, float, 8, 16)
+EMU_VECTOR(double, double, 16, 16)
+EMU_VECTOR(signed char, char, 2, 4)
+EMU_VECTOR(unsigned char, uchar, 2, 4)
+EMU_VECTOR(short, short, 4, 8)
+EMU_VECTOR(unsigned short, ushort, 4, 8)
+EMU_VECTOR(int, int, 8, 16)
+EMU_VECTOR(long long, longlong, 16, 16)
+EMU_VECTOR(unsigned long long, ulonglong, 16, 16)
+struct __align__(8) uint2 {
+    unsigned x, y;
+};
+struct __align__(16) uint4 {
+    unsigned x, y, z, w;
+};
+EMU_FN uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+EMU_FN uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+    return {x, y, z, w};
+}
+
+// ---- atomics: threads change only where they wait, so each is one by itself
+
+template <class T, class F> EMU_FN T emu_update(T *p, F f) {
+    T old = *p;
+    *p = (T)f(old);
+    return old;
+}
+#define EMU_ATOMIC(name, T, ...)                                                           \
+    EMU_FN T name(T *p, T v) {                                                             \
+        return emu_update(p, [&](T old) { return __VA_ARGS__; });                          \
+    }                                                                                      \
+    EMU_FN T name##_block(T *p, T v) { return name(p, v); }
+#define EMU_ATOMICS(T)                                                                     \
+    EMU_ATOMIC(atomicMax, T, old > v ? old : v)                                            \
+    EMU_ATOMIC(atomicMin, T, old < v ? old : v)                                            \
+    EMU_ATOMIC(atomicAnd, T, old &v)                                                       \
+    EMU_ATOMIC(atomicOr, T, old | v)                                                       \
+    EMU_ATOMIC(atomicXor, T, old ^ v)                                                      \
+    EMU_ATOMIC(atomicExch, T, ((void)old, v))                                              \
+    EMU_FN T atomicCAS(T *p, T is, T v) {                                                  \
+        return emu_update(p, [&](T old) { return old == is ? v : old; });                  \
+    }
+EMU_ATOMICS(int)
+EMU_ATOMICS(unsigned)
+EMU_ATOMICS(unsigned long long)
+EMU_ATOMIC(atomicMax, long long, old > v ? old : v)
+EMU_ATOMIC(atomicMin, long long, old < v ? old : v)
+EMU_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)v))
+EMU_ATOMIC(atomicAdd, unsigned, old + v)
+EMU_ATOMIC(atomicAdd, unsigned long long, old + v)
+EMU_ATOMIC(atomicAdd, float, old + v)
+EMU_ATOMIC(atomicAdd, double, old + v)
+EMU_ATOMIC(atomicExch, float, ((void)old, v))
+EMU_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)v))
+EMU_ATOMIC(atomicSub, unsigned, old - v)
+EMU_ATOMIC(atomicInc, unsigned, old >= v ? 0 : old + 1)
+EMU_ATOMIC(atomicDec, unsigned, old == 0 || old > v ? v : old - 1)
+
+// ---- warps
+
+// One lane's part in an exchange: where it reads from, and what it gets.
+struct emu_lane {
+    unsigned long long value, result;
+    int from; // lane
+};
+
+EMU_FN void emu_exchange(void *const *mine, unsigned present) {
+    for (int l = 0; l < EMU_WARP; l++) {
+        emu_lane *to = (emu_lane *)mine[l];
+        if (!(present >> l & 1)) continue;
+        to->result = ~0ull; // of a lane that is not there: poison
+        if (present >> to->from & 1) to->result = ((emu_lane *)mine[to->from])->value;
+    }
+}
+
+template <class T> EMU_FN T emu_read(unsigned mask, T v, int from, int line) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles are of 4 or 8 bytes");
+    emu_lane lane = {0, 0, from};
+    __builtin_memcpy(&lane.value, &v, sizeof v);
+    emu->meet(mask, &lane, emu_exchange, "a shuffle", line);
+    __builtin_memcpy(&v, &lane.result, sizeof v);
+    return v;
+}
+
+// The lanes in a segment of `width` are [first, last].
+EMU_FN int emu_first(int width) { return (int)emu_self->lane & ~(width - 1); }
+EMU_FN int emu_last(int width) { return (int)emu_self->lane | (width - 1); }
+
+template <class T>
+EMU_FN T __shfl_sync(unsigned mask, T v, int from, int width = 32, EMU_HERE) {
+    return emu_read(mask, v, emu_first(width) | (from & (width - 1)), line);
+}
+template <class T>
+EMU_FN T __shfl_up_sync(unsigned mask, T v, unsigned by, int width = 32, EMU_HERE) {
+    int from = (int)emu_self->lane - (int)by;
+    return emu_read(mask, v, from < emu_first(width) ? (int)emu_self->lane : from, line);
+}
+template <class T>
+EMU_FN T __shfl_down_sync(unsigned mask, T v, unsigned by, int width = 32, EMU_HERE) {
+    int from = (int)emu_self->lane + (int)by;
+    return emu_read(mask, v, from > emu_last(width) ? (int)emu_self->lane : from, line);
+}
+template <class T>
+EMU_FN T __shfl_xor_sync(unsigned mask, T v, int by, int width = 32, EMU_HERE) {
+    int from = (int)emu_self->lane ^ by;
+    return emu_read(mask, v, from > emu_last(width) ? (int)emu_self->lane : from, line);
+}
+
+// All lanes' values to each lane.
+struct emu_votes {
+    unsigned long long value, all[EMU_WARP];
+    unsigned present;
+};
+
+EMU_FN void emu_share(void *const *mine, unsigned present) {
+    for (int l = 0; l < EMU_WARP; l++) {
+        if (!(present >> l & 1)) continue;
+        emu_votes *to = (emu_votes *)mine[l];
+        to->present = present;
+        for (int k = 0; k < EMU_WARP; k++)
+            to->all[k] = present >> k & 1 ? ((emu_votes *)mine[k])->value : 0;
+    }
+}
+
+EMU_FN unsigned __ballot_sync(unsigned mask, int p, EMU_HERE) {
+    emu_votes v;
+    unsigned r = 0;
+    v.value = p != 0;
+    emu->meet(mask, &v, emu_share, "a vote", line);
+    for (int l = 0; l < EMU_WARP; l++) r |= (unsigned)v.all[l] << l;
+    return r;
+}
+EMU_FN int __any_sync(unsigned mask, int p, EMU_HERE) {
+    return __ballot_sync(mask, p, line) != 0;
+}
+EMU_FN int __all_sync(unsigned mask, int p, EMU_HERE) {
+    return __ballot_sync(mask, !p, line) == 0;
+}
+template <class T> EMU_FN unsigned __match_any_sync(unsigned mask, T x, EMU_HERE) {
+    emu_votes v;
+    unsigned r = 0;
+    v.value = 0;
+    __builtin_memcpy(&v.value, &x, sizeof x);
+    emu->meet(mask, &v, emu_share, "a match", line);
+    for (int l = 0; l < EMU_WARP; l++)
+        r |= (unsigned)((v.present >> l & 1) && v.all[l] == v.value) << l;
+    return r;
+}
+EMU_FN void emu_nothing(void *const *, unsigned) {}
+EMU_FN void __syncwarp(unsigned mask = ~0u, EMU_HERE) {
+    emu->meet(mask, nullptr, emu_nothing, "__syncwarp", line);
+}
+
+template <class T, class F> EMU_FN T emu_reduce(unsigned mask, T x, F f, int line) {
+    emu_votes v;
+    v.value = (unsigned long long)x;
+    emu->meet(mask, &v, emu_share, "a reduction", line);
+    for (int l = 0; l < EMU_WARP; l++)
+        if ((v.present >> l & 1) && l != (int)emu_self->lane) x = (T)f(x, (T)v.all[l]);
+    return x;
+}
+#define EMU_REDUCE(name, T, ...)                                                           \
+    EMU_FN T name(unsigned mask, T x, EMU_HERE) {                                          \
+        return emu_reduce(                                                                 \
+            mask, x, [](T a, T b) { return __VA_ARGS__; }, line);                          \
+    }
+EMU_REDUCE(__reduce_add_sync, int, (int)((unsigned)a + (unsigned)b))
+EMU_REDUCE(__reduce_add_sync, unsigned, a + b)
+EMU_REDUCE(__reduce_max_sync, int, a > b ? a : b)
+EMU_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
+EMU_REDUCE(__reduce_min_sync, int, a < b ? a : b)
+EMU_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
+EMU_REDUCE(__reduce_and_sync, unsigned, a &b)
+EMU_REDUCE(__reduce_or_sync, unsigned, a | b)
+EMU_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
+
+// ---- helpers: halves
+
+EMU_FN float emu_of_f16(unsigned short h) {
+    unsigned e = h >> 10 & 31, m = h & 1023, sign = (h & 0x8000u) << 16;
+    if (!e) return emu_bits<float>(emu_bits<unsigned>((float)m * 0x1p-24f) | sign);
+    return emu_bits<float>(sign | (e == 31 ? 255 : e + 112) << 23 | m << 13);
+}
+
+// To the nearest, of two the even one; NaN is 0x7fff.
+EMU_FN unsigned short emu_bits_f16(float f) {
+    unsigned u = emu_bits<unsigned>(f), a = u & 0x7fffffff, sign = u >> 16 & 0x8000, h;
+    if (a > 0x7f800000) return 0x7fff;
+    if (a < 0x38800000) { // below the least normal one: counted in the last place
+        h = emu_bits<unsigned>(emu_bits<float>(a) * 0x1p24f + 0x1p23f) & 0x7fffff;
+    } else {
+        h = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
+        if (h > 0x7c00) h = 0x7c00;
+    }
+    return (unsigned short)(sign | h);
+}
+
+EMU_FN float emu_of_bf16(unsigned short h) { return emu_bits<float>((unsigned)h << 16); }
+
+EMU_FN unsigned short emu_bits_bf16(float f) {
+    unsigned u = emu_bits<unsigned>(f);
+    if ((u & 0x7fffffff) > 0x7f800000) return 0x7fff;
+    return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+EMU_FN int emu_cast_f32_i32(float x) { return emu_saturated<int>(x); }
+EMU_FN int emu_cast_f64_i32(double x) { return emu_saturated<int>(x); }
+EMU_FN long long emu_cast_f32_i64(float x) { return emu_saturated<long long>(x); }
+EMU_FN long long emu_cast_f64_i64(double x) { return emu_saturated<long long>(x); }
+#endif
