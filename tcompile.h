@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc751a2c5ef2e59c0u
+#define TC__BUILD_ID 0xe426aa3dcbfe17e7u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -24803,14 +24803,14 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,   // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16,  // bytes of one access
-    TC__PRODUCT_PAD = 8,     // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,   // of a block
-    TC__FEW_LINE = 128,      // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,        // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,     // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16        // rows or columns
+    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,  // of a block
+    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16       // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -24833,7 +24833,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
 };
 static const tc__product_tile tc__product_tiles_half[] = {
     {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 4, 4, 2, 90},
+    {128, 128, 32, 2, 2, 4, 2, 90},
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},
 };
@@ -24848,30 +24848,38 @@ static const struct {
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
 };
 
+// How a stage of an operand comes to shared memory.
+typedef enum tc__bring {
+    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
+    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
+    TC__BRING_ASYNC  // copied without a register
+} tc__bring;
+
 // An operand on its way to where it is multiplied.
 typedef struct tc__staged {
     tc__level level;
     uint32_t id;    // of its value
     tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
     int width;      // elements read at once
-    int async;      // copied to shared memory without a register
+    tc__bring bring;
 } tc__staged;
 
 typedef struct tc__product {
     tc__product_form form;
     int dtype, half; // half: on tensor cores
     int threads;
+    int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
     // FEW
-    tc__axis wide;  // of the result, along the operand that is read once: ROW or COL
-    int few;        // columns, or rows, beside it
-    int dot;        // lanes along k
-    int sharing;    // threads that share sums: along k, or slices of k
-    int each;       // DOT: elements of the wide axis for each thread
-    int cover;      // elements of the wide axis for a block
-    int parts;      // sums that are added at the end
+    tc__axis wide; // of the result, along the operand that is read once: ROW or COL
+    int few;       // columns, or rows, beside it
+    int dot;       // lanes along k
+    int sharing;   // threads that share sums: along k, or slices of k
+    int each;      // DOT: elements of the wide axis for each thread
+    int cover;     // elements of the wide axis for a block
+    int parts;     // sums that are added at the end
 } tc__product;
 
 static int tc__product_bytes(const tc__product *q) {
@@ -24897,7 +24905,8 @@ static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW) return 0;
+    if (n->n_attr > TC__LOAD_FIXED || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
+        return 0;
     if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
     return tc__ix_divisor(x, e) % width == 0;
@@ -24953,8 +24962,10 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    s.async = q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-              g->buffer.at[n->attr[0]].dtype == q->dtype;
+    if (q->half && s.width == 1) s.bring = TC__BRING_NOW;
+    if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        s.bring = TC__BRING_ASYNC;
     return s;
 }
 
@@ -25002,8 +25013,12 @@ static int tc__stage_size(const tc__product *q, tc__level level) {
     return q->tile->depth * tc__line_pitch(q, size);
 }
 
+static int tc__has_async(const tc__product *q) {
+    return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+}
+
 static int tc__product_stages(const tc__product *q) {
-    return q->left.async || q->right.async ? q->tile->stages : 2;
+    return tc__has_async(q) ? q->tile->stages : 2;
 }
 
 // Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
@@ -25026,6 +25041,11 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
 }
 
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return q->half ? s->bring == TC__BRING_ASYNC : s->width > 1;
+}
+
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
@@ -25033,6 +25053,8 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    q->resident = easy ? q->tile->resident : 1;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
@@ -25090,9 +25112,8 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
         tc__share_columns(q);
     int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
     q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
-    q->blocks =
-        tc__ix_mul(x, g->batch,
-                   tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+    q->blocks = tc__ix_mul(
+        x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
 }
 
 static tc__product tc__product_plan(const tc__group *g) {
@@ -25311,7 +25332,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
     q.form = TC__CUDA_PRODUCT;
     q.threads = product->threads;
     q.blocks = product->blocks, q.shared = product->shared;
-    if (product->tile) q.resident = product->tile->resident;
+    q.resident = product->resident;
     return q;
 }
 
@@ -25549,7 +25570,8 @@ static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc
     tc__line(p);
     tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
     tc__line(p);
-    tc__put(p->out, "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+    tc__put(p->out,
+            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
             q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
 }
 
@@ -25635,7 +25657,10 @@ static void tc__stage_inside(const tc__printer *p, const tc__product *q,
     int left = s->level == TC__AT_LEFT;
     int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
         deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
-    snprintf(out, 40, "%s%s%s", !line ? "" : left ? "r < r1" : "c < cols",
+    snprintf(out, 40, "%s%s%s",
+             !line  ? ""
+             : left ? "r < r1"
+                    : "c < cols",
              line && deep ? " && " : "", deep ? "k < depth" : "");
 }
 
@@ -25666,20 +25691,19 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
     tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
 }
 
-// An access evaluated by the operand's nodes, into a register.
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
 static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside) {
+                            const tc__blanks *b, const char *inside, const char *to) {
     if (*inside) {
         tc__line(p);
         tc__put(p->out, "if (%s)", inside);
         tc__block_open(p);
     }
     tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, "@name_next[j] = ");
+    tc__put_filled(p, b, to);
+    tc__put(p->out, " = ");
     tc__put_operand(p, s, s->width, q->half);
-    if (!*inside) return;
-    p->indent--;
-    tc__put_filled(p, b, "} else {\n    @name_next[j] = {};\n}\n");
+    if (*inside) tc__block_close(p);
 }
 
 // The next stage of an operand: on its way to shared memory, or to registers.
@@ -25688,13 +25712,23 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     char inside[40];
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
-    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n");
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
-    if (s->async)
+    if (s->bring == TC__BRING_ASYNC) {
         tc__print_copy(p, s, b, inside);
-    else
-        tc__print_fetch(p, q, s, b, inside);
+    } else if (s->bring == TC__BRING_LATER) {
+        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+        tc__print_fetch(p, q, s, b, inside, "@name_next[j]");
+    } else {
+        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+        tc__print_fetch(p, q, s, b, inside, "next");
+        tc__put_filled(p, b,
+                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                       "next.at[0];\n");
+    }
     tc__block_close(p);
 }
 
@@ -25702,7 +25736,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
 static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
                           tc__blanks *b) {
     int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b,
                    "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
@@ -25941,15 +25975,15 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
 
 static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b) {
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
 // The loop over k.
 static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int async = q->left.async || q->right.async,
-        kept = !q->left.async || !q->right.async;
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
     tc__put_filled(p, b,
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
@@ -26010,12 +26044,13 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     p->indent += 2;
     tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
     p->indent -= 2;
-    tc__put_filled(p, b,
-                   "    }\n"
-                   "    __syncthreads();\n"
-                   "    #pragma unroll 1\n"
-                   "    for (int e = x; e < @many; e += @threads) {\n"
-                   "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+    tc__put_filled(
+        p, b,
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int e = x; e < @many; e += @threads) {\n"
+        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
     p->indent += 2;
     tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
                            "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
@@ -26108,8 +26143,8 @@ static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__b
 }
 
 // The nodes of the operand, `width` along the axis, as pack `name`.
-static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis, int width,
-                               const char *name) {
+static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                               int width, const char *name) {
     tc__staged along = *s;
     along.along = axis;
     tc__print_level(p, s->level, axis, width);
@@ -26153,24 +26188,26 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
         "for (int i = 0; i < @few * @each; i++) {\n"
         "    @type v = sum[i / @each][i % @each];\n"
         "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
-    tc__put_filled(p, b,
-                   q->parts > 1
-                       ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-                         "+ i % @each] = v;\n}\n"
-                       : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-                         "v;\n}\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
 }
 
 static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
-    tc__put_filled(p, b,
-                   "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-                   "tc_pack<@type, @width> sum[@few] = {};\n"
-                   "#pragma unroll @unroll\n"
-                   "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
-                   "    tc_pack<@type, @width> wide;\n"
-                   "    tc_pack<@type, 1> few;\n"
-                   "    {\n");
+    tc__put_filled(
+        p, b,
+        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+        "tc_pack<@type, @width> sum[@few] = {};\n"
+        "#pragma unroll @unroll\n"
+        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
+        "    tc_pack<@type, @width> wide;\n"
+        "    tc_pack<@type, 1> few;\n"
+        "    {\n");
     p->indent += 2;
     tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
     tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
@@ -26183,17 +26220,18 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
     tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
     tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
     p->indent -= 2;
-    tc__put_filled(p, b,
-                   "        #pragma unroll\n"
-                   "        for (int j = 0; j < @width; j++)\n"
-                   "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
-                   "sum[i].at[j]);\n"
-                   "    }\n"
-                   "}\n"
-                   "#pragma unroll\n"
-                   "for (int i = 0; i < @few * @width; i++)\n"
-                   "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
-                   "@width].at[i % @width];\n");
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @width; j++)\n"
+        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+        "sum[i].at[j]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @width; i++)\n"
+        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+        "@width].at[i % @width];\n");
 }
 
 static void tc__print_few(tc__printer *p, const tc__product *q) {
