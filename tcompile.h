@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x32e5482a87fc67f7u
+#define TC__BUILD_ID 0xfbff834d80cd9f2au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25069,7 +25069,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
 };
 static const tc__product_tile tc__product_tiles_half[] = {
     {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 4, 4, 2, 90},
+    {128, 128, 32, 2, 2, 4, 2, 90},
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},
 };
@@ -25084,19 +25084,27 @@ static const struct {
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
 };
 
+// How a stage of an operand comes to shared memory.
+typedef enum tc__bring {
+    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
+    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
+    TC__BRING_ASYNC  // copied without a register
+} tc__bring;
+
 // An operand on its way to where it is multiplied.
 typedef struct tc__staged {
     tc__level level;
     uint32_t id;    // of its value
     tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
     int width;      // elements read at once
-    int async;      // copied to shared memory without a register
+    tc__bring bring;
 } tc__staged;
 
 typedef struct tc__product {
     tc__product_form form;
     int dtype, half; // half: on tensor cores
     int threads;
+    int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
@@ -25190,8 +25198,10 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    s.async = q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-              g->buffer.at[n->attr[0]].dtype == q->dtype;
+    if (q->half && s.width == 1) s.bring = TC__BRING_NOW;
+    if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        s.bring = TC__BRING_ASYNC;
     return s;
 }
 
@@ -25239,8 +25249,12 @@ static int tc__stage_size(const tc__product *q, tc__level level) {
     return q->tile->depth * tc__line_pitch(q, size);
 }
 
+static int tc__has_async(const tc__product *q) {
+    return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+}
+
 static int tc__product_stages(const tc__product *q) {
-    return q->left.async || q->right.async ? q->tile->stages : 2;
+    return tc__has_async(q) ? q->tile->stages : 2;
 }
 
 // Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
@@ -25263,6 +25277,11 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
 }
 
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return q->half ? s->bring == TC__BRING_ASYNC : s->width > 1;
+}
+
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
@@ -25270,6 +25289,8 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    q->resident = easy ? q->tile->resident : 1;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
@@ -25547,7 +25568,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
     q.form = TC__CUDA_PRODUCT;
     q.threads = product->threads;
     q.blocks = product->blocks, q.shared = product->shared;
-    if (product->tile) q.resident = product->tile->resident;
+    q.resident = product->resident;
     return q;
 }
 
@@ -25906,20 +25927,19 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
     tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
 }
 
-// An access evaluated by the operand's nodes, into a register.
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
 static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside) {
+                            const tc__blanks *b, const char *inside, const char *to) {
     if (*inside) {
         tc__line(p);
         tc__put(p->out, "if (%s)", inside);
         tc__block_open(p);
     }
     tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, "@name_next[j] = ");
+    tc__put_filled(p, b, to);
+    tc__put(p->out, " = ");
     tc__put_operand(p, s, s->width, q->half);
-    if (!*inside) return;
-    p->indent--;
-    tc__put_filled(p, b, "} else {\n    @name_next[j] = {};\n}\n");
+    if (*inside) tc__block_close(p);
 }
 
 // The next stage of an operand: on its way to shared memory, or to registers.
@@ -25928,13 +25948,23 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     char inside[40];
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
-    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n");
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
-    if (s->async)
+    if (s->bring == TC__BRING_ASYNC) {
         tc__print_copy(p, s, b, inside);
-    else
-        tc__print_fetch(p, q, s, b, inside);
+    } else if (s->bring == TC__BRING_LATER) {
+        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+        tc__print_fetch(p, q, s, b, inside, "@name_next[j]");
+    } else {
+        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+        tc__print_fetch(p, q, s, b, inside, "next");
+        tc__put_filled(p, b,
+                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                       "next.at[0];\n");
+    }
     tc__block_close(p);
 }
 
@@ -25942,7 +25972,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
 static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
                           tc__blanks *b) {
     int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b,
                    "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
@@ -26181,14 +26211,15 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
 
 static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b) {
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
 // The loop over k.
 static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int async = q->left.async || q->right.async, kept = !q->left.async || !q->right.async;
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
     tc__put_filled(p, b,
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"

@@ -197,7 +197,7 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
     q.form = TC__CUDA_PRODUCT;
     q.threads = product->threads;
     q.blocks = product->blocks, q.shared = product->shared;
-    if (product->tile) q.resident = product->tile->resident;
+    q.resident = product->resident;
     return q;
 }
 
