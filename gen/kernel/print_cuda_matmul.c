@@ -618,7 +618,7 @@ static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const ch
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
 static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__cuda_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
+    int width = tc__copied_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
         cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
     char inside[40];
     snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
@@ -858,3 +858,30 @@ static void tc__print_product(tc__printer *p) {
     else
         tc__print_tiles(p, &q);
 }
+
+// ---- what the walker prints of a product ----
+
+static const tc__print_row tc__copied_rows[] = {
+    {TC_OP_LOAD, TC__ONCE, tc__copied_load}, // one access of 16 bytes, or each copy
+    {TC_OP_STORE, TC__ONCE, tc__copied_store},
+    {TC_OP_INDEX, TC__PER_COPY, tc__copied_index},
+    {TC_OP_CHECK, TC__PER_COPY, tc__copied_check},
+    {TC_OP_VALID, TC__PER_COPY, tc__copied_valid},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
+    {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__dialect tc__dialect_copied = {
+    "cuda",
+    {"float", "double", "int", "tc_i64"},
+    {"float", "double", "int", "tc_i64"},
+    "tc_i64",
+    1,
+    1,
+    tc__copied_rows,
+    NULL,
+    tc__copied_loop,
+    tc__cuda_constant,
+    NULL,
+    NULL,
+};
