@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x61717f3e0505b4bfu
+#define TC__BUILD_ID 0xae1faa3715b7836fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -29566,12 +29566,6 @@ static const char *const tc__text_cuda[] = {
     "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
     "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
     "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
-    "}",
-    "",
-    "// fn: copy_async16",
-    "TC_FN void TC_N(copy_async16)(void *shared, const void *global) {",
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"",
-    "                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global) : \"memory\");",
     "}",
     "",
     "// fn: copy_async16_if",
