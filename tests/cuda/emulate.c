@@ -370,6 +370,16 @@ TEST(shuffles) {
     close_emulator();
 }
 
+// A vector of 32 bytes is loaded in two parts, at a multiple of 16.
+TEST(vectors) {
+    REQUIRE(open_kernels());
+    float *at = device_values(16, 1);
+    arg_memory(at), arg_int(4);
+    REQUIRE(launch("load_at", 1, 1));
+    for (unsigned i = 0; i < 8; i++) CHECK(at[i] == value_of(i + 4, 1));
+    close_emulator();
+}
+
 TEST(part_of_a_warp) {
     REQUIRE(open_kernels());
     int *out = (int *)device_memory(48 * 4), sum = 0, a;
@@ -665,6 +675,7 @@ static const struct {
     {"read_at", 200, 32, 0, 700, "at byte 800 of memory of 64", "thread (3,0,0)"},
     {"read_at", -1000, 32, 0, 700, "4000 bytes before memory of 64", "thread (3,0,0)"},
     {"wide_at", 1, 1, 0, 716, "an access that is not aligned", "thread (0,0,0)"},
+    {"load_at", 2, 1, 0, 716, "an access that is not aligned", "at byte 8 of memory of 64"},
     {"shared_at", 8, 32, 0, 700, "an index beyond an array", "thread (3,0,0)"},
     {"pointer_at", 8, 32, 0, 700, "a write 0 bytes behind __shared__ row", "pointer_at"},
     {"dynamic_at", 32, 32, 128, 700, "a write 0 bytes behind __shared__ dynamic memory",
