@@ -1,5 +1,7 @@
 // The emulator of tests (tools/cuda_emulate.c, nvrtc_fake.c): kernels of tests/golden with the
 // values of references in double, then what threads do together, and what is reported.
+// With TEST_ON_GPU=1 in the environment the same kernels run on a device: what the emulator is
+// believed to do is then what a GPU does.
 #define TCOMPILE_CUDA_IMPLEMENTATION
 #include "tcompile_cuda.in.h"
 
@@ -29,17 +31,40 @@ static struct {
     size_t size;
 } args;
 
+static int on_gpu(void) { return getenv("TEST_ON_GPU") != NULL; }
+
 static int open_emulator(void) {
-    if (!use_emulator()) return 0;
+    if (!on_gpu() && !use_emulator()) return 0;
     return (tcu__runtime_open(&runtime, &hook, 0) && tcu__enter(&runtime.device)) ||
            FAIL("open: %s", runtime.device.trouble.text);
 }
 
-static void close_emulator(void) {
+// For what a GPU does not define, or does in its own words.
+static int open_only_emulator(void) {
+    if (on_gpu()) SKIP("of the emulator alone");
+    return open_emulator();
+}
+
+// The device can reach memory of the host by the same address.
+static int memory_get(tcu__address *at, size_t size) {
     const tcu__driver_calls *call = &runtime.device.driver.call;
+    void *p = NULL;
+    if (!on_gpu()) return call->cuMemAlloc_v2(at, size);
+    int code = call->cuMemHostAlloc(&p, size, 0);
+    *at = (tcu__address)(uintptr_t)p;
+    return code;
+}
+
+static int memory_give(tcu__address at) {
+    const tcu__driver_calls *call = &runtime.device.driver.call;
+    return on_gpu() ? call->cuMemFreeHost((void *)(uintptr_t)at) : call->cuMemFree_v2(at);
+}
+
+static void close_emulator(void) {
     if (module.library) tcu__module_unload(&runtime.device, &module);
-    while (memories > 0) CHECK_EQ(call->cuMemFree_v2(memory[--memories]), 0);
+    while (memories > 0) CHECK_EQ(memory_give(memory[--memories]), 0);
     tcu__runtime_close(&runtime);
+    if (on_gpu()) return;
     for (int i = 0; i < FAKE_KINDS; i++) CHECK_EQ(fake->live[i], 0);
     CHECK(!fake->misuse || FAIL("misused: %s", fake->misused));
 }
@@ -103,7 +128,7 @@ static int load_kernels(void) {
 // Memory of the device: an address of the host. It is given back at the end.
 static void *device_memory(size_t size) {
     if (memories == MOST_MEMORY) return FAIL("too many memories"), (void *)NULL;
-    CHECK_EQ(runtime.device.driver.call.cuMemAlloc_v2(&memory[memories], size), 0);
+    CHECK_EQ(memory_get(&memory[memories], size), 0);
     return (void *)(uintptr_t)memory[memories++];
 }
 
@@ -248,6 +273,8 @@ TEST(all_golden_kernels_compile) {
 
 static int open_kernels(void) { return open_emulator() && load_kernels(); }
 
+static int open_only_emulated(void) { return open_only_emulator() && load_kernels(); }
+
 TEST(the_kernels_are_cuda) {
     static const char *const archs[] = {"sm_80", "sm_90"};
     const char *why = nvrtc_open();
@@ -370,8 +397,18 @@ TEST(shuffles) {
     close_emulator();
 }
 
-TEST(part_of_a_warp) {
+// A vector of 32 bytes is loaded in two parts, at a multiple of 16.
+TEST(vectors) {
     REQUIRE(open_kernels());
+    float *at = device_values(16, 1);
+    arg_memory(at), arg_int(4);
+    REQUIRE(launch("load_at", 1, 1));
+    for (unsigned i = 0; i < 8; i++) CHECK(at[i] == value_of(i + 4, 1));
+    close_emulator();
+}
+
+TEST(part_of_a_warp) {
+    REQUIRE(open_only_emulated());
     int *out = (int *)device_memory(48 * 4), sum = 0, a;
     arg_memory(out);
     REQUIRE(launch("part_of_a_warp", 1, 48));
@@ -402,12 +439,12 @@ TEST(barrier_and_shared_memory) {
 // The order of threads differs from block to block, so that a race shows.
 TEST(a_race_shows) {
     enum { N = 256, BLOCKS = 3 };
-    REQUIRE(open_kernels());
+    REQUIRE(open_only_emulated());
     float *at = device_values(N * BLOCKS, 1);
     int wrong = 0;
     arg_memory(at), arg_int(N);
     REQUIRE(launch("race", BLOCKS, N));
-    for (int i = 0; i < N * BLOCKS; i++) wrong += at[i] != (float)(N - 1 - i % N);
+    for (int i = 0; i < N * BLOCKS; i++) wrong += at[i] != (float)(i % N / 2);
     CHECK(wrong > 0);
     close_emulator();
 }
@@ -547,7 +584,7 @@ TEST(ldmatrix) {
 
 // A copy is not there before it is waited for.
 TEST(async_copies) {
-    REQUIRE(open_kernels());
+    REQUIRE(open_only_emulated());
     float *in = device_values(12, 1), *out = device_values(36, 2);
     arg_memory(in), arg_memory(out);
     REQUIRE(launch("copies", 1, 2));
@@ -564,7 +601,7 @@ TEST(async_copies) {
 TEST(poison) {
     tcu__launch_shape s = shape_of(3, 32);
     s.shared = 32 * 4;
-    REQUIRE(open_kernels());
+    REQUIRE(open_only_emulated());
     unsigned *out = (unsigned *)device_memory(3 * 64 * 4);
     CHECK_EQ(out[0], ~0u);
     memset(out, 0, 3 * 64 * 4);
@@ -577,7 +614,7 @@ TEST(poison) {
 // A launch is an operation of its stream, and its arguments are those of the call.
 TEST(launches_are_late) {
     enum { N = 100 };
-    REQUIRE(open_kernels());
+    REQUIRE(open_only_emulated());
     tcu__device *d = &runtime.device;
     tcu__launch_shape s = shape_of(2, 64);
     tcu__kernel k;
@@ -603,7 +640,7 @@ TEST(launches_are_late) {
 
 TEST(graphs_are_executed) {
     enum { N = 64 };
-    REQUIRE(open_kernels());
+    REQUIRE(open_only_emulated());
     const tcu__driver_calls *v = &runtime.device.driver.call;
     tcu__launch_shape s = shape_of(1, N);
     tcu__kernel k;
@@ -665,6 +702,7 @@ static const struct {
     {"read_at", 200, 32, 0, 700, "at byte 800 of memory of 64", "thread (3,0,0)"},
     {"read_at", -1000, 32, 0, 700, "4000 bytes before memory of 64", "thread (3,0,0)"},
     {"wide_at", 1, 1, 0, 716, "an access that is not aligned", "thread (0,0,0)"},
+    {"load_at", 2, 1, 0, 716, "an access that is not aligned", "at byte 8 of memory of 64"},
     {"shared_at", 8, 32, 0, 700, "an index beyond an array", "thread (3,0,0)"},
     {"pointer_at", 8, 32, 0, 700, "a write 0 bytes behind __shared__ row", "pointer_at"},
     {"dynamic_at", 32, 32, 128, 700, "a write 0 bytes behind __shared__ dynamic memory",
@@ -691,7 +729,7 @@ static const struct {
 
 static void check_error(int i) {
     tcu__launch_shape s = shape_of(1, errors[i].threads);
-    REQUIRE(open_kernels());
+    REQUIRE(open_only_emulated());
     tcu__device *d = &runtime.device;
     float *at = (float *)device_memory(64);
     for (int k = 0; k < 16; k++) at[k] = 0;
@@ -719,7 +757,7 @@ TEST(errors_are_reported) {
 // ---- the compiler
 
 static void check_refused(const char *source, const char *said) {
-    REQUIRE(open_emulator());
+    REQUIRE(open_only_emulator());
     CHECK(!load_text("bad.cu", source));
     CHECK(strstr(runtime.device.trouble.text, said) ||
           FAIL("\"%s\" lacks \"%s\"", runtime.device.trouble.text, said));
@@ -755,7 +793,7 @@ TEST(options_are_checked) {
     tcu__job job;
     memset(&nvrtc, 0, sizeof nvrtc);
     memset(&job, 0, sizeof job);
-    REQUIRE(open_emulator());
+    REQUIRE(open_only_emulator());
     tcu__trouble *t = &runtime.device.trouble;
     job.name = "k.cu";
     job.source = "extern \"C\" __global__ void k(int *x) { *x = 1; }";
@@ -772,7 +810,7 @@ TEST(options_are_checked) {
 }
 
 TEST(what_is_no_code_is_refused) {
-    REQUIRE(open_emulator());
+    REQUIRE(open_only_emulator());
     char elf[100] = "\177ELF";
     CHECK(!tcu__module_load(&runtime.device, &module, elf, "half a file"));
     CHECK(strstr(runtime.device.trouble.text, "no code for the emulator") ||

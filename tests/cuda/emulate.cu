@@ -93,6 +93,16 @@ template <int N> TC_FN void TC_N(copy_wait)() {
     asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 }
 
+// Of 16 bytes, or a multiple.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    union words { P v; unsigned w[sizeof(P) / 4]; __device__ words() {} } u;
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"((const unsigned *)p + 4 * i));
+    return u.v;
+}
+
 TC_FN unsigned TC_N(load_acquire)(const unsigned *p) {
     unsigned v;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
@@ -205,12 +215,12 @@ extern "C" __global__ void reverse(float *at, int n) {
     at[blockIdx.x * n + x] = row[n - 1 - x] + last + sums[1][3];
 }
 
-// The same without a barrier: a race.
+// A race, which rising threads would win.
 extern "C" __global__ void race(float *at, int n) {
     __shared__ float row[256];
     const int x = threadIdx.x;
     row[x] = (float)x;
-    at[blockIdx.x * n + x] = row[n - 1 - x];
+    at[blockIdx.x * n + x] = row[x / 2];
 }
 
 extern "C" __global__ void counts(int *out) {
@@ -427,6 +437,11 @@ extern "C" __global__ void dynamic_at(float *at, int i) {
     row[threadIdx.x == 3 ? i : 0] = at[0];
     __syncthreads();
     at[0] = row[0];
+}
+
+extern "C" __global__ void load_at(float *at, int i) {
+    const tc_pack<float, 8> v = tc_load((const tc_pack<float, 8> *)&at[i]);
+    for (int k = 0; k < 8; k++) at[k] = v.at[k];
 }
 
 extern "C" __global__ void half_waits(float *at, int i) {

@@ -198,6 +198,10 @@ extern "C" int printf(const char *, ...);
 
 EMU_FN float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 EMU_FN double rsqrt(double x) { return 1.0 / sqrt(x); }
+EMU_FN double sinpi(double x) { return sin((x - 2 * rint(x / 2)) * 3.14159265358979324); }
+EMU_FN double cospi(double x) { return cos((x - 2 * rint(x / 2)) * 3.14159265358979324); }
+EMU_FN float sinpif(float x) { return (float)sinpi((double)x); }
+EMU_FN float cospif(float x) { return (float)cospi((double)x); }
 EMU_FN float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752f); }
 EMU_FN float __expf(float x) { return expf(x); }
 EMU_FN float __exp10f(float x) { return exp10f(x); }
@@ -519,14 +523,7 @@ EMU_FN unsigned emu_bits_tf32(float f) {
     return (u & 0x7f800000) == 0x7f800000 ? u : (u + 0x1000) & ~0x1fffu;
 }
 
-// ---- helpers: casts of which a GPU and C++ say different things
-
-EMU_FN int emu_cast_f32_i32(float x) { return emu_saturated<int>(x); }
-EMU_FN int emu_cast_f64_i32(double x) { return emu_saturated<int>(x); }
-EMU_FN long long emu_cast_f32_i64(float x) { return emu_saturated<long long>(x); }
-EMU_FN long long emu_cast_f64_i64(double x) { return emu_saturated<long long>(x); }
-
-// ---- helpers: approximations, to the next float instead
+// ---- helpers: approximations, which are better here than on a GPU
 
 EMU_FN float emu_rcp(float x) { return 1.0f / x; }
 EMU_FN float emu_ex2(float x) { return exp2f(x); }
@@ -534,15 +531,34 @@ EMU_FN float emu_lg2(float x) { return log2f(x); }
 EMU_FN float emu_tanh_bf16(float x) { return tanhf(x); }
 EMU_FN float emu_div_half(float a, float b) { return a / b; }
 EMU_FN float emu_sqrt_half(float x) { return sqrtf(x); }
-EMU_FN float emu_rsqrt_half(float x) { return 1.0f / sqrtf(x); }
+EMU_FN float emu_rsqrt_half(float x) { return rsqrtf(x); }
+
+// ---- helpers: casts of which a GPU and C++ say different things
+
+EMU_FN int emu_cast_f32_i32(float x) { return emu_saturated<int>(x); }
+EMU_FN int emu_cast_f64_i32(double x) { return emu_saturated<int>(x); }
+EMU_FN long long emu_cast_f32_i64(float x) { return emu_saturated<long long>(x); }
+EMU_FN long long emu_cast_f64_i64(double x) { return emu_saturated<long long>(x); }
 
 // ---- helpers: memory with hints, order and waiting
 
-template <class T> EMU_FN T emu_load(const T *p) { return *p; }
-template <class T> EMU_FN void emu_store(T *p, T v) { *p = v; }
-template <class T> EMU_FN T emu_load_once(const T *p) { return *p; }
-template <class T> EMU_FN T emu_load_stream(const T *p) { return *p; }
-template <class T> EMU_FN void emu_store_stream(T *p, T v) { *p = v; }
+// Vectors are moved by 16 bytes at a time, and need no more alignment than that.
+EMU_FN void emu_aligned(const void *p, size_t size) {
+    if ((size_t)p % (size < 16 ? size : 16))
+        emu->fail(EMU_ALIGNMENT, emu_at, "an access that is not aligned", p);
+}
+template <class P> EMU_FN P emu_load(const P *p) {
+    P v;
+    emu_aligned(p, sizeof(P));
+    __builtin_memcpy((void *)&v, (const void *)p, sizeof(P));
+    return v;
+}
+template <class P> EMU_FN void emu_store(P *p, const P &v) {
+    emu_aligned(p, sizeof(P));
+    __builtin_memcpy((void *)p, (const void *)&v, sizeof(P));
+}
+template <class P> EMU_FN P emu_load_stream(const P *p) { return emu_load(p); }
+template <class P> EMU_FN void emu_store_stream(P *p, const P &v) { emu_store(p, v); }
 
 // Loops that wait for memory to change load so: other threads go on meanwhile.
 template <class T> EMU_FN T emu_load_acquire(const T *p) {
