@@ -168,6 +168,7 @@
 #include "kernel/print_cuda_matmul.c"
 #include "kernel/print_cuda.c"
 #include "kernel/print_cuda_prelude.c"
+#include "kernel/print_cuda_spread.c"
 #include "base/once_end.c"
 
 #include "exec/interp_block.c"
@@ -206,6 +207,7 @@
 #include "exec/tune.c"
 #include "base/once_end.c"
 
+#include "exec/remote_view.c"
 #include "exec/run.c"
 #include "exec/region.c"
 #include "exec/entry.c"
