@@ -2101,7 +2101,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb3a6b686b5b9e80bu
+#define TC__BUILD_ID 0x95aae4e4a374b698u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -48859,6 +48859,7 @@ static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
     for (int i = 0; i < s->rank; i++) {
         int64_t stride = tc__ix_eval(&p->ix, s->strides[i], &env);
         int64_t last = tc__ix_eval(&p->ix, s->dims[i], &env) - 1;
+        if (last < 0) return memset(&r, 0, sizeof r), r; // there is nothing to read
         if (last > 0 && stride == 1) r.adjacent = 1;
         if (last > 0 && stride < 0) r.low += last * stride;
         if (last > 0 && stride > 0) r.high += last * stride;

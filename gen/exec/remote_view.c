@@ -22,6 +22,7 @@ static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
     for (int i = 0; i < s->rank; i++) {
         int64_t stride = tc__ix_eval(&p->ix, s->strides[i], &env);
         int64_t last = tc__ix_eval(&p->ix, s->dims[i], &env) - 1;
+        if (last < 0) return memset(&r, 0, sizeof r), r; // there is nothing to read
         if (last > 0 && stride == 1) r.adjacent = 1;
         if (last > 0 && stride < 0) r.low += last * stride;
         if (last > 0 && stride > 0) r.high += last * stride;
