@@ -68,9 +68,39 @@ typedef struct tc__remote_job {
     tc__text *source; // of each unit
 } tc__remote_job;
 
+static int tc__nodes_same(const tc__node *a, const tc__node *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
+           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
+           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
+           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
+}
+
+static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
+    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
+           a->numel == b->numel && a->offset == b->offset;
+}
+
+// Whether two kernels of a program are the same but for where their buffers are: then so is their text,
+// which need not be printed to see it. The layers of a model are such kernels.
+static int tc__groups_same(const tc__group *a, const tc__group *b) {
+    if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
+        a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
+        a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
+        return 0;
+    for (size_t i = 0; i < a->body.node.count; i++)
+        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
+    for (size_t i = 0; i < a->buffer.count; i++)
+        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
+    return 1;
+}
+
 // Adds the kernel of a launch, unless it is there. 0 = reported.
 static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
     tc__remote_order o;
+    for (l->order = 0; l->order < j->order.count; l->order++)
+        if (tc__groups_same(j->order.at[l->order].text.group, l->group)) return 1;
     memset(&o, 0, sizeof o);
     o.launch = l, o.unit = -1;
     o.text.group = l->group;

@@ -281,20 +281,19 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
     tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
 }
 
-// An access evaluated by the operand's nodes, into a register.
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
 static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside) {
+                            const tc__blanks *b, const char *inside, const char *to) {
     if (*inside) {
         tc__line(p);
         tc__put(p->out, "if (%s)", inside);
         tc__block_open(p);
     }
     tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, "@name_next[j] = ");
+    tc__put_filled(p, b, to);
+    tc__put(p->out, " = ");
     tc__put_operand(p, s, s->width, q->half);
-    if (!*inside) return;
-    p->indent--;
-    tc__put_filled(p, b, "} else {\n    @name_next[j] = {};\n}\n");
+    if (*inside) tc__block_close(p);
 }
 
 // The next stage of an operand: on its way to shared memory, or to registers.
@@ -303,13 +302,23 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     char inside[40];
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
-    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n");
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
-    if (s->async)
+    if (s->bring == TC__BRING_ASYNC) {
         tc__print_copy(p, s, b, inside);
-    else
-        tc__print_fetch(p, q, s, b, inside);
+    } else if (s->bring == TC__BRING_LATER) {
+        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+        tc__print_fetch(p, q, s, b, inside, "@name_next[j]");
+    } else {
+        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+        tc__print_fetch(p, q, s, b, inside, "next");
+        tc__put_filled(p, b,
+                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                       "next.at[0];\n");
+    }
     tc__block_close(p);
 }
 
@@ -317,7 +326,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
 static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
                           tc__blanks *b) {
     int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b,
                    "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
@@ -556,14 +565,15 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
 
 static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b) {
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
 // The loop over k.
 static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int async = q->left.async || q->right.async, kept = !q->left.async || !q->right.async;
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
     tc__put_filled(p, b,
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
@@ -608,7 +618,7 @@ static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const ch
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
 static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__cuda_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
+    int width = tc__copied_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
         cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
     char inside[40];
     snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
@@ -848,3 +858,30 @@ static void tc__print_product(tc__printer *p) {
     else
         tc__print_tiles(p, &q);
 }
+
+// ---- what the walker prints of a product ----
+
+static const tc__print_row tc__copied_rows[] = {
+    {TC_OP_LOAD, TC__ONCE, tc__copied_load}, // one access of 16 bytes, or each copy
+    {TC_OP_STORE, TC__ONCE, tc__copied_store},
+    {TC_OP_INDEX, TC__PER_COPY, tc__copied_index},
+    {TC_OP_CHECK, TC__PER_COPY, tc__copied_check},
+    {TC_OP_VALID, TC__PER_COPY, tc__copied_valid},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
+    {TC_OP_COUNT, TC__ONCE, NULL},
+};
+
+static const tc__dialect tc__dialect_copied = {
+    "cuda",
+    {"float", "double", "int", "tc_i64"},
+    {"float", "double", "int", "tc_i64"},
+    "tc_i64",
+    1,
+    1,
+    tc__copied_rows,
+    NULL,
+    tc__copied_loop,
+    tc__cuda_constant,
+    NULL,
+    NULL,
+};
