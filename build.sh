@@ -195,7 +195,9 @@ command_format() {
 # ---- programs -------------------------------------------------------------
 # Is the program newer than everything it could be made from?
 is_new() {
-    [ -s "$2" ] && [ -z "$(find gen tests/*.h tests/tools/*.h tcompile*.h "$(dirname "$1")" -newer "$2" \
+    case $1 in tests/cuda/*) others='tests/ops tests/fuzz' ;; *) others='' ;; esac
+    # shellcheck disable=SC2086
+    [ -s "$2" ] && [ -z "$(find gen tests/*.h tests/tools tcompile*.h $others "$(dirname "$1")" -newer "$2" \
         \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.inc' \) -print \
         2>/dev/null | head -n 1)" ]
 }

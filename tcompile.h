@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0f3a99530b9c0fbcu
+#define TC__BUILD_ID 0x45d56b11cbbdd292u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9567,15 +9567,40 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 
 // ---- creation ----
 
+static void tc__fill_elements(void *data, int64_t n, double value, int dtype) {
+    tc__value v = tc__value_of(value, dtype);
+    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
+    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+}
+
 static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value,
                                 int dtype) {
     void *data;
     tc_tensor t = tc__tensor_make(f, d, dtype, &data);
-    tc__value v = tc__value_of(value, dtype);
-    int64_t n = t.id ? tc__numel(d->rank, d->size) : 0;
-    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
-    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+    if (t.id) tc__fill_elements(data, tc__numel(d->rank, d->size), value, dtype);
     return t;
+}
+
+// The same on a device, where a kernel for each value would have to be compiled.
+static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double value,
+                                  int dtype) {
+    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
+    int64_t n = tc__numel(d->rank, d->size);
+    size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
+    void *here = s && value != 0 ? tc__alloc_aligned(f->c, bytes + !bytes) : NULL;
+    tc_status status = TC_OK;
+    if (!s || (value != 0 && !here)) return tc__storage_unref(f->c, s), tc__null();
+    if (here) tc__fill_elements(here, n, value, dtype);
+    if (bytes && here) status = to->own.copy_in(to->own.user, s->data, here, bytes);
+    if (bytes && !here) status = to->own.fill(to->own.user, s->data, 0, bytes);
+    if (here) tc__free_aligned(f->c, here, bytes + !bytes);
+    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(f->c, s);
+    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
+             to->own.why(to->own.user));
+    return tc__null();
 }
 
 // Recorded as a constant inside a region; outside memory of its own, which in-place ops may
@@ -9583,7 +9608,9 @@ static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value
 static tc_tensor tc__full(const tc__api *f, const tc_dims *d, double value, int dtype) {
     if (!tc__dtype_check(f, dtype) || !tc__dims_check(f->c, f->who, d->rank, d->size))
         return tc__null();
-    if (!tc__is_recording(f->c)) return tc__filled_now(f, d, value, dtype);
+    if (!tc__is_recording(f->c))
+        return tc__values_of(f->c)->source_device ? tc__filled_there(f, d, value, dtype)
+                                                  : tc__filled_now(f, d, value, dtype);
     int64_t word = tc__value_word(value, dtype);
     return tc__source(f->c, TC_OP_CONST, dtype, d->rank, d->size, &word, 1, f->file,
                       f->line);
@@ -30087,6 +30114,46 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     tc__text_free(&macros);
     return ok && !out->failed;
 }
+// ---- gen/kernel/print_cuda_spread.c -------------------------------------
+// A CUDA text that is no group's: row-major elements go to a strided view, with the sizes and strides
+// of the launch. exec/remote_view.c launches it; its kernels are by size of an element: 1, 2, 4, 8.
+
+enum {
+    TC__SPREAD_THREADS = 256,
+    TC__SPREAD_WAVES = 16 // blocks of a multiprocessor
+};
+
+static const char tc__text_cuda_spread[] =
+    "// Elements of `from`, row-major, to the strided view `to`.\n"
+    "struct tc_spread {\n"
+    "    void *to;\n"
+    "    const void *from;\n"
+    "    long long count, rank, dims[8], strides[8];  // strides in elements\n"
+    "};\n"
+    "\n"
+    "template <class T> static __device__ __forceinline__ void tc_spread_all(const tc_spread &a) {\n"
+    "    const long long step = (long long)gridDim.x * 256;\n"
+    "    for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < a.count; i += step) {\n"
+    "        long long left = i, at = 0;\n"
+    "        for (int d = (int)a.rank - 1; d >= 0; d--) {\n"
+    "            at += left % a.dims[d] * a.strides[d];\n"
+    "            left /= a.dims[d];\n"
+    "        }\n"
+    "        ((T *)a.to)[at] = ((const T *)a.from)[i];\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000(const tc_spread a) { tc_spread_all<unsigned char>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_1(const tc_spread a) { tc_spread_all<unsigned short>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_2(const tc_spread a) { tc_spread_all<unsigned>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_3(const tc_spread a) { tc_spread_all<unsigned long long>(a); }\n";
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -47752,10 +47819,14 @@ typedef struct tc__remote_part {
     void *plan; // of the device
 } tc__remote_part;
 
-// An external that kernels cannot read where it is, because it is not aligned.
+// An external that kernels cannot read or write where it is, while a run lasts: see
+// exec/remote_view.c.
 typedef struct tc__remote_bounce {
+    uint32_t address; // of the program: the first that it stands for
     tc_device_memory memory;
-    size_t bytes;
+    char *from, *to; // its first element, and that element in `memory`
+    int64_t low;     // bytes to the lowest address
+    size_t bytes;    // from there on
 } tc__remote_bounce;
 
 typedef struct tc__remote {
@@ -47792,10 +47863,11 @@ typedef struct tc__remote_language {
     // The head of a text that has these kernels; 0 = reported.
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
     int (*has_text)(const tc__group *g); // for an opaque op; NULL = for none
+    const char *spread; // its kernels write a strided view: see exec/remote_view.c
 } tc__remote_language;
 
 static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude, NULL},
+    {&tc__dialect_cuda, tc__print_cuda_prelude, NULL, tc__text_cuda_spread},
 };
 
 // NULL = there is none of this name.
@@ -47912,9 +47984,7 @@ static void tc__remote_free(tc__remote *r) {
     if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
-    for (size_t i = 0; i < r->bounce.count; i++)
-        tc__remote_give(r, &r->bounce.at[i].memory);
-    TC__VEC_FREE(r->ctx, r->bounce);
+    TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
     TC__VEC_FREE(r->ctx, r->after);
 }
 
@@ -49762,19 +49832,28 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
+    memset(j, 0, sizeof *j);
+    j->c = r->ctx, j->device = r->device;
+    j->language = tc__remote_language_of(r->device->own.language);
+    j->code = tc__remote_code_of(r->ctx, r->device);
+    tc__desk *k = &r->ctx->kernels->desk;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
+    j->cache = k->cache;
+    return j->code != NULL;
+}
+
+static void tc__remote_job_close(tc__remote_job *j) {
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text.text);
+    TC__VEC_FREE(j->c, j->order);
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
-    memset(&j, 0, sizeof j);
-    j.c = r->ctx, j.device = r->device;
-    j.language = tc__remote_language_of(r->device->own.language);
-    j.code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j.cache = k->cache;
-    int ok = j.code != NULL;
+    int ok = tc__remote_job_open(&j, r);
     for (uint32_t i = 0; ok && i < r->launches; i++)
         if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
     r->ctx->stats.emit_ns += tc__now_ns() - start;
@@ -49786,8 +49865,7 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
                 name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
     ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
     r->ctx->stats.kernels_made += ok ? open : 0;
-    for (size_t i = 0; i < j.order.count; i++) tc__text_free(&j.order.at[i].text.text);
-    TC__VEC_FREE(r->ctx, j.order);
+    tc__remote_job_close(&j);
     r->ready = ok;
     return ok;
 }
@@ -51229,6 +51307,221 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 #    pragma GCC pop_options
 #endif
 
+// ---- gen/exec/remote_view.c ---------------------------------------------
+// Memory of the user's that kernels of a device cannot take as it is. They read and write 16 bytes at
+// once from addresses that are multiples of them, and a view may begin at any element: it is copied to
+// memory that does for the time of a run. They write row-major results, and a view that is written in
+// place may have any strides: the elements go there by a kernel of its own.
+
+// ---- aligned inputs ----
+
+// What the addresses of an input reach, in bytes from its first element.
+typedef struct tc__extent {
+    int64_t low, high;
+    int adjacent; // some elements are neighbours, so that several may be read at once
+} tc__extent;
+
+enum { TC__REMOTE_ACCESS = 16 };
+
+static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
+    tc__extent r;
+    tc__ixenv env;
+    const tc__shape *s = p->inputs[source];
+    memset(&r, 0, sizeof r), memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (int i = 0; i < s->rank; i++) {
+        int64_t stride = tc__ix_eval(&p->ix, s->strides[i], &env);
+        int64_t last = tc__ix_eval(&p->ix, s->dims[i], &env) - 1;
+        if (last < 0) return memset(&r, 0, sizeof r), r; // there is nothing to read
+        if (last > 0 && stride == 1) r.adjacent = 1;
+        if (last > 0 && stride < 0) r.low += last * stride;
+        if (last > 0 && stride > 0) r.high += last * stride;
+    }
+    int64_t bytes = (int64_t)tc__dtype(s->dtype)->bytes;
+    r.low *= bytes, r.high = (r.high + 1) * bytes;
+    return r;
+}
+
+// The external that an address is of, UINT32_MAX = memory of the program's, which is aligned.
+static uint32_t tc__address_external(const tc__program *p, const tc__address *a) {
+    uint32_t source = a->source;
+    if (a->output)
+        source =
+            p->output.at[a->source].direct ? p->output.at[a->source].external : UINT32_MAX;
+    return source < p->externals ? source : UINT32_MAX;
+}
+
+static int tc__bounce_failed(tc__program *p, tc_status s) {
+    return !s ||
+           tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
+}
+
+// Takes memory for what address i is of, and copies what kernels read of it.
+static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
+    tc__remote *m = p->remote;
+    const tc_device *d = &m->device->own;
+    tc__remote_bounce b;
+    size_t before = tc__remote_rounded((size_t)-r->low);
+    memset(&b, 0, sizeof b);
+    if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
+    b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
+    b.from = (char *)*p->address.at[i].at;
+    tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
+    if (s) return tc__bounce_failed(p, s);
+    b.to = (char *)b.memory.address + before;
+    m->bounce.at[m->bounce.count++] = b;
+    if (p->address.at[i].output) return 1;
+    return tc__bounce_failed(p, d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes));
+}
+
+// The place that address i has for this run: of an earlier address, if that is of the same.
+static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
+    tc__remote *m = p->remote;
+    const tc__address *a = &p->address.at[i];
+    for (size_t k = 0; k < m->bounce.count; k++) {
+        const tc__remote_bounce *b = &m->bounce.at[k];
+        const tc__address *o = &p->address.at[b->address];
+        if (o->output == a->output && tc__address_external(p, o) == external)
+            return *a->at = b->to, 1;
+    }
+    return 0;
+}
+
+// Before launches are filled in: their addresses are such that kernels can take them. 0 = reported.
+static int tc__bounce_in(tc__program *p) {
+    for (uint32_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        if ((uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        uint32_t external = tc__address_external(p, a);
+        if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
+        tc__extent r = tc__extent_of(p, external);
+        if (!r.adjacent) continue;
+        if (!tc__bounce_add(p, i, &r)) return 0;
+        *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
+    }
+    return 1;
+}
+
+// The launches have their arguments: the program has the addresses that it was given.
+static void tc__bounce_restore(tc__program *p) {
+    const tc__remote *m = p->remote;
+    for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
+        for (size_t k = 0; k < m->bounce.count; k++)
+            if (*p->address.at[i].at == m->bounce.at[k].to)
+                *p->address.at[i].at = m->bounce.at[k].from;
+}
+
+// Behind the launches: what they wrote goes where it belongs; memory goes back, which the order of the
+// device's work allows. 0 = reported.
+static int tc__bounce_out(tc__program *p, int ok) {
+    tc__remote *m = p->remote;
+    const tc_device *d = &m->device->own;
+    while (m->bounce.count) {
+        tc__remote_bounce *b = &m->bounce.at[--m->bounce.count];
+        if (ok && p->address.at[b->address].output)
+            ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
+        tc__remote_give(m, &b->memory);
+    }
+    return ok;
+}
+
+// ---- strided results ----
+
+typedef struct tc__spread_args {
+    void *to;
+    const void *from;
+    int64_t count, rank, dims[TC_MAX_RANK], strides[TC_MAX_RANK];
+} tc__spread_args;
+
+#if TC__JIT
+
+// The kernels of a text, by size of an element.
+static const int tc__spread_sizes[TC__GRIDS] = {1, 2, 4, 8};
+
+// The order of a text that is not printed from a group.
+static int tc__remote_text_order(tc__remote_job *j, const char *text,
+                                 tc__remote_launch *l) {
+    tc__remote_order o;
+    memset(&o, 0, sizeof o);
+    o.launch = l, o.unit = 0;
+    tc__text_init(&o.text.text, j->c);
+    tc__put(&o.text.text, "%s", text);
+    if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
+    tc__order_name(&o.text, 0, 0);
+    if (TC__PUSH(j->c, j->order, o)) return 1;
+    tc__text_free(&o.text.text);
+    return 0;
+}
+
+static int tc__remote_text_build(tc__remote_job *j) {
+    const tc_device *d = &j->device->own;
+    const tc__remote_order *o = &j->order.at[0];
+    tc_device_text unit;
+    memset(&unit, 0, sizeof unit);
+    unit.name = o->text.symbol, unit.text = o->text.text.at;
+    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, unit.text);
+    tc_status s = d->build(d->user, &unit, 1);
+    if (s) return tc__remote_failed(j->c, j->device, "a kernel could not be compiled", s);
+    j->text = &unit, j->units = 1;
+    int ok = tc__remote_unit_load(j, 0);
+    j->c->stats.kernels_made += (uint64_t)ok;
+    d->drop(d->user, &unit, 1);
+    return ok;
+}
+
+// The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
+static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+    tc__remote_job j;
+    tc__remote_launch l;
+    const tc__remote_kernel *k = NULL;
+    int size = 0;
+    memset(&l, 0, sizeof l);
+    while (size < TC__GRIDS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    l.grids.count = TC__GRIDS;
+    for (int i = 0; i < TC__GRIDS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
+    int ok = tc__remote_job_open(&j, r);
+    ok = ok && tc__remote_text_order(&j, j.language->spread, &l);
+    if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
+    if (ok && !k)
+        ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);
+    if (ok && !k) k = tc__remote_known(j.code, j.order.at[0].text.digest);
+    void *kernel = k ? k->kernel[size] : NULL;
+    tc__remote_job_close(&j);
+    return kernel;
+}
+
+#else
+
+static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+    (void)bytes;
+    return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
+}
+
+#endif
+
+// to, strided by l = from, row-major. 0 = reported.
+static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
+                             const void *from) {
+    const tc_device *d = &r->device->own;
+    const uint32_t offset = 0;
+    tc__spread_args a;
+    tc_device_launch launch;
+    void *plan = NULL;
+    memset(&a, 0, sizeof a), memset(&launch, 0, sizeof launch);
+    a.to = to, a.from = from, a.count = l->numel, a.rank = l->rank;
+    memcpy(a.dims, l->dims, sizeof a.dims), memcpy(a.strides, l->strides, sizeof a.strides);
+    int64_t blocks = (l->numel - 1) / TC__SPREAD_THREADS + 1;
+    int64_t most = (int64_t)r->device->own.processors * TC__SPREAD_WAVES;
+    launch.kernel = tc__spread_kernel(r, tc__dtype(l->dtype)->bytes);
+    if (!launch.kernel) return 0;
+    launch.blocks = (uint32_t)(blocks < most ? blocks : most);
+    launch.threads = TC__SPREAD_THREADS;
+    launch.argument = &a, launch.argument_bytes = sizeof a;
+    launch.offset = &offset, launch.n_argument = 1;
+    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES);
+    if (plan) d->forget(d->user, plan);
+    return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
+}
 // ---- gen/exec/run.c -----------------------------------------------------
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
@@ -51690,14 +51983,16 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
+    int ok = tc__bounce_in(p);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
-    for (uint32_t i = 0; i < r->parts; i++) {
-        if (!tc__remote_run_part(r, &r->part[i])) return 0;
-        if (r->part[i].host != UINT32_MAX &&
-            !tc__launch_visit(p, v->region, r->part[i].host))
-            return 0;
+    tc__bounce_restore(p);
+    for (uint32_t i = 0; ok && i < r->parts; i++) {
+        ok = tc__remote_run_part(r, &r->part[i]);
+        if (ok && r->part[i].host != UINT32_MAX)
+            ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
+    if (!tc__bounce_out(p, ok)) return 0;
     if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
     return r->waiting == r->checks;
 }
@@ -51739,15 +52034,12 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
         if (back) e->storage->version++;
         if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        if (!l->contiguous)
-            return tc__fail(p->ctx, TC_E_UNSUPPORTED,
-                            "a write in place to a strided view on %s; write to a dense "
-                            "tensor, or to the whole of it",
-                            d->name);
-        s = back
-                ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
-                : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
-                             bytes);
+        void *to = back ? tc__external_data(p->ctx, e) : o->storage->data;
+        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
+        if (l->contiguous)
+            s = d->copy_on(d->user, to, from, bytes);
+        else if (!tc__remote_spread(p->remote, l, to, from))
+            return 0;
     }
     return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
 }

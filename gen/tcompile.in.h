@@ -172,6 +172,7 @@
 #include "kernel/print_cuda_columns.c"
 #include "kernel/print_cuda.c"
 #include "kernel/print_cuda_prelude.c"
+#include "kernel/print_cuda_spread.c"
 #include "base/once_end.c"
 
 #include "exec/interp_block.c"
@@ -210,6 +211,7 @@
 #include "exec/tune.c"
 #include "base/once_end.c"
 
+#include "exec/remote_view.c"
 #include "exec/run.c"
 #include "exec/region.c"
 #include "exec/entry.c"

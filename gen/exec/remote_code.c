@@ -329,19 +329,28 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
+    memset(j, 0, sizeof *j);
+    j->c = r->ctx, j->device = r->device;
+    j->language = tc__remote_language_of(r->device->own.language);
+    j->code = tc__remote_code_of(r->ctx, r->device);
+    tc__desk *k = &r->ctx->kernels->desk;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
+    j->cache = k->cache;
+    return j->code != NULL;
+}
+
+static void tc__remote_job_close(tc__remote_job *j) {
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text.text);
+    TC__VEC_FREE(j->c, j->order);
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
-    memset(&j, 0, sizeof j);
-    j.c = r->ctx, j.device = r->device;
-    j.language = tc__remote_language_of(r->device->own.language);
-    j.code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j.cache = k->cache;
-    int ok = j.code != NULL;
+    int ok = tc__remote_job_open(&j, r);
     for (uint32_t i = 0; ok && i < r->launches; i++)
         if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
     r->ctx->stats.emit_ns += tc__now_ns() - start;
@@ -353,8 +362,7 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
                 name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
     ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
     r->ctx->stats.kernels_made += ok ? open : 0;
-    for (size_t i = 0; i < j.order.count; i++) tc__text_free(&j.order.at[i].text.text);
-    TC__VEC_FREE(r->ctx, j.order);
+    tc__remote_job_close(&j);
     r->ready = ok;
     return ok;
 }

@@ -3,6 +3,8 @@
 //
 //     fake_use("new.so")   a driver that notes launches and executes nothing, but
 //     use_emulator()       with NVRTC's fake, which makes code that it does execute
+//
+// With FAKE_NO_MAIN the main is somebody else's: tools/cuda_device.h has one.
 #ifndef CUDA_FAKE_USE_H
 #define CUDA_FAKE_USE_H
 #include "tools/cuda_fake.h"
@@ -60,6 +62,7 @@ TEST_UNUSED static int use_emulator(void) {
 
 static const char fake_sources[] = "tests/tools/cuda_fake.c tests/tools/cuda_emulate.c";
 
+#ifndef FAKE_NO_MAIN
 int main(int count, char **args) {
     if (!mkdtemp(fake_folder)) return 2;
     if (!fake_build("new.so", "", fake_sources) ||
@@ -69,4 +72,5 @@ int main(int count, char **args) {
     test_folder_remove(fake_folder);
     return status;
 }
+#endif
 #endif
