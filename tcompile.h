@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe426aa3dcbfe17e7u
+#define TC__BUILD_ID 0x0b58eed65921cf77u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -24962,7 +24962,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    if (q->half && s.width == 1) s.bring = TC__BRING_NOW;
+    if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         g->buffer.at[n->attr[0]].dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
@@ -25039,11 +25039,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 // Narrower accesses where a stage has fewer of them than there are threads.
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return q->half ? s->bring == TC__BRING_ASYNC : s->width > 1;
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
@@ -25713,7 +25714,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
     tc__put_filled(p, b,
-                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
     tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
@@ -25726,8 +25727,11 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
         tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
         tc__print_fetch(p, q, s, b, inside, "next");
         tc__put_filled(p, b,
-                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                       "next.at[0];\n");
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
     }
     tc__block_close(p);
 }
@@ -26156,8 +26160,10 @@ static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axi
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
-                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-                   "@sharing * @each;\n"
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
                    "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
@@ -26165,7 +26171,9 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
     tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
     p->indent -= 1;
     tc__put_filled(p, b,

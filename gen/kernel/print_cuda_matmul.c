@@ -303,7 +303,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
     tc__put_filled(p, b,
-                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
     tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
@@ -316,8 +316,11 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
         tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
         tc__print_fetch(p, q, s, b, inside, "next");
         tc__put_filled(p, b,
-                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                       "next.at[0];\n");
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
     }
     tc__block_close(p);
 }
@@ -746,8 +749,10 @@ static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axi
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
-                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-                   "@sharing * @each;\n"
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
                    "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
@@ -755,7 +760,9 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
     tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
     p->indent -= 1;
     tc__put_filled(p, b,

@@ -176,7 +176,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    if (q->half && s.width == 1) s.bring = TC__BRING_NOW;
+    if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         g->buffer.at[n->attr[0]].dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
@@ -253,11 +253,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 // Narrower accesses where a stage has fewer of them than there are threads.
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return q->half ? s->bring == TC__BRING_ASYNC : s->width > 1;
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
