@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0b58eed65921cf77u
+#define TC__BUILD_ID 0x9b8d8a96754918cfu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -24803,14 +24803,15 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16, // bytes of one access
-    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,  // of a block
-    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16,   // bytes of one access
+    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
+    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,    // of a block
+    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16         // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -24823,12 +24824,12 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100},  // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
@@ -25421,7 +25422,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
 // i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
 // written once. One barrier a step: what a stage held was multiplied in the step before.
 
-enum { TC__BLANKS = 40 };
+enum { TC__BLANKS = 64 };
 
 typedef struct tc__blank {
     const char *name;
@@ -25784,7 +25785,7 @@ static const char tc__text_simt_sums[] =
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
 static const char tc__text_simt[] =
-    "#pragma unroll\n"
+    "#pragma unroll @written\n"
     "for (int d = 0; d < @depth; d++) {\n"
     "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
     "    #pragma unroll\n"
@@ -25871,7 +25872,8 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q);
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -26018,16 +26020,16 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__block_close(p);
 }
 
-// r and c of element e, inside the result: opens a block.
+// r and c of element e, and a block where it may be outside of the result.
 static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
                                    const char *column, const char *inside) {
     if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
     if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
         tc__put_filled(p, b, column);
+    if (!*inside) return;
     tc__line(p);
-    if (*inside) tc__put(p->out, "if (%s) ", inside);
-    tc__put(p->out, "{\n");
-    p->indent++;
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
 }
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
@@ -26059,7 +26061,7 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
                            "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
     tc__print_epilogue(p, width);
-    for (int i = 0; i < 3; i++) tc__block_close(p);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
 
 static void tc__print_tiles(tc__printer *p, const tc__product *q) {

@@ -10,7 +10,7 @@
 // i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
 // written once. One barrier a step: what a stage held was multiplied in the step before.
 
-enum { TC__BLANKS = 40 };
+enum { TC__BLANKS = 64 };
 
 typedef struct tc__blank {
     const char *name;
@@ -373,7 +373,7 @@ static const char tc__text_simt_sums[] =
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
 static const char tc__text_simt[] =
-    "#pragma unroll\n"
+    "#pragma unroll @written\n"
     "for (int d = 0; d < @depth; d++) {\n"
     "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
     "    #pragma unroll\n"
@@ -460,7 +460,8 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q);
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -607,16 +608,16 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__block_close(p);
 }
 
-// r and c of element e, inside the result: opens a block.
+// r and c of element e, and a block where it may be outside of the result.
 static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
                                    const char *column, const char *inside) {
     if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
     if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
         tc__put_filled(p, b, column);
+    if (!*inside) return;
     tc__line(p);
-    if (*inside) tc__put(p->out, "if (%s) ", inside);
-    tc__put(p->out, "{\n");
-    p->indent++;
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
 }
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
@@ -648,7 +649,7 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
                            "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
     tc__print_epilogue(p, width);
-    for (int i = 0; i < 3; i++) tc__block_close(p);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
 
 static void tc__print_tiles(tc__printer *p, const tc__product *q) {
