@@ -52,8 +52,8 @@ TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_
 //       store out0[4096 * r + c] %4  f32
 //     end
 //   end
-// 256 threads in a block, 1024 blocks have work
-extern "C" __global__ void __launch_bounds__(256, 2)
+// 128 threads in a block, 1024 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 2)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ char shared[];
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
@@ -63,25 +63,25 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     const tc_i64 c0 = n * 128;
     const tc_i64 depth = 4096;
     float *const left = (float *)shared;
-    float *const right = left + 2 * 2112;
+    float *const right = left + 2 * 1056;
     float *const tile = (float *)shared;  // when the operands are done
-    const int row = warp / 2 * 32 + lane / 8 * 4;
+    const int row = warp / 2 * 64 + lane / 8 * 4;
     const int col = warp % 2 * 64 + lane % 8 * 4;
-    tc_pack<float, 4> sum[8][2] = {};
-    const int steps = (int)((depth + (16 - 1)) / 16);
+    tc_pack<float, 4> sum[16][2] = {};
+    const int steps = (int)((depth + (8 - 1)) / 8);
     #pragma unroll 1
     for (int step = -1; step < steps; step++) {
         const int at = step % 2, to = (step + 1) % 2;
-        const tc_i64 k0 = (tc_i64)(step + 1) * 16;
+        const tc_i64 k0 = (tc_i64)(step + 1) * 8;
         tc_pack<float, 4> left_next[2];
         tc_pack<float, 4> right_next[2];
         if (step >= 0) __syncthreads();
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const int e = x + j * 256;
-                const tc_i64 r = r0 + e / 4;
-                const tc_i64 k = k0 + e % 4 * 4;
+                const int e = x + j * 128;
+                const tc_i64 r = r0 + e / 2;
+                const tc_i64 k = k0 + e % 2 * 4;
                 const tc_pack<float, 4> v0 = *(const tc_pack<float, 4> *)&in0[k + 4096 * r];
                 const float t0_0 = v0.at[0];
                 const float t0_1 = v0.at[1];
@@ -91,7 +91,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
             }
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const int e = x + j * 256;
+                const int e = x + j * 128;
                 const tc_i64 c = c0 + e % 32 * 4;
                 const tc_i64 k = k0 + e / 32;
                 const tc_pack<float, 4> v1 = *(const tc_pack<float, 4> *)&in1[4096 * k + c];
@@ -103,17 +103,17 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
             }
         }
         if (step >= 0) {
-            #pragma unroll
-            for (int d = 0; d < 16; d++) {
-                tc_pack<float, 4> lefts[2], rights[2];
+            #pragma unroll 8
+            for (int d = 0; d < 8; d++) {
+                tc_pack<float, 4> lefts[4], rights[2];
                 #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    lefts[i] = *(const tc_pack<float, 4> *)&left[(at * 16 + d) * 132 + row + i * 16];
+                for (int i = 0; i < 4; i++)
+                    lefts[i] = *(const tc_pack<float, 4> *)&left[(at * 8 + d) * 132 + row + i * 16];
                 #pragma unroll
                 for (int j = 0; j < 2; j++)
-                    rights[j] = *(const tc_pack<float, 4> *)&right[(at * 16 + d) * 132 + col + j * 32];
+                    rights[j] = *(const tc_pack<float, 4> *)&right[(at * 8 + d) * 132 + col + j * 32];
                 #pragma unroll
-                for (int i = 0; i < 8; i++) {
+                for (int i = 0; i < 16; i++) {
                     #pragma unroll
                     for (int j = 0; j < 8; j++)
                         sum[i][j / 4].at[j % 4] = tc_add_product_f32(lefts[i / 4].at[i % 4], rights[j / 4].at[j % 4], sum[i][j / 4].at[j % 4]);
@@ -123,25 +123,25 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const int e = x + j * 256;
-                left[to * 2112 + (e % 4 * 4 + 0) * 132 + e / 4] = left_next[j].at[0];
-                left[to * 2112 + (e % 4 * 4 + 1) * 132 + e / 4] = left_next[j].at[1];
-                left[to * 2112 + (e % 4 * 4 + 2) * 132 + e / 4] = left_next[j].at[2];
-                left[to * 2112 + (e % 4 * 4 + 3) * 132 + e / 4] = left_next[j].at[3];
+                const int e = x + j * 128;
+                left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
+                left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
+                left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
+                left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
             }
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const int e = x + j * 256;
-                *(tc_pack<float, 4> *)&right[to * 2112 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
+                const int e = x + j * 128;
+                *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
             }
         }
     }
     #pragma unroll 1
-    for (int part = 0; part < 4; part++) {
+    for (int part = 0; part < 2; part++) {
         __syncthreads();
         if (warp / 2 == part) {
             #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 16; i++) {
                 #pragma unroll
                 for (int j = 0; j < 2; j++)
                     *(tc_pack<float, 4> *)&tile[(lane / 8 * 4 + i / 4 * 16 + i % 4) * 136 + col + j * 32] = sum[i][j];
@@ -149,18 +149,16 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         }
         __syncthreads();
         #pragma unroll 1
-        for (int e = x; e < 1024; e += 256) {
+        for (int e = x; e < 2048; e += 128) {
             const int at = e / 32 * 136 + e % 32 * 4;
-            const tc_i64 r = r0 + part * 32 + e / 32;
+            const tc_i64 r = r0 + part * 64 + e / 32;
             const tc_i64 c = c0 + e % 32 * 4;
-            {
-                const tc_pack<float, 4> v4_0 = *(const tc_pack<float, 4> *)&tile[at];
-                const float t4_0 = v4_0.at[0];
-                const float t4_1 = v4_0.at[1];
-                const float t4_2 = v4_0.at[2];
-                const float t4_3 = v4_0.at[3];
-                *(tc_pack<float, 4> *)&out0[4096 * r + c] = {t4_0, t4_1, t4_2, t4_3};
-            }
+            const tc_pack<float, 4> v4_0 = *(const tc_pack<float, 4> *)&tile[at];
+            const float t4_0 = v4_0.at[0];
+            const float t4_1 = v4_0.at[1];
+            const float t4_2 = v4_0.at[2];
+            const float t4_3 = v4_0.at[3];
+            *(tc_pack<float, 4> *)&out0[4096 * r + c] = {t4_0, t4_1, t4_2, t4_3};
         }
     }
 }
