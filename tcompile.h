@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x45d56b11cbbdd292u
+#define TC__BUILD_ID 0xaaa53615de914304u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25074,14 +25074,15 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16, // bytes of one access
-    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,  // of a block
-    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16,   // bytes of one access
+    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
+    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,    // of a block
+    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16         // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -25094,12 +25095,12 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100},  // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
@@ -25233,7 +25234,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    if (q->half && s.width == 1) s.bring = TC__BRING_NOW;
+    if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         g->buffer.at[n->attr[0]].dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
@@ -25310,11 +25311,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 // Narrower accesses where a stage has fewer of them than there are threads.
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return q->half ? s->bring == TC__BRING_ASYNC : s->width > 1;
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
@@ -26906,7 +26908,7 @@ static void tc__copied_loop(tc__printer *p, const tc__node *n, uint32_t begin,
 // i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
 // written once. One barrier a step: what a stage held was multiplied in the step before.
 
-enum { TC__BLANKS = 40 };
+enum { TC__BLANKS = 64 };
 
 typedef struct tc__blank {
     const char *name;
@@ -27199,7 +27201,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
     tc__put_filled(p, b,
-                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
     tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
@@ -27212,8 +27214,11 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
         tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
         tc__print_fetch(p, q, s, b, inside, "next");
         tc__put_filled(p, b,
-                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                       "next.at[0];\n");
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
     }
     tc__block_close(p);
 }
@@ -27266,7 +27271,7 @@ static const char tc__text_simt_sums[] =
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
 static const char tc__text_simt[] =
-    "#pragma unroll\n"
+    "#pragma unroll @written\n"
     "for (int d = 0; d < @depth; d++) {\n"
     "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
     "    #pragma unroll\n"
@@ -27353,7 +27358,8 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q);
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -27500,16 +27506,16 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__block_close(p);
 }
 
-// r and c of element e, inside the result: opens a block.
+// r and c of element e, and a block where it may be outside of the result.
 static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
                                    const char *column, const char *inside) {
     if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
     if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
         tc__put_filled(p, b, column);
+    if (!*inside) return;
     tc__line(p);
-    if (*inside) tc__put(p->out, "if (%s) ", inside);
-    tc__put(p->out, "{\n");
-    p->indent++;
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
 }
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
@@ -27541,7 +27547,7 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
                            "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
     tc__print_epilogue(p, width);
-    for (int i = 0; i < 3; i++) tc__block_close(p);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
 
 static void tc__print_tiles(tc__printer *p, const tc__product *q) {
@@ -27642,8 +27648,10 @@ static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axi
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
-                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-                   "@sharing * @each;\n"
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
                    "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
@@ -27651,7 +27659,9 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
     tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
     p->indent -= 1;
     tc__put_filled(p, b,

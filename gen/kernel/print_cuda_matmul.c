@@ -10,7 +10,7 @@
 // i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
 // written once. One barrier a step: what a stage held was multiplied in the step before.
 
-enum { TC__BLANKS = 40 };
+enum { TC__BLANKS = 64 };
 
 typedef struct tc__blank {
     const char *name;
@@ -303,7 +303,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
     tc__put_filled(p, b,
-                   s->bring == TC__BRING_NOW ? "#pragma unroll 8\n" : "#pragma unroll\n");
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
     tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
@@ -316,8 +316,11 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
         tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
         tc__print_fetch(p, q, s, b, inside, "next");
         tc__put_filled(p, b,
-                       "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                       "next.at[0];\n");
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
     }
     tc__block_close(p);
 }
@@ -370,7 +373,7 @@ static const char tc__text_simt_sums[] =
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
 static const char tc__text_simt[] =
-    "#pragma unroll\n"
+    "#pragma unroll @written\n"
     "for (int d = 0; d < @depth; d++) {\n"
     "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
     "    #pragma unroll\n"
@@ -457,7 +460,8 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q);
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -604,16 +608,16 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__block_close(p);
 }
 
-// r and c of element e, inside the result: opens a block.
+// r and c of element e, and a block where it may be outside of the result.
 static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
                                    const char *column, const char *inside) {
     if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
     if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
         tc__put_filled(p, b, column);
+    if (!*inside) return;
     tc__line(p);
-    if (*inside) tc__put(p->out, "if (%s) ", inside);
-    tc__put(p->out, "{\n");
-    p->indent++;
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
 }
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
@@ -645,7 +649,7 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
                            "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
     tc__print_epilogue(p, width);
-    for (int i = 0; i < 3; i++) tc__block_close(p);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
 
 static void tc__print_tiles(tc__printer *p, const tc__product *q) {
@@ -746,8 +750,10 @@ static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axi
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
-                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-                   "@sharing * @each;\n"
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
                    "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
@@ -755,7 +761,9 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
     tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
     p->indent -= 1;
     tc__put_filled(p, b,

@@ -17,14 +17,15 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16, // bytes of one access
-    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,  // of a block
-    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16,   // bytes of one access
+    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
+    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,    // of a block
+    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16         // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -37,12 +38,12 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100},  // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
@@ -176,7 +177,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    if (q->half && s.width == 1) s.bring = TC__BRING_NOW;
+    if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         g->buffer.at[n->attr[0]].dtype == q->dtype)
         s.bring = TC__BRING_ASYNC;
@@ -253,11 +254,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 // Narrower accesses where a stage has fewer of them than there are threads.
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return q->half ? s->bring == TC__BRING_ASYNC : s->width > 1;
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {

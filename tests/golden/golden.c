@@ -169,6 +169,10 @@ static const golden goldens[] = {
     {"symbolic", 1, WITH_SOURCE | WITH_CUDA, NULL},
     {"pointwise", 1, WITH_CUDA, NULL},
     {"transpose", 1, WITH_CUDA, NULL},
+    {"matmul", 1, WITH_CUDA, NULL},
+    {"matmul_bf16", 1, WITH_CUDA, NULL},
+    {"gemv", 1, WITH_CUDA, NULL},
+    {"attn_score", 1, WITH_CUDA, NULL},
 };
 
 // ---- files ----
@@ -337,6 +341,10 @@ GOLDEN(widen)
 GOLDEN(symbolic)
 GOLDEN(pointwise)
 GOLDEN(transpose)
+GOLDEN(matmul)
+GOLDEN(matmul_bf16)
+GOLDEN(gemv)
+GOLDEN(attn_score)
 
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {

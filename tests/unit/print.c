@@ -1028,7 +1028,7 @@ static void write_unit(tc__text *out, kit *kits, tc__emit target) {
     check(tc__print_unit(out, groups, names, CASES, target), "unit", "failed");
 }
 
-// Sources for tests/tools/nvrtc_check; contractions are not in this dialect yet.
+// Sources for tests/tools/nvrtc_check.
 static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
     const tc__group *groups[CASES];
     char name[300];
@@ -1036,8 +1036,7 @@ static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
     tc__text text;
     tc__text_init(&text, c);
     for (int i = 0; i < CASES; i++)
-        if (kits[i].g.kind != TC__CONTRACTION && strcmp(cases[i].name, "random"))
-            groups[count++] = &kits[i].g;
+        if (strcmp(cases[i].name, "random")) groups[count++] = &kits[i].g;
     check(tc__print_cuda_prelude(&text, groups, count), "cuda prelude", "failed");
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "tck_%d", i);
