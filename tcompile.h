@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xaaa53615de914304u
+#define TC__BUILD_ID 0x117b4b04dce3c6b3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18892,7 +18892,7 @@ static void tc__put_acc(tc__printer *p, int64_t i) {
         const char *name;
     } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
                  {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
-                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "every"},
                  {TC_OP_ARGMAX, "best"},    {TC_OP_ARGMIN, "best"}};
     const char *name = "acc";
     for (size_t k = 0; k < TC__COUNT(names); k++)
@@ -25453,6 +25453,7 @@ enum {
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_TILE_SIZE = 32,   //
+    TC__CUDA_STATIC = 49152,   // bytes of shared memory that need not be asked for
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
@@ -26045,19 +26046,27 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
     return q;
 }
 
+// Loads that are turned, as long as their tiles fit into what a block has without asking.
+static int tc__cuda_is_tile(const tc__group *g) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (tc__cuda_is_turned(g, g->body.node.at[i]))
+            bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
+                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
+    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
-    int turned = 0;
     memset(&q, 0, sizeof q);
     if (g->kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
     }
-    for (size_t i = 0; i < g->body.node.count; i++)
-        turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
-    q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
-             : g->vector == TC__ROW   ? TC__CUDA_COLUMNS
-                                      : TC__CUDA_ROWS;
+    q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
+             : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : g->vector == TC__ROW     ? TC__CUDA_COLUMNS
+                                        : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
@@ -28860,8 +28869,9 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     else
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
+    // A row with a tail may have no whole vector at all.
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
-    if (tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
+    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
         snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
     }

@@ -536,7 +536,7 @@ static void tc__put_acc(tc__printer *p, int64_t i) {
         const char *name;
     } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
                  {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
-                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "every"},
                  {TC_OP_ARGMAX, "best"},    {TC_OP_ARGMIN, "best"}};
     const char *name = "acc";
     for (size_t k = 0; k < TC__COUNT(names); k++)

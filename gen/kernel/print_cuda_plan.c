@@ -45,6 +45,7 @@ enum {
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_TILE_SIZE = 32,   //
+    TC__CUDA_STATIC = 49152,   // bytes of shared memory that need not be asked for
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
@@ -637,19 +638,27 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
     return q;
 }
 
+// Loads that are turned, as long as their tiles fit into what a block has without asking.
+static int tc__cuda_is_tile(const tc__group *g) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (tc__cuda_is_turned(g, g->body.node.at[i]))
+            bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
+                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
+    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
-    int turned = 0;
     memset(&q, 0, sizeof q);
     if (g->kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
     }
-    for (size_t i = 0; i < g->body.node.count; i++)
-        turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
-    q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
-             : g->vector == TC__ROW   ? TC__CUDA_COLUMNS
-                                      : TC__CUDA_ROWS;
+    q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
+             : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : g->vector == TC__ROW     ? TC__CUDA_COLUMNS
+                                        : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
     q.vectors = q.parts = q.launches = 1;
