@@ -2068,7 +2068,7 @@ TEST(forms) {
             tc_add(tc_to_i64(tc_to_u8(t)), tc_add(tc_to_i32(t), tc_to_bool(t)));
         tc_tensor f64 = tc_to_f64(tc_zeros(tc, TC_DIMS(2), TC_F32)),
                   ones = tc_ones(tc, TC_DIMS(2), TC_F64);
-        if (run) CHECK_EQ(tc_trace_end(tc), TC_OK);
+        if (run) CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
         static const double want[11] = {7, 0, 7.0 / 6,           5, -4, 5, 3,
                                         1, 0, 7.805555555555556, 15};
         for (int i = 0; i < 11; i++) CHECK_NEAR(tc_item(all[i]), want[i], 1e-5);
