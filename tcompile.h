@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x61703eb9806ee7c3u
+#define TC__BUILD_ID 0xe44d050b95c7303au
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26217,6 +26217,7 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
 typedef struct tc__cuda_run {
     uint32_t first, last;
     const uint8_t *need; // by node, NULL = all
+    int part;            // the results are those of a part: places stay as they are
 } tc__cuda_run;
 
 static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
@@ -26313,14 +26314,14 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
         if (block && tc__is_arg(a))
             tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
                     tc__cuda_warps(p), i, i, i, i);
-        if (tc__is_arg(a)) tc__cuda_place_value(p, n);
+        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
 
 // The run that begins at COMBINE n.
 static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
     tc__cuda_run run;
-    run.first = run.last = n->id, run.need = NULL;
+    run.first = run.last = n->id, run.need = NULL, run.part = 0;
     while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
         run.last++;
     return run;
@@ -26570,10 +26571,12 @@ static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
 // The part's own results, written for the others.
 static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
     int parts = p->cuda->parts;
+    tc__cuda_run own = *run;
+    own.part = 1;
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
-    tc__cuda_put_run(p, run);
+    tc__cuda_put_run(p, &own);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         long long i = n->attr[0];
@@ -26769,8 +26772,9 @@ static void tc__cuda_row_head(tc__printer *p) {
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
     tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
-    if (rows > 1) tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    tc__line(p);
+    if (rows > 1 && q->sharing > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    if (q->sharing > 1) tc__line(p);
     if (looped) {
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);
@@ -26847,11 +26851,12 @@ static void tc__cuda_each_row_end(tc__printer *p) {
     p->lane = 0;
 }
 
-// Arrays for the values of rows [first, last).
-static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last) {
+// Arrays for the values of rows [first, last); of places not where they are those of a part.
+static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, int part) {
     for (uint32_t id = first; id < last && p->row_lanes; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
+        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
         tc__line(p);
         tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
                 p->cuda->width);
@@ -26902,7 +26907,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
 }
 
 // The result of one accumulator for a row.
-static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
+static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
     long long i = n->attr[0];
     char at[32];
     const tc__acc *a = &p->acc[i];
@@ -26916,6 +26921,7 @@ static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
                 below, across, i, l, i, l, i, at, i, at);
         tc__put(p->out, ";\n");
     }
+    if (tc__is_arg(a) && part) return;
     tc__put_let(p, n, 0);
     if (tc__is_arg(a))
         tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s]", i, l, tc__cuda_no_place(p), i,
@@ -26933,10 +26939,10 @@ static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
 
 static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
     if (tc__cuda_below(p) > 1) tc__cuda_share_below(p, run);
-    tc__cuda_row_values(p, run->first, run->last);
+    tc__cuda_row_values(p, run->first, run->last, run->part);
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++)
-        tc__cuda_below_value(p, tc__body(p, id));
+        tc__cuda_below_value(p, tc__body(p, id), run->part);
     tc__cuda_each_row_end(p);
 }
 
@@ -26953,10 +26959,12 @@ static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
 
 static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
     const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_run own = *run;
+    own.part = 1;
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
-    tc__cuda_put_below(p, run);
+    tc__cuda_put_below(p, &own);
     tc__line(p);
     tc__put(p->out, tc__cuda_is_ragged(p) ? "if (y == 0 && in)" : "if (y == 0)");
     tc__block_open(p);
@@ -27072,7 +27080,7 @@ static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uin
 static void tc__cuda_below_values(tc__printer *p, uint32_t begin, uint32_t end) {
     tc__cuda_loop_body b;
     if (!tc__cuda_body_open(p, &b, begin, end)) return;
-    tc__cuda_row_values(p, begin, end);
+    tc__cuda_row_values(p, begin, end, 0);
     tc__cuda_compute(p, &b);
     tc__cuda_body_close(p, &b);
 }
