@@ -54,7 +54,7 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
-    if (tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
+    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
         snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
     }
@@ -101,7 +101,7 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
         tc__line(p);
-        tc__put(p->out, "if (%s)", at.inside);
+        tc__put(p->out, *at.inside ? "if (%s)" : "if (1)", at.inside);
         tc__block_open(p);
         tc__cuda_at(p, &b, &at, tc__cuda_one_at);
         tc__block_close(p);
