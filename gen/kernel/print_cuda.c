@@ -102,7 +102,7 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
         tc__line(p);
-        tc__put(p->out, "if (%s)", at.inside);
+        tc__put(p->out, *at.inside ? "if (%s)" : "if (1)", at.inside);
         tc__block_open(p);
         tc__cuda_at(p, &b, &at, tc__cuda_one_at);
         tc__block_close(p);
