@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x30c95b46a026a31bu
+#define TC__BUILD_ID 0xaf74a0febf3fcfccu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25453,7 +25453,6 @@ enum {
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_TILE_SIZE = 32,   //
-    TC__CUDA_STATIC = 49152,   // bytes of shared memory that need not be asked for
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it

@@ -45,7 +45,6 @@ enum {
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_TILE_SIZE = 32,   //
-    TC__CUDA_STATIC = 49152,   // bytes of shared memory that need not be asked for
     TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
     TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
     TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
