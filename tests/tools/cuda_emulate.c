@@ -237,7 +237,9 @@ static void on_signal(int number, siginfo_t *info, void *more) {
         return;
     }
     name_of(run.running, who);
-    if (number == SIGSEGV || number == SIGBUS)
+    if (number == SIGSEGV && info->si_code == SI_KERNEL) // the CPU does not say where
+        note(EMU_ALIGNMENT, "%s: an access that is not aligned, or at no address", who);
+    else if (number == SIGSEGV || number == SIGBUS)
         note(EMU_ADDRESS, "%s: an access at address %p %s", who, info->si_addr,
              put_where(info->si_addr, where, sizeof where));
     else if (number == SIGVTALRM)

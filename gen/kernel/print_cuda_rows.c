@@ -1,0 +1,680 @@
+// CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
+// run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
+// `sum1[l]`; they are folded, then the lanes of a warp exchange them so that all have the result,
+// then the warps of a block through shared memory. Reductions of one phase share the barrier.
+
+static const char *tc__cuda_no_place(const tc__printer *p) {
+    return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
+}
+
+static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
+    tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
+}
+
+// `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
+static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+    const tc__acc *a = &p->acc[n->attr[0]];
+    int width = tc__cuda_width_of(p);
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
+    tc__put_acc(p, n->attr[0]);
+    tc__put(p->out, "[%d] = {", width);
+    for (int l = 0; l < width; l++) {
+        if (l) tc__put(p->out, ", ");
+        tc__cuda_identity(p, a);
+    }
+    tc__put(p->out, "};\n");
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p), (long long)n->attr[0],
+            width);
+    for (int l = 0; l < width; l++)
+        tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
+    tc__put(p->out, "};\n");
+}
+
+static const char *tc__cuda_arg_name(const tc__acc *a) {
+    return a->monoid == TC_OP_ARGMAX ? "max" : "min";
+}
+
+// What the functions of the accumulator are called: `add_f32`, `max_f32` for the place of the largest.
+static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a) {
+    tc__put(p->out, "tc_%s_%s_%s", lead,
+            tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
+            tc__suffix(a->dtype));
+}
+
+static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+    long long i = n->attr[1];
+    const tc__acc *a = &p->acc[i];
+    const char *at = p->lane ? "l" : "0";
+    (void)copy;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "keep", a);
+        tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
+        tc__put_value(p, n->in[0], 0);
+        tc__put(p->out, p->lane && p->axis == TC__COL ? ", %s(c + l));\n" : ", %s(c));\n",
+                tc__cuda_index_type(p));
+        return;
+    }
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s] = ", at);
+    tc__cuda_acc_name(p, "acc", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s], ", at);
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, ");\n");
+}
+
+// ---- a run of reductions ----
+
+// COMBINE nodes [first, last) stand side by side, for the accumulators of one phase. The phase that
+// a launch of a cut kernel has nothing to do with is left out.
+typedef struct tc__cuda_run {
+    uint32_t first, last;
+    const uint8_t *need; // by node, NULL = all
+} tc__cuda_run;
+
+static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
+    return !run->need || run->need[id];
+}
+
+// Warps that share a row.
+static int tc__cuda_warps(const tc__printer *p) { return p->cuda->sharing / 32; }
+
+// The thread's value over the lanes that share its row, into `all1`; of a place, into element 0.
+static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
+    const tc__acc *a = &p->acc[i];
+    int lanes = p->cuda->sharing < 32 ? p->cuda->sharing : 32;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "fold", a);
+        tc__put(p->out, "(best%lld, at%lld);\n", (long long)i, (long long)i);
+        tc__line(p);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0]);\n", lanes, (long long)i,
+                (long long)i);
+        return;
+    }
+    tc__put(p->out, "%s = ", lead);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<%d>(", lanes);
+    tc__cuda_acc_name(p, "fold", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "));\n");
+}
+
+// `const float t15`
+static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
+    snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
+}
+
+static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
+    long long i = n->attr[0];
+    tc__put_let(p, n, 0);
+    tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
+}
+
+// What each warp has, in shared memory.
+static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        char let[64];
+        if (!tc__cuda_in_run(run, id)) continue;
+        snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+                i, tc__cuda_warps(p));
+        if (tc__is_arg(a)) {
+            tc__line(p);
+            tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
+                    tc__cuda_warps(p));
+        }
+        tc__cuda_fold(p, n->attr[0], let);
+    }
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
+        else
+            tc__put(p->out, "all%lld;\n", i);
+    }
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+}
+
+// The results of a run, in all threads that share the row.
+static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
+    char let[64];
+    int block = tc__cuda_warps(p) > 1;
+    if (block) tc__cuda_share_parts(p, run);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__cuda_let(p, n, let);
+        if (!block) tc__cuda_fold(p, n->attr[0], let);
+        if (block) tc__line(p);
+        if (block && !tc__is_arg(a)) tc__put(p->out, "%s = ", let);
+        if (block) tc__cuda_acc_name(p, "parts", a);
+        if (block && !tc__is_arg(a))
+            tc__put(p->out, "<%d>(part%lld);\n", tc__cuda_warps(p), i);
+        if (block && tc__is_arg(a))
+            tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
+                    tc__cuda_warps(p), i, i, i, i);
+        if (tc__is_arg(a)) tc__cuda_place_value(p, n);
+    }
+}
+
+// The run that begins at COMBINE n.
+static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
+    tc__cuda_run run;
+    run.first = run.last = n->id, run.need = NULL;
+    while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
+        run.last++;
+    return run;
+}
+
+static int tc__cuda_leads_run(const tc__printer *p, const tc__node *n) {
+    return !n->id || tc__body(p, n->id - 1)->op != TC_OP_COMBINE;
+}
+
+// ---- the columns of a row ----
+
+static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
+    snprintf(out, 24, "keep%u", n->id);
+}
+
+// Load n puts the row into shared memory.
+static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__node *n) {
+    return p->cuda->hold == TC__CUDA_SHARED && b->set[n->id] && n->id >= b->begin &&
+           tc__cuda_held_by(p, n) == (int64_t)n->id;
+}
+
+// Its copy by the engine for that, or by loads where the vector is too small or not one.
+static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
+    char keep[24];
+    int async = tc__cuda_wide(p, n) && p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int lanes = tc__cuda_width_of(p) > 1 && !async;
+    tc__cuda_keep_name(n, keep);
+    tc__line(p);
+    if (async) {
+        tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+        return;
+    }
+    if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+    p->lane = lanes;
+    tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
+    tc__cuda_read(p, n);
+    tc__put(p->out, ";\n");
+    p->lane = 0;
+}
+
+static void tc__cuda_fill_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    (void)at;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        if (tc__cuda_fills_shared(p, b, tc__body(p, id)))
+            tc__cuda_fill_shared(p, tc__body(p, id));
+}
+
+static int tc__cuda_any_fills(const tc__printer *p, const tc__cuda_loop_body *b) {
+    int any = 0;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        any |= tc__cuda_fills_shared(p, b, tc__body(p, id));
+    return any;
+}
+
+// Where vectors begin and end for a thread: in a part of the row, or in all of it.
+typedef struct tc__cuda_span {
+    char first[24], last[64];
+} tc__cuda_span;
+
+static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
+    tc__cuda_span s;
+    tc__text t;
+    tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
+    int cut = p->cuda->parts > 1;
+    snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
+    snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
+    if (!cut) tc__text_free(&t);
+    return s;
+}
+
+// `const int c = k * 4;`
+static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
+    char line[160];
+    snprintf(line, sizeof line, "const %s c = k * %d;", tc__cuda_index_type(p),
+             p->cuda->width);
+    if (p->cuda->width == 1)
+        snprintf(line, sizeof line, "const %s c = k;", tc__cuda_index_type(p));
+    tc__cuda_place_add(at, "c", line);
+}
+
+// A loop over vectors, one at a time; the body names k and c.
+static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e,
+                                 tc__cuda_body_fn print) {
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    memset(&at, 0, sizeof at);
+    tc__cuda_place_column(p, &at);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = %s; k < %s; k += %d)", tc__cuda_index_type(p), s.first,
+            s.last, p->cuda->sharing);
+    tc__block_open(p);
+    tc__cuda_at(p, b, &at, print);
+    tc__block_close(p);
+}
+
+// A loop over U vectors at a time.
+static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    snprintf(line, sizeof line, "const %s k = k0 + u * %d;", tc__cuda_index_type(p),
+             q->sharing);
+    tc__cuda_place_add(&at, "k", line);
+    tc__cuda_place_column(p, &at);
+    snprintf(at.inside, sizeof at.inside, "k < %s", s.last);
+    snprintf(at.beyond, sizeof at.beyond, "k >= %s", s.last);
+    tc__line(p);
+    tc__put(p->out, "for (%s k0 = %s; k0 < %s; k0 += %d)", tc__cuda_index_type(p), s.first,
+            s.last, q->sharing * q->vectors);
+    tc__block_open(p);
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    tc__block_close(p);
+}
+
+// What is left of a row whose columns are not a multiple of V, by the last part of it.
+static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix width = tc__ix_const(q->width);
+    tc__line(p);
+    if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
+    tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
+    tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
+    tc__put(p->out, " + x; c < ");
+    tc__put_ix(p, e);
+    tc__put(p->out, "; c += %d)", q->sharing);
+    tc__block_open(p);
+    p->scalar = 1;
+    tc__cuda_compute(p, b);
+    p->scalar = 0;
+    tc__block_close(p);
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    const char *x = q->sharing == 1 ? "" : "x + ";
+    if (q->width > 1)
+        snprintf(line, sizeof line, "const %s c = (%su * %d) * %d;", tc__cuda_index_type(p),
+                 x, q->sharing, q->width);
+    else
+        snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
+                 q->sharing);
+    tc__cuda_place_add(&at, "c", line);
+    int64_t columns = tc__ix_value(e);
+    if (columns != (int64_t)q->vectors * q->sharing * q->width) {
+        snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
+        snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
+    }
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+}
+
+static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    tc__cuda_loop_body b;
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    if (tc__cuda_any_fills(p, &b)) {
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_fill_at);
+        tc__line(p);
+        tc__put(p->out, "tc_copy_wait_all();\n");
+    }
+    if (p->cuda->hold == TC__CUDA_REGISTERS)
+        tc__cuda_register_columns(p, &b, e);
+    else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
+        tc__cuda_deep_loop(p, &b, e);
+    else
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_one_at);
+    if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
+    tc__cuda_body_close(p, &b);
+}
+
+// ---- a kernel whose rows are cut into parts ----
+
+enum { TC__CUDA_FINISHING = -1 }; // instead of a launch: the last block has arrived
+
+// Bytes of the workspace before the partial results of accumulator i.
+static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
+    int64_t before = 0, values = 0;
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        before += n->op == TC_OP_NEW && n->attr[0] < i;
+        values += n->op == TC_OP_NEW;
+    }
+    return p->cuda->zeroed + before * (p->cuda->workspace - p->cuda->zeroed) / values;
+}
+
+// `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
+static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        const char *type = p->d->reg[tc__class_of(a->dtype)];
+        int64_t at = tc__cuda_work_at(p, i), values = 0;
+        if (!tc__cuda_in_run(run, id)) continue;
+        for (size_t k = 0; k < p->g->body.node.count; k++)
+            values += p->g->body.node.at[k]->op == TC_OP_NEW;
+        tc__line(p);
+        tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
+                (long long)at);
+        if (!tc__is_arg(a)) continue;
+        tc__line(p);
+        tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
+                (long long)(at + (p->cuda->workspace - p->cuda->zeroed) / values / 2));
+    }
+}
+
+// What all parts have of the row, each thread some, in element 0.
+static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__line(p);
+    tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
+    tc__block_open(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        if (tc__is_arg(a)) {
+            tc__cuda_acc_name(p, "keep", a);
+            tc__put(p->out,
+                    "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
+                    "(%s)tc_peek(&places%lld[%d * r + i]));\n",
+                    i, i, i, parts, tc__cuda_index_type(p), i, parts);
+            continue;
+        }
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0] = ");
+        tc__cuda_acc_name(p, "acc", a);
+        tc__put(p->out, "(");
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
+    }
+    tc__block_close(p);
+}
+
+// The part's own results, written for the others.
+static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__cuda_put_run(p, run);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        long long i = n->attr[0];
+        tc__line(p);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out,
+                    "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
+                    "+ part] = at%lld[0];\n",
+                    i, parts, i, i, parts, i);
+        else
+            tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
+    }
+    tc__block_close(p);
+}
+
+// The accumulators of a run as NEW made them.
+static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+        tc__put_acc(p, i);
+        tc__put(p->out, "[l] = ");
+        tc__cuda_identity(p, a);
+        if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
+        tc__put(p->out, ";\n");
+    }
+}
+
+// The loop over columns that node id stands before or in: 0, 1, ...
+static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
+    int loop = 0;
+    for (uint32_t i = 0; i < id; i++) {
+        const tc__node *n = tc__body(p, i);
+        loop += n->op == TC_OP_END && n->attr[0] == TC__COL;
+    }
+    return loop;
+}
+
+// The last launch of a kernel that ends in sums goes on behind its loop.
+static int tc__cuda_goes_on(const tc__printer *p) {
+    return p->launch == p->cuda->launches - 1 && tc__cuda_ends_in_sums(p->g);
+}
+
+// Nodes that the launch is for: its loop, and the stores of rows before it.
+static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
+    if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
+    if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+    return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
+}
+
+// Marks in need[] what the launch needs of other loops' results and of rows.
+static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
+    for (id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
+        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
+            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]), need);
+    }
+    for (id = count; id-- > 0;) {
+        const tc__node *n = tc__body(p, id);
+        if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+        for (uint32_t k = 0; k < n->n_attr; k++) {
+            tc__ix vals[64];
+            if (!tc__attr_is_ix(n, k)) continue;
+            uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
+            for (uint32_t v = 0; v < found; v++) {
+                first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
+                need[first[v]] = 1;
+            }
+        }
+    }
+}
+
+// COMBINE nodes of the run at n: from the workspace where the loop belongs to an earlier launch, from
+// the columns where it is this one's. 0 = the launch ends here.
+static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
+    if (loop < p->launch) {
+        run.need = need;
+        for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
+        if (!any) return 1;
+        for (uint32_t id = run.first; id < run.last; id++)
+            if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
+        tc__cuda_work_names(p, &run);
+        tc__cuda_gather_parts(p, &run);
+        tc__cuda_put_run(p, &run);
+        return 1;
+    }
+    tc__cuda_work_names(p, &run);
+    tc__cuda_put_part(p, &run);
+    if (!tc__cuda_goes_on(p)) return 0;
+    tc__line(p);
+    tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
+            p->cuda->parts);
+    p->launch = TC__CUDA_FINISHING;
+    tc__cuda_renew(p, &run);
+    tc__cuda_gather_parts(p, &run);
+    tc__cuda_put_run(p, &run);
+    return 1;
+}
+
+static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count;
+    int launch = p->launch;
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        int columns = n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
+        if (columns && loop == launch)
+            tc__cuda_row_columns(p, n->attr[5], id + 1, tc__loop_end(p->g, id));
+        if (columns) id = tc__loop_end(p->g, id);
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
+            !tc__cuda_cut_run(p, n, need))
+            return;
+        if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
+        int earlier = n->op == TC_OP_STORE && loop < launch;
+        if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
+    }
+}
+
+static void tc__cuda_cut_row(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    const char *type = tc__cuda_index_type(p);
+    if (!need) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__cuda_need_launch(p, need);
+    tc__line(p);
+    tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s first = part * ", type);
+    tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
+    tc__put(p->out, ", last = tc_min(first + ");
+    tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
+    tc__put(p->out, ", ");
+    tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
+    tc__put(p->out, ");\n");
+    tc__cuda_cut_nodes(p, need);
+    tc__free(p->out->ctx, need, p->g->body.node.count);
+}
+
+// ---- the form ----
+
+// Memory for what is held of a row.
+static void tc__cuda_keeps(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ix at = tc__cuda_scratch(p->g, q);
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__dtypes[p->g->buffer.at[i].dtype].memory, 0);
+        tc__put(p->out, " ");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%d];\n", q->vectors);
+    }
+    for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__CUDA_SHARED; i++) {
+        const tc__node *n = tc__body(p, i);
+        if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *const keep%u = (", i);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *)(shared + ");
+        tc__put_ix(p, at);
+        tc__put(p->out, ");\n");
+        at = tc__ix_add(p->g->body.ix, at,
+                        tc__ix_const(tc__cuda_bytes(p->g, n) *
+                                     tc__padded(tc__ix_value(p->g->cols), 64)));
+    }
+}
+
+// The row of a thread, and a loop over rows if there are more than blocks.
+static void tc__cuda_row_head(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    int rows = q->threads / q->sharing, looped = TC__CUDA_ROW_WAVES > 0;
+    const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
+    char row[80];
+    snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
+             q->sharing);
+    if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
+    tc__line(p);
+    if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
+    if (rows > 1) tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    tc__line(p);
+    if (looped) {
+        tc__put(p->out, "for (%s r = %s; r < ", type, row);
+        tc__put_ix(p, p->g->rows);
+        tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
+        tc__block_open(p);
+        return;
+    }
+    tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
+    tc__line(p);
+    tc__put(p->out, "if (r >= ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, ") return;\n");
+}
+
+static void tc__cuda_rows(tc__printer *p) {
+    if (p->cuda->parts > 1) {
+        tc__cuda_cut_row(p);
+        return;
+    }
+    tc__cuda_row_head(p);
+    tc__cuda_keeps(p);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
+    if (TC__CUDA_ROW_WAVES == 0) return;
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n"); // before the next row
+    tc__block_close(p);
+}
+
+// What a loop has stored may be loaded by other threads behind it.
+static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
+    int stored = 0, loaded = 0;
+    for (uint32_t id = begin; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
+            tc__cuda_in_registers(p, n->attr[0]))
+            continue;
+        int shared =
+            p->g->buffer.at[n->attr[0]].written || tc__cuda_is_row(p->g, n->attr[0]);
+        if (id < end && n->op == TC_OP_STORE) stored = 1;
+        if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
+    }
+    if (!stored || !loaded || p->cuda->sharing == 1) return;
+    tc__line(p);
+    tc__put(p->out, p->cuda->sharing > 32 ? "__syncthreads();\n" : "__syncwarp();\n");
+}
