@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xb19383e385998b86u
+#define TC__BUILD_ID 0x6c6f32505c10eb89u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25197,13 +25197,16 @@ enum {
     TC__CUDA_LONG_THREADS =
         1024, // of a row in shared memory, from LONG_BYTES on; below, half
     TC__CUDA_LONG_BYTES = 65536, //
-    TC__CUDA_HELD = 64,          // registers for the elements of a row
+    TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
+    TC__CUDA_BLOCK_HELD = 40,    // and where a block does
     TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
+    TC__CUDA_STATIC = 40960,     // of shared memory that is declared in the text
     TC__CUDA_FEW = 264,          // blocks; a launch of fewer is cut into parts
     TC__CUDA_PARTS = 528,        // blocks that it is cut into
     TC__CUDA_PART = 2048,        // columns of a part at least
     TC__CUDA_PHASED = 4096,      // and where each phase is a launch
-    TC__CUDA_STREAM = 33554432   // bytes from which on a result is written past the caches
+    TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
+    TC__CUDA_STREAM = 33554432 // bytes from which on a result is written past the caches
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
@@ -25629,7 +25632,9 @@ static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns
     q->sharing = (int)threads;
     q->threads = warp ? TC__CUDA_WARP_BLOCK : (int)threads;
     q->vectors = (int)steps;
-    if (words + tc__cuda_phase_words(g, q) * steps <= TC__CUDA_HELD) return;
+    if (words + tc__cuda_phase_words(g, q) * steps <=
+        (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
+        return;
     q->vectors = tc__cuda_vectors(g, q);
     q->hold = TC__CUDA_SHARED;
     int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
@@ -25678,6 +25683,15 @@ static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t ticke
     q->workspace = q->zeroed + values * 16 * results * q->parts; // 16: value and place
 }
 
+// Cost of all that is done at a column.
+static int64_t tc__cuda_column_cost(const tc__group *g) {
+    int64_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost;
+}
+
 // Few long rows are cut into parts. 1 = so it is.
 static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
@@ -25687,6 +25701,8 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
     if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
     int64_t least = loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
+    if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
+        return 0;
     q->parts = tc__cuda_parts(rows, columns, least);
     if (q->parts < 2) return 0;
     q->sharing = q->threads = TC__CUDA_THREADS;
@@ -25724,6 +25740,18 @@ static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
     q->parts = tc__cuda_parts(blocks, columns, below * 8);
     q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
     if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
+}
+
+// Shared memory of a block of columns: what all its threads have, twice where it is cut.
+static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_NEW) continue;
+        int arg = n->attr[1] == TC_OP_ARGMAX || n->attr[1] == TC_OP_ARGMIN;
+        bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
+    }
+    return 2 * bytes * TC__CUDA_THREADS * width;
 }
 
 // ---- the plan ----
@@ -25805,6 +25833,9 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__cuda_is_narrow(g);
     q.width = q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g) : tc__cuda_width(g, q.axis);
+    while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
+           tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
+        q.width /= 2;
     q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
     tc__cuda_choose_lanes_early(g, &q);
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
@@ -26561,6 +26592,7 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
 typedef struct tc__cuda_run {
     uint32_t first, last;
     const uint8_t *need; // by node, NULL = all
+    int part;            // the results are those of a part: places stay as they are
 } tc__cuda_run;
 
 static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
@@ -26657,14 +26689,14 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
         if (block && tc__is_arg(a))
             tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
                     tc__cuda_warps(p), i, i, i, i);
-        if (tc__is_arg(a)) tc__cuda_place_value(p, n);
+        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
 
 // The run that begins at COMBINE n.
 static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
     tc__cuda_run run;
-    run.first = run.last = n->id, run.need = NULL;
+    run.first = run.last = n->id, run.need = NULL, run.part = 0;
     while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
         run.last++;
     return run;
@@ -26914,10 +26946,12 @@ static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
 // The part's own results, written for the others.
 static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
     int parts = p->cuda->parts;
+    tc__cuda_run own = *run;
+    own.part = 1;
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
-    tc__cuda_put_run(p, run);
+    tc__cuda_put_run(p, &own);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         long long i = n->attr[0];
@@ -27113,8 +27147,9 @@ static void tc__cuda_row_head(tc__printer *p) {
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
     tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
-    if (rows > 1) tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    tc__line(p);
+    if (rows > 1 && q->sharing > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    if (q->sharing > 1) tc__line(p);
     if (looped) {
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);
@@ -27193,11 +27228,12 @@ static void tc__cuda_each_row_end(tc__printer *p) {
     p->lane = 0;
 }
 
-// Arrays for the values of rows [first, last).
-static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last) {
+// Arrays for the values of rows [first, last); of places not where they are those of a part.
+static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, int part) {
     for (uint32_t id = first; id < last && p->row_lanes; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
+        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
         tc__line(p);
         tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
                 p->cuda->width);
@@ -27248,7 +27284,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
 }
 
 // The result of one accumulator for a row.
-static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
+static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
     long long i = n->attr[0];
     char at[32];
     const tc__acc *a = &p->acc[i];
@@ -27262,6 +27298,7 @@ static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
                 below, across, i, l, i, l, i, at, i, at);
         tc__put(p->out, ";\n");
     }
+    if (tc__is_arg(a) && part) return;
     tc__put_let(p, n, 0);
     if (tc__is_arg(a))
         tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s]", i, l, tc__cuda_no_place(p), i,
@@ -27279,10 +27316,10 @@ static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
 
 static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
     if (tc__cuda_below(p) > 1) tc__cuda_share_below(p, run);
-    tc__cuda_row_values(p, run->first, run->last);
+    tc__cuda_row_values(p, run->first, run->last, run->part);
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++)
-        tc__cuda_below_value(p, tc__body(p, id));
+        tc__cuda_below_value(p, tc__body(p, id), run->part);
     tc__cuda_each_row_end(p);
 }
 
@@ -27299,10 +27336,12 @@ static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
 
 static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
     const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_run own = *run;
+    own.part = 1;
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
-    tc__cuda_put_below(p, run);
+    tc__cuda_put_below(p, &own);
     tc__line(p);
     tc__put(p->out, tc__cuda_is_ragged(p) ? "if (y == 0 && in)" : "if (y == 0)");
     tc__block_open(p);
@@ -27418,7 +27457,7 @@ static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uin
 static void tc__cuda_below_values(tc__printer *p, uint32_t begin, uint32_t end) {
     tc__cuda_loop_body b;
     if (!tc__cuda_body_open(p, &b, begin, end)) return;
-    tc__cuda_row_values(p, begin, end);
+    tc__cuda_row_values(p, begin, end, 0);
     tc__cuda_compute(p, &b);
     tc__cuda_body_close(p, &b);
 }
@@ -28441,7 +28480,7 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
-    if (tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
+    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
         snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
     }

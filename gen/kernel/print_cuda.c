@@ -54,7 +54,7 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
-    if (tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
+    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
         snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
     }

@@ -27,11 +27,12 @@ static void tc__cuda_each_row_end(tc__printer *p) {
     p->lane = 0;
 }
 
-// Arrays for the values of rows [first, last).
-static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last) {
+// Arrays for the values of rows [first, last); of places not where they are those of a part.
+static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, int part) {
     for (uint32_t id = first; id < last && p->row_lanes; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
+        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
         tc__line(p);
         tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
                 p->cuda->width);
@@ -82,7 +83,7 @@ static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
 }
 
 // The result of one accumulator for a row.
-static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
+static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
     long long i = n->attr[0];
     char at[32];
     const tc__acc *a = &p->acc[i];
@@ -96,6 +97,7 @@ static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
                 below, across, i, l, i, l, i, at, i, at);
         tc__put(p->out, ";\n");
     }
+    if (tc__is_arg(a) && part) return;
     tc__put_let(p, n, 0);
     if (tc__is_arg(a))
         tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s]", i, l, tc__cuda_no_place(p), i,
@@ -113,10 +115,10 @@ static void tc__cuda_below_value(tc__printer *p, const tc__node *n) {
 
 static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
     if (tc__cuda_below(p) > 1) tc__cuda_share_below(p, run);
-    tc__cuda_row_values(p, run->first, run->last);
+    tc__cuda_row_values(p, run->first, run->last, run->part);
     tc__cuda_each_row(p);
     for (uint32_t id = run->first; id < run->last; id++)
-        tc__cuda_below_value(p, tc__body(p, id));
+        tc__cuda_below_value(p, tc__body(p, id), run->part);
     tc__cuda_each_row_end(p);
 }
 
@@ -133,10 +135,12 @@ static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
 
 static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
     const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_run own = *run;
+    own.part = 1;
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
-    tc__cuda_put_below(p, run);
+    tc__cuda_put_below(p, &own);
     tc__line(p);
     tc__put(p->out, tc__cuda_is_ragged(p) ? "if (y == 0 && in)" : "if (y == 0)");
     tc__block_open(p);
@@ -252,7 +256,7 @@ static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uin
 static void tc__cuda_below_values(tc__printer *p, uint32_t begin, uint32_t end) {
     tc__cuda_loop_body b;
     if (!tc__cuda_body_open(p, &b, begin, end)) return;
-    tc__cuda_row_values(p, begin, end);
+    tc__cuda_row_values(p, begin, end, 0);
     tc__cuda_compute(p, &b);
     tc__cuda_body_close(p, &b);
 }

@@ -52,13 +52,16 @@ enum {
     TC__CUDA_LONG_THREADS =
         1024, // of a row in shared memory, from LONG_BYTES on; below, half
     TC__CUDA_LONG_BYTES = 65536, //
-    TC__CUDA_HELD = 64,          // registers for the elements of a row
+    TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
+    TC__CUDA_BLOCK_HELD = 40,    // and where a block does
     TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
+    TC__CUDA_STATIC = 40960,     // of shared memory that is declared in the text
     TC__CUDA_FEW = 264,          // blocks; a launch of fewer is cut into parts
     TC__CUDA_PARTS = 528,        // blocks that it is cut into
     TC__CUDA_PART = 2048,        // columns of a part at least
     TC__CUDA_PHASED = 4096,      // and where each phase is a launch
-    TC__CUDA_STREAM = 33554432   // bytes from which on a result is written past the caches
+    TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
+    TC__CUDA_STREAM = 33554432 // bytes from which on a result is written past the caches
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
@@ -484,7 +487,9 @@ static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns
     q->sharing = (int)threads;
     q->threads = warp ? TC__CUDA_WARP_BLOCK : (int)threads;
     q->vectors = (int)steps;
-    if (words + tc__cuda_phase_words(g, q) * steps <= TC__CUDA_HELD) return;
+    if (words + tc__cuda_phase_words(g, q) * steps <=
+        (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
+        return;
     q->vectors = tc__cuda_vectors(g, q);
     q->hold = TC__CUDA_SHARED;
     int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
@@ -533,6 +538,15 @@ static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t ticke
     q->workspace = q->zeroed + values * 16 * results * q->parts; // 16: value and place
 }
 
+// Cost of all that is done at a column.
+static int64_t tc__cuda_column_cost(const tc__group *g) {
+    int64_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost;
+}
+
 // Few long rows are cut into parts. 1 = so it is.
 static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
@@ -542,6 +556,8 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
     if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
     int64_t least = loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
+    if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
+        return 0;
     q->parts = tc__cuda_parts(rows, columns, least);
     if (q->parts < 2) return 0;
     q->sharing = q->threads = TC__CUDA_THREADS;
@@ -579,6 +595,18 @@ static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
     q->parts = tc__cuda_parts(blocks, columns, below * 8);
     q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
     if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
+}
+
+// Shared memory of a block of columns: what all its threads have, twice where it is cut.
+static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_NEW) continue;
+        int arg = n->attr[1] == TC_OP_ARGMAX || n->attr[1] == TC_OP_ARGMIN;
+        bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
+    }
+    return 2 * bytes * TC__CUDA_THREADS * width;
 }
 
 // ---- the plan ----
@@ -660,6 +688,9 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__cuda_is_narrow(g);
     q.width = q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g) : tc__cuda_width(g, q.axis);
+    while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
+           tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
+        q.width /= 2;
     q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
     tc__cuda_choose_lanes_early(g, &q);
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);

@@ -76,6 +76,7 @@ static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
 typedef struct tc__cuda_run {
     uint32_t first, last;
     const uint8_t *need; // by node, NULL = all
+    int part;            // the results are those of a part: places stay as they are
 } tc__cuda_run;
 
 static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
@@ -172,14 +173,14 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
         if (block && tc__is_arg(a))
             tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
                     tc__cuda_warps(p), i, i, i, i);
-        if (tc__is_arg(a)) tc__cuda_place_value(p, n);
+        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
 
 // The run that begins at COMBINE n.
 static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
     tc__cuda_run run;
-    run.first = run.last = n->id, run.need = NULL;
+    run.first = run.last = n->id, run.need = NULL, run.part = 0;
     while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
         run.last++;
     return run;
@@ -429,10 +430,12 @@ static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
 // The part's own results, written for the others.
 static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
     int parts = p->cuda->parts;
+    tc__cuda_run own = *run;
+    own.part = 1;
     tc__line(p);
     tc__put(p->out, "{\n");
     p->indent++;
-    tc__cuda_put_run(p, run);
+    tc__cuda_put_run(p, &own);
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         long long i = n->attr[0];
@@ -628,8 +631,9 @@ static void tc__cuda_row_head(tc__printer *p) {
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
     tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
-    if (rows > 1) tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    tc__line(p);
+    if (rows > 1 && q->sharing > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    if (q->sharing > 1) tc__line(p);
     if (looped) {
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);

@@ -526,8 +526,20 @@ EMU_FN int emu_cast_f64_i32(double x) { return emu_saturated<int>(x); }
 EMU_FN long long emu_cast_f32_i64(float x) { return emu_saturated<long long>(x); }
 EMU_FN long long emu_cast_f64_i64(double x) { return emu_saturated<long long>(x); }
 
+// ---- helpers: approximations, to the next float instead
+
+EMU_FN float emu_rcp(float x) { return 1.0f / x; }
+EMU_FN float emu_ex2(float x) { return exp2f(x); }
+EMU_FN float emu_lg2(float x) { return log2f(x); }
+EMU_FN float emu_tanh_bf16(float x) { return tanhf(x); }
+EMU_FN float emu_div_half(float a, float b) { return a / b; }
+EMU_FN float emu_sqrt_half(float x) { return sqrtf(x); }
+EMU_FN float emu_rsqrt_half(float x) { return 1.0f / sqrtf(x); }
+
 // ---- helpers: memory with hints, order and waiting
 
+template <class T> EMU_FN T emu_load(const T *p) { return *p; }
+template <class T> EMU_FN void emu_store(T *p, T v) { *p = v; }
 template <class T> EMU_FN T emu_load_once(const T *p) { return *p; }
 template <class T> EMU_FN T emu_load_stream(const T *p) { return *p; }
 template <class T> EMU_FN void emu_store_stream(T *p, T v) { *p = v; }

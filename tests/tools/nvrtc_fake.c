@@ -32,12 +32,22 @@ static const struct {
     {"pack_bf16", IF_ASM},
     {"bits_tf32", IF_ASM},
     // memory with hints, order
+    {"load", IF_ASM},
+    {"store", IF_ASM},
     {"load_once", IF_ASM},
     {"load_stream", IF_ASM},
     {"store_stream", IF_ASM},
     {"load_acquire", IF_ASM},
     {"store_release", IF_ASM},
     {"add_release", IF_ASM},
+    // approximations
+    {"rcp", IF_ASM},
+    {"ex2", IF_ASM},
+    {"lg2", IF_ASM},
+    {"tanh_bf16", IF_ASM},
+    {"div_half", IF_ASM},
+    {"sqrt_half", IF_ASM},
+    {"rsqrt_half", IF_ASM},
     // waiting
     {"grid_wait", IF_ASM},
     {"grid_launch", IF_ASM},
