@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5ffdfac99a2643d6u
+#define TC__BUILD_ID 0x9789936b98d0613cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25247,6 +25247,12 @@ static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axi
     return 0;
 }
 
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
+    return 0;
+}
+
 // ---- what moves along the vector ----
 
 typedef struct tc__cuda_scan {
@@ -26722,7 +26728,8 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    int async = tc__cuda_wide(p, n) && p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int async =
+        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
     tc__line(p);
@@ -27145,19 +27152,21 @@ static void tc__cuda_row_head(tc__printer *p) {
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
              q->sharing);
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
-    tc__line(p);
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
         tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    if (q->sharing > 1) tc__line(p);
     if (looped) {
+        tc__line(p);
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);
         tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
         tc__block_open(p);
         return;
     }
-    tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
     if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
     tc__line(p);
     tc__put(p->out, "if (r >= ");
@@ -28429,12 +28438,6 @@ static void tc__cuda_product(tc__printer *p) {
 
 // ---- flat ----
 
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
-
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
     int hoist = !tc__cuda_names_rows(p->g);
@@ -29459,6 +29462,28 @@ static const char *const tc__text_cuda_math[] = {
     "    return y;",
     "}",
     "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
     "// fn: draw",
     "// Four random words.",
     "struct TC_N(draw) {",
@@ -29534,10 +29559,10 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_B_@(m) (m)",
 };
 
-// Functions of float and double: the name in ops.def and its body over x, y; # is the
-// suffix of the CUDA function (f or nothing), @ the class. What has a text of its own for float above
-// is DOUBLE here.
-enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE };
+// Functions of a class: the name in ops.def and its body over x, y, z; T is the type and U the unsigned
+// one that arithmetic of integers wraps in, # is the suffix of the CUDA function (f or nothing), @ the
+// class. What has a text of its own for float above is DOUBLE here.
+enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
 
 static const struct {
     const char *name, *body;
@@ -29581,7 +29606,19 @@ static const struct {
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
     {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
-    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH}};
+    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
+    {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
+    {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
+    {"shl",
+     "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+     TC__CUDA_INTS},
+    {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+     TC__CUDA_INTS},
+    {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
+    {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
+    {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
+    {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
 
 // Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
@@ -29612,16 +29649,24 @@ static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
     }
 }
 
-// Replaces T and U by types: done by typedefs around each function, for short text.
+static int tc__pattern_names(const char *s, char letter) {
+    for (const char *at = s; *at; at++)
+        if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
+            return 1;
+    return 0;
+}
+
+// A function of x, y, z as far as its body names them; types are names inside it, for short text.
 static void tc__cuda_function(tc__text *out, const char *name, const char *body,
                               const char *cls, const char *type, const char *argument,
                               const char *suffix) {
-    int three = strstr(body, "z)") != NULL,
-        two = three || strstr(body, "y)") || strstr(body, "y <");
     tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
-    if (two) tc__put(out, ", %s y", type);
-    if (three) tc__put(out, ", %s z", type);
-    tc__put(out, ") {\n    typedef %s T;\n    return (T)(", type);
+    if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
+    if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n", type);
+    if (tc__pattern_names(body, 'U'))
+        tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
+    tc__put(out, "    return (T)(");
     tc__put_pattern(out, body, cls, suffix);
     tc__put(out, ");\n}\n\n");
 }
@@ -29671,24 +29716,45 @@ static void tc__cuda_macros(tc__text *out) {
             "(b) + (c))\n");
 }
 
+// Whether the kernels, or functions of the class that are already written, use the function. Those
+// that others use stand behind them in the table, and are written first.
+static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
+    return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+}
+
+static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
+    const char *type = tc__dialect_cuda.reg[cls];
+    int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
+    tc__text used;
+    char name[64];
+    tc__text_init(&used, out->ctx);
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (!tc__cuda_uses(&used, kernels, name)) continue;
+        tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
+        tc__put(&used, "\n");
+    }
+    for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (tc__cuda_uses(&used, kernels, name))
+            tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
+                              type, type, cls == TC__CLASS_f32 ? "f" : "");
+    }
+    tc__text_free(&used);
+}
+
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     char name[64];
-    for (int wide = 0; wide < 2; wide++) {
-        const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
-        for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
-            int wrap = !strcmp(tc__cuda_functions[i].name, "wrap");
-            snprintf(name, sizeof name, "%s_%s",
-                     wrap ? "remainder" : tc__cuda_functions[i].name, cls);
-            int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "floor_divide_%s", cls);
-            used |= wrap && tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
-            if (used && (wide || tc__cuda_functions[i].classes != TC__CUDA_DOUBLE))
-                tc__cuda_function(out, name, tc__cuda_functions[i].body, cls, type, type,
-                                  wide ? "" : "f");
-        }
-    }
+    for (int cls = 0; cls < TC__CLASSES; cls++)
+        tc__cuda_class_math(out, kernels, (tc__class)cls);
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
             snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
@@ -29711,7 +29777,8 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
-    const tc__text *all = &kernels;
+    const tc__text *all[2];
+    all[0] = &kernels, all[1] = &functions;
     tc__text_init(&kernels, out->ctx);
     tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
@@ -29720,13 +29787,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
-    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
-         tc__prelude_mark(&q, &all, 1, &steps);
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
+    if (ok) tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__prelude_mark(&q, all, 2, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
-    tc__cuda_math(&functions, &kernels);
     tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
     ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;

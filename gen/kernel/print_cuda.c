@@ -3,12 +3,6 @@
 
 // ---- flat ----
 
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
-
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
     int hoist = !tc__cuda_names_rows(p->g);

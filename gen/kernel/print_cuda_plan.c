@@ -102,6 +102,12 @@ static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axi
     return 0;
 }
 
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
+    return 0;
+}
+
 // ---- what moves along the vector ----
 
 typedef struct tc__cuda_scan {
