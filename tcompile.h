@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5fb536f6ee8075e4u
+#define TC__BUILD_ID 0x9624ced48b4cf983u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25095,7 +25095,7 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 2, 2, 2, 2, 100},  // f32, i32: 16 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
@@ -25445,7 +25445,7 @@ enum {
     TC__CUDA_SMS = 132,
     TC__CUDA_THREADS = 256,    // of a block where nothing else decides
     TC__CUDA_MOST = 1024,      // of any block
-    TC__CUDA_FLIGHT = 64,      // bytes of each input that a thread loads before it uses one
+    TC__CUDA_FLIGHT = 16,      // bytes of each input that a thread loads before it uses one
     TC__CUDA_VECTORS = 8,      // U at most
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
@@ -25488,8 +25488,8 @@ typedef struct tc__cuda_plan {
     tc__ix chunk; // columns of a part
     tc__ix blocks;
     tc__ix shared; // bytes of a block
+    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
     int64_t zeroed, workspace;
-    int resident; // blocks of a multiprocessor that registers must suffice for, 0 = any
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -25507,6 +25507,12 @@ static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
 static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
     for (uint32_t i = 0; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
     return 0;
 }
 
@@ -25579,7 +25585,7 @@ static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     if (width == 1 || !tc__cuda_is_memory(n)) return 0;
-    if (axis == TC__COL && n->level != TC__AT_COL) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_words_still(g, n, TC__LOAD_FIXED, axis, width))
         return 0;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
@@ -25684,7 +25690,7 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD || tc__cuda_is_row(g, n->attr[0])) return 0;
     if (g->buffer.at[n->attr[0]].written) return 0;
-    if (n->level != TC__AT_COL &&
+    if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
@@ -25981,7 +25987,7 @@ static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q);
-    if (tc__cuda_cut(g, q)) return;
+    if (g->kind != TC__CONTRACTION && tc__cuda_cut(g, q)) return;
     if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
 }
 
@@ -26063,11 +26069,16 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
         q->vectors /= 2;
 }
 
-static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
+// Columns of the epilogue are read and written as those of other kernels.
+static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
-    q.form = TC__CUDA_PRODUCT, q.launches = 1;
-    q.threads = product->threads;
+    q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g) &&
+               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
     return q;
@@ -26088,7 +26099,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     memset(&q, 0, sizeof q);
     if (g->kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
-        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
     q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
              : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
@@ -26318,7 +26329,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
 static int tc__cuda_is_stream(const tc__printer *p, const tc__node *n) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix all = tc__ix_mul(x, p->g->rows, p->g->cols);
-    if (p->g->buffer.at[n->attr[0]].numel != all) return 0;
+    if (p->g->buffer.at[n->attr[0]].numel != all || n->level != TC__AT_COL) return 0;
     for (size_t i = 0; i < p->g->body.node.count; i++) {
         const tc__node *m = p->g->body.node.at[i];
         if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0] || m == n) continue;
@@ -26779,1057 +26790,6 @@ static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_at(p, b, at, tc__cuda_compute_at);
     tc__block_close(p);
 }
-// ---- gen/kernel/print_cuda_copies.c -------------------------------------
-// CUDA dialect, values of a product's threads: operands and epilogues are printed with a copy of a value
-// for each element of an access, because pieces of a product name them one by one (print_cuda_matmul.c).
-// All other kernels have loops over vectors: print_cuda_value.c.
-
-// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
-static int tc__copied_is_wide_along(const tc__group *g, const tc__node *n, int width,
-                                  tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (width == 1 || n->level == TC__AT_ROW ||
-        (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
-        return 0;
-    if ((uint32_t)width * tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes > 16) return 0;
-    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
-    return tc__ix_divisor(x, e) % width == 0;
-}
-
-static int tc__copied_is_wide(const tc__group *g, const tc__node *n, int width) {
-    return tc__copied_is_wide_along(g, n, width, TC__COL);
-}
-
-// Elements of a 16-byte access of the widest dtype of the columns' loads and stores; 1 where
-// columns do not divide into them.
-static int tc__copied_width(const tc__group *g) {
-    uint32_t most = 1;
-    int wide = 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_is_memory(n) || n->level != TC__AT_COL) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
-        if (bytes > most) most = bytes;
-    }
-    int width = most < 4 ? 4 : (int)(16 / most);
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        wide |= tc__cuda_is_memory(n) && tc__copied_is_wide(g, n, width);
-    }
-    return wide && tc__ix_divisor(g->body.ix, g->cols) % width == 0 ? width : 1;
-}
-
-// `tc_pack<float, 4>`
-static void tc__copied_pack(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_pack<%s, %d>", tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory,
-            p->copies);
-}
-
-static void tc__copied_load_one(tc__printer *p, const tc__node *n, int copy) {
-    int guarded = n->n_attr > TC__LOAD_FIXED;
-    tc__put_let(p, n, copy);
-    if (guarded) {
-        tc__cuda_pred(p, n, TC__LOAD_FIXED);
-        tc__put(p->out, " ? ");
-    }
-    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-    tc__cuda_element(p, n);
-    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 0));
-    if (guarded) {
-        tc__value fill;
-        memcpy(&fill, &n->attr[2], sizeof fill);
-        tc__put(p->out, " : ");
-        tc__cuda_constant(p, n->dtype, fill);
-    }
-    tc__put(p->out, ";\n");
-}
-
-// ` = *(const tc_pack<float, 4> *)&in0[c];`
-static void tc__copied_put_wide(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, " = *(const ");
-    tc__copied_pack(p, n);
-    tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__copied_load(tc__printer *p, const tc__node *n, int copy) {
-    int copies = tc__copies_of(p, n);
-    (void)copy;
-    if (copies > 1 && tc__copied_is_wide_along(p->g, n, copies, p->axis)) {
-        tc__line(p);
-        tc__put(p->out, "const ");
-        tc__copied_pack(p, n);
-        tc__put(p->out, " v%u", n->id);
-        tc__copied_put_wide(p, n);
-        for (int i = 0; i < copies; i++) {
-            tc__put_let(p, n, i);
-            tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
-                    tc__cuda_wrapped(p, n, 0));
-        }
-        return;
-    }
-    for (int i = 0; i < copies; i++) {
-        p->shift = i;
-        tc__copied_load_one(p, n, i);
-    }
-    p->shift = 0;
-}
-
-static void tc__copied_store(tc__printer *p, const tc__node *n, int copy) {
-    int copies = tc__copies_of(p, n);
-    (void)copy;
-    if (copies > 1 && tc__copied_is_wide(p->g, n, copies)) {
-        tc__line(p);
-        tc__put(p->out, "*(");
-        tc__copied_pack(p, n);
-        tc__put(p->out, " *)&");
-        tc__cuda_element(p, n);
-        tc__put(p->out, " = {");
-        for (int i = 0; i < copies; i++) {
-            tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
-            tc__put_value(p, n->in[0], i);
-            tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
-        }
-        tc__put(p->out, "};\n");
-        return;
-    }
-    for (int i = 0; i < copies; i++) {
-        p->shift = i;
-        tc__line(p);
-        tc__cuda_element(p, n);
-        tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
-        tc__put_value(p, n->in[0], i);
-        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
-    }
-    p->shift = 0;
-}
-
-static void tc__copied_index(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__copied_check(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_check(a.state, ");
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
-}
-
-static void tc__copied_valid(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    if (!n->n_attr) tc__put(p->out, "1");
-    tc__cuda_pred(p, n, 0);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__copied_loop(tc__printer *p, const tc__node *n, uint32_t begin,
-                            uint32_t end) {
-    (void)n; // the product has placed rows and columns
-    tc__print_range(p, begin, end);
-}
-// ---- gen/kernel/print_cuda_matmul.c -------------------------------------
-// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
-// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
-// names of the plan; operands and the epilogue are printed by the walker between.
-//
-// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
-// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
-// compile, and its loads and stores are of 16 bytes, whoever made the sums.
-//
-// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
-// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
-// written once. One barrier a step: what a stage held was multiplied in the step before.
-
-enum { TC__BLANKS = 64 };
-
-typedef struct tc__blank {
-    const char *name;
-    char text[64];
-} tc__blank;
-
-typedef struct tc__blanks {
-    tc__blank at[TC__BLANKS];
-    int count;
-} tc__blanks;
-
-static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
-    int i = 0;
-    while (i < b->count && strcmp(b->at[i].name, name)) i++;
-    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
-    if (i == b->count) b->count++;
-    b->at[i].name = name;
-    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
-}
-
-static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)v);
-    tc__blank_text(b, name, text);
-}
-
-static size_t tc__blank_word(const char *s) {
-    size_t n = 0;
-    while (s[n] >= 'a' && s[n] <= 'z') n++;
-    return n;
-}
-
-// Fills the blank that s begins with, gives what follows.
-static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
-    size_t n = tc__blank_word(s);
-    for (int i = 0; i < b->count; i++) {
-        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
-        tc__put(p->out, "%s", b->at[i].text);
-        return s + n;
-    }
-    p->out->failed = 1;
-    return s + n;
-}
-
-// Puts `text` with its blanks filled, where the line is.
-static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
-    while (*text) {
-        size_t n = strcspn(text, "@");
-        tc__put_raw(p->out, text, n);
-        text += n;
-        if (*text) text = tc__put_blank(p, b, text + 1);
-    }
-}
-
-// Puts `lines` with their blanks filled, each at the present indent.
-static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
-    int fresh = 1;
-    while (*lines) {
-        if (fresh && *lines != '\n') tc__line(p);
-        fresh = *lines == '\n';
-        if (*lines == '@') {
-            lines = tc__put_blank(p, b, lines + 1);
-        } else {
-            tc__put_raw(p->out, lines++, 1);
-        }
-    }
-}
-
-// ---- what all forms have ----
-
-static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
-    return p->d->reg[tc__class_of(q->dtype)];
-}
-
-// Whether an index of the nodes at `level` names the axis.
-static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t id = 0; id < g->body.node.count; id++) {
-        const tc__node *n = g->body.node.at[id];
-        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
-        for (uint32_t i = 0; i < n->n_attr; i++)
-            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
-    }
-    return 0;
-}
-
-static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
-    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
-}
-
-// Whether tiles of `by` leave no rest.
-static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
-    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
-}
-
-// The nodes of an operand at the present r, c, k: `copies` of them along the axis.
-static void tc__print_level(tc__printer *p, tc__level level, tc__axis axis, int copies) {
-    p->axis = axis, p->copies = copies;
-    for (uint32_t id = 0; id < p->g->body.node.count; id++)
-        if (tc__body(p, id)->level == (uint8_t)level) tc__print_node(p, tc__body(p, id));
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// `{t0_0, t0_1};` or `{tc_bits_f16(t0)};`: an operand's values as a pack.
-static void tc__put_operand(tc__printer *p, const tc__staged *s, int copies, int bits) {
-    const char *name = tc__dtypes[tc__body(p, s->id)->dtype].name;
-    p->axis = s->along, p->copies = copies;
-    tc__put(p->out, "{");
-    for (int i = 0; i < copies; i++) {
-        tc__put(p->out, "%s", i ? ", " : "");
-        if (bits) tc__put(p->out, "tc_bits_%s(", name);
-        tc__put_value(p, s->id, i);
-        if (bits) tc__put(p->out, ")");
-    }
-    tc__put(p->out, "};\n");
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// The rest of the list at r and c.
-static void tc__print_epilogue(tc__printer *p, int copies) {
-    p->axis = TC__COL, p->copies = copies;
-    tc__print_range(p, tc__contract_rows_loop(p), (uint32_t)p->g->body.node.count);
-    p->copies = 1;
-}
-
-// ---- the value of CONTRACT ----
-
-// Elements of the result in shared memory, from tile[at] on.
-static void tc__print_tile_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    const char *type = tc__product_type(p, q);
-    int copies = tc__copies_of(p, n), pack = tc__product_pack(q);
-    if (copies < pack) pack = copies;
-    for (int i = 0; i < copies; i += pack) {
-        tc__line(p);
-        tc__put(p->out, "const tc_pack<%s, %d> v%u_%d = *(const tc_pack<%s, %d> *)&tile[at",
-                type, pack, n->id, i, type, pack);
-        if (i) tc__put(p->out, " + %d", i);
-        tc__put(p->out, "];\n");
-        for (int u = 0; u < pack; u++) {
-            tc__put_let(p, n, i + u);
-            tc__put(p->out, "v%u_%d.at[%d];\n", n->id, i, u);
-        }
-    }
-}
-
-// Added up from the parts of the threads that shared it.
-static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    tc__line(p);
-    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
-    tc__line(p);
-    tc__put(p->out,
-            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
-            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
-}
-
-// Summed here, by one thread for each copy.
-static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    int copies = tc__copies_of(p, n);
-    tc__axis axis = p->axis;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put(p->out, "%s ", tc__product_type(p, q));
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = 0;\n");
-    }
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
-    tc__put_ix(p, p->g->depth);
-    tc__put(p->out, "; k++)");
-    tc__block_open(p);
-    tc__print_level(p, TC__AT_LEFT, axis, copies);
-    tc__print_level(p, TC__AT_RIGHT, axis, copies);
-    p->axis = axis, p->copies = copies;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = tc_add_product_%s(", tc__suffix(q->dtype));
-        tc__put_value(p, p->g->left, i);
-        tc__put(p->out, ", ");
-        tc__put_value(p, p->g->right, i);
-        tc__put(p->out, ", ");
-        tc__put_name(p, n, i);
-        tc__put(p->out, ");\n");
-    }
-    tc__block_close(p);
-}
-
-static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
-    tc__product q = tc__product_plan(p->g);
-    (void)copy;
-    if (q.form == TC__PRODUCT_LOOP)
-        tc__print_loop_value(p, &q, n);
-    else if (q.form == TC__PRODUCT_FEW && q.parts > 1)
-        tc__print_parts_value(p, &q, n);
-    else
-        tc__print_tile_value(p, &q, n);
-}
-
-// ---- tiles: bringing operands ----
-
-static const char *tc__operand_name(const tc__staged *s) {
-    return s->level == TC__AT_LEFT ? "left" : "right";
-}
-
-// Elements of a tile along rows (left) or columns (right).
-static int tc__staged_size(const tc__product *q, const tc__staged *s) {
-    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
-}
-
-// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
-// `fast` and `slow` by what adjacent threads read.
-static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
-                             tc__blanks *b) {
-    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
-    int lanes = (deep ? q->tile->depth : size) / s->width;
-    char slow[40], fast[40];
-    snprintf(slow, sizeof slow, "e / %d", lanes);
-    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
-    tc__blank_text(b, "name", tc__operand_name(s));
-    tc__blank_text(b, "slow", slow);
-    tc__blank_text(b, "fast", fast);
-    tc__blank_text(b, "line", deep ? slow : fast);
-    tc__blank_text(b, "deep", deep ? fast : slow);
-    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
-    tc__blank_number(b, "width", s->width);
-    tc__blank_number(b, "count", tc__stage_accesses(q, s));
-    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
-    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
-    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
-}
-
-// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
-static void tc__stage_inside(const tc__printer *p, const tc__product *q,
-                             const tc__staged *s, char out[40]) {
-    int left = s->level == TC__AT_LEFT;
-    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
-        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
-    snprintf(out, 40, "%s%s%s",
-             !line  ? ""
-             : left ? "r < r1"
-                    : "c < cols",
-             line && deep ? " && " : "", deep ? "k < depth" : "");
-}
-
-// r, c and k of access e, as far as they are named.
-static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-                                  const char *inside) {
-    int left = s->level == TC__AT_LEFT;
-    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
-    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
-        tc__put_filled(p, b,
-                       left ? "const tc_i64 r = r0 + @line;\n" : "const tc_i64 r = r0;\n");
-    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
-        tc__put_filled(p, b, "const tc_i64 c = c0 + @line;\n");
-    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
-        tc__put_filled(p, b, "const tc_i64 k = k0 + @deep;\n");
-}
-
-static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
-                           const char *inside) {
-    const tc__node *n = tc__body(p, s->id);
-    tc__blank_text(b, "if", *inside ? "_if" : "");
-    tc__put_filled(p, b,
-                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
-                   "@fast)], &");
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
-}
-
-// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
-static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside, const char *to) {
-    if (*inside) {
-        tc__line(p);
-        tc__put(p->out, "if (%s)", inside);
-        tc__block_open(p);
-    }
-    tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, to);
-    tc__put(p->out, " = ");
-    tc__put_operand(p, s, s->width, q->half);
-    if (*inside) tc__block_close(p);
-}
-
-// The next stage of an operand: on its way to shared memory, or to registers.
-static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            tc__blanks *b) {
-    char inside[40];
-    tc__stage_blanks(p, q, s, b);
-    tc__stage_inside(p, q, s, inside);
-    tc__put_filled(p, b,
-                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
-    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
-    p->indent++;
-    tc__print_stage_place(p, s, b, inside);
-    if (s->bring == TC__BRING_ASYNC) {
-        tc__print_copy(p, s, b, inside);
-    } else if (s->bring == TC__BRING_LATER) {
-        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
-        tc__print_fetch(p, q, s, b, inside, "@name_next[j]");
-    } else {
-        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
-        tc__print_fetch(p, q, s, b, inside, "next");
-        tc__put_filled(p, b,
-                       q->half
-                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                             "next.at[0];\n"
-                           : "@name[to * @stage + @deep * @pitch + @line] = "
-                             "next.at[0];\n");
-    }
-    tc__block_close(p);
-}
-
-// From registers to shared memory: whole accesses where the tile's lines run as they do.
-static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
-                          tc__blanks *b) {
-    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
-    if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
-    tc__put_filled(p, b,
-                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
-                   "    const int e = x + j * @threads;\n");
-    p->indent++;
-    if (q->half) {
-        tc__put_filled(p, b,
-                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
-                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
-    } else if (deep || s->width < pack) {
-        for (int u = 0; u < s->width; u++) {
-            tc__blank_number(b, "u", u);
-            tc__put_filled(p, b,
-                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
-                                  "@name_next[j].at[@u];\n"
-                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
-                                  "@name_next[j].at[@u];\n");
-        }
-    } else {
-        for (int u = 0; u < s->width; u += pack) {
-            tc__blank_number(b, "u", u);
-            tc__put_filled(p, b,
-                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
-                           "@pitch + @line + @u] = {");
-            for (int v = u; v < u + pack; v++)
-                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
-                        tc__operand_name(s), v);
-            tc__put(p->out, "};\n");
-        }
-    }
-    tc__block_close(p);
-}
-
-// ---- tiles: multiplying ----
-
-// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
-// each operand in one go.
-static const char tc__text_simt_sums[] =
-    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
-    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
-    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
-
-static const char tc__text_simt[] =
-    "#pragma unroll @written\n"
-    "for (int d = 0; d < @depth; d++) {\n"
-    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rowpacks; i++)\n"
-    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
-    "row + i * @rowstep];\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @colpacks; j++)\n"
-    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
-    "col + j * @colstep];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++)\n"
-    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
-    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
-    "    }\n"
-    "}\n";
-
-static const char tc__text_simt_result[] =
-    "#pragma unroll\n"
-    "for (int i = 0; i < @rows; i++) {\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @colpacks; j++)\n"
-    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
-    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
-    "}\n";
-
-// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
-// memory is read as it lies, the other turned.
-static const char tc__text_mma_sums[] =
-    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
-    "float sum[@rows][@cols][4] = {};\n";
-
-static const char tc__text_mma[] =
-    "#pragma unroll\n"
-    "for (int d = 0; d < @depth; d += 16) {\n"
-    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++)\n"
-    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
-    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @cols; j += 2) {\n"
-    "        unsigned two[4];\n"
-    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
-    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
-    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
-    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
-    "    }\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
-    "    }\n"
-    "}\n";
-
-static const char tc__text_mma_result[] =
-    "#pragma unroll\n"
-    "for (int i = 0; i < @rows; i++) {\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @cols; j++) {\n"
-    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
-    "4 * 2];\n"
-    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
-    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
-    "    }\n"
-    "}\n";
-
-static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
-    tc__blank_number(b, "rows", rows / 16);
-    tc__blank_number(b, "cols", cols / 8);
-    tc__blank_text(b, "leftturn", left ? "" : "_trans");
-    tc__blank_text(b, "rightturn", right ? "" : "_trans");
-    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
-    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
-    tc__blank_text(b, "leftplace",
-                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
-                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
-    tc__blank_text(b, "rightplace",
-                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
-                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
-}
-
-static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
-    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
-    tc__blank_number(b, "rows", rows / 4);
-    tc__blank_number(b, "cols", cols / 8);
-    tc__blank_number(b, "rowpacks", rows / 4 / pack);
-    tc__blank_number(b, "colpacks", cols / 8 / pack);
-    tc__blank_number(b, "rowstep", 4 * pack);
-    tc__blank_number(b, "colstep", 8 * pack);
-    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
-    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
-}
-
-static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    const tc__product_tile *t = q->tile;
-    int rows = t->rows / t->high, cols = t->cols / t->across;
-    b->count = 0;
-    tc__blank_text(b, "type", tc__product_type(p, q));
-    tc__blank_text(b, "class", tc__suffix(q->dtype));
-    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
-    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
-    tc__blank_number(b, "pack", tc__product_pack(q));
-    tc__blank_number(b, "threads", q->threads);
-    tc__blank_number(b, "depth", t->depth);
-    tc__blank_number(b, "tilerows", t->rows);
-    tc__blank_number(b, "tilecols", t->cols);
-    tc__blank_number(b, "high", t->high);
-    tc__blank_number(b, "across", t->across);
-    tc__blank_number(b, "warprows", rows);
-    tc__blank_number(b, "warpcols", cols);
-    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
-    tc__blank_number(b, "stages", tc__product_stages(q));
-    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
-    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
-    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
-    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
-    if (q->half)
-        tc__mma_blanks(q, b, rows, cols);
-    else
-        tc__simt_blanks(q, b, rows, cols);
-}
-
-// ---- tiles: the kernel ----
-
-static void tc__let(tc__printer *p, const char *name, tc__ix e) {
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = ", name);
-    tc__put_ix(p, e);
-    tc__put(p->out, ";\n");
-}
-
-// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
-// batch, `row` the first in it. Only what is named.
-static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
-                              const char *row, int needs_end) {
-    int batches = !tc__ix_equals(p->g->batch, 1);
-    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
-        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
-        return;
-    if (batches) {
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 first = (tc_i64)blockIdx.x / ");
-        tc__put_atom(p, blocks, 0);
-        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
-        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
-        tc__put(p->out, ";\n");
-    }
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 r0 = %s", batches ? "first" : "");
-    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
-    tc__put(p->out, ";\n");
-    if (!needs_end) return;
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 r1 = %s", batches ? "first + " : "");
-    tc__put_atom(p, q->m, 0);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__print_tile_place(tc__printer *p, const tc__product *q,
-                                 const tc__blanks *b) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
-           all = tc__ix_mul(x, high, across);
-    tc__put_filled(p, b,
-                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
-                   "tc_i64 m, n;\n");
-    tc__line(p);
-    tc__put(p->out, "tc_place_tile(blockIdx.x");
-    if (!tc__ix_equals(p->g->batch, 1)) {
-        tc__put(p->out, " %% ");
-        tc__put_atom(p, all, 0);
-    }
-    tc__put(p->out, ", ");
-    tc__put_ix(p, high);
-    tc__put(p->out, ", ");
-    tc__put_ix(p, across);
-    tc__put(p->out, ", m, n);\n");
-    char row[40];
-    snprintf(row, sizeof row, "m * %d", q->tile->rows);
-    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
-    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
-        tc__epilogue_uses(p->g, TC__COL))
-        tc__put_filled(p, b, "const tc_i64 c0 = n * @tilecols;\n");
-    if (rest) tc__let(p, "cols", p->g->cols);
-    tc__let(p, "depth", p->g->depth);
-}
-
-static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
-                           tc__blanks *b) {
-    if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
-    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
-}
-
-// The loop over k.
-static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int async = tc__has_async(q),
-        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
-    tc__put_filled(p, b,
-                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
-                   "#pragma unroll 1\n"
-                   "for (int step = -@ahead; step < steps; step++) {\n"
-                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
-                   "    const tc_i64 k0 = (tc_i64)(step + @ahead) * @depth;\n");
-    p->indent++;
-    tc__print_next(p, q, &q->left, b);
-    tc__print_next(p, q, &q->right, b);
-    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
-    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
-    p->indent++;
-    tc__print_bring(p, q, &q->left, b);
-    tc__print_bring(p, q, &q->right, b);
-    tc__block_close(p);
-    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
-    tc__put_filled(p, b, "if (step >= 0) {\n");
-    p->indent++;
-    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
-    tc__block_close(p);
-    if (kept) {
-        tc__put_filled(p, b, "if (k0 < depth) {\n");
-        p->indent++;
-        tc__print_put(p, q, &q->left, b);
-        tc__print_put(p, q, &q->right, b);
-        tc__block_close(p);
-    }
-    tc__block_close(p);
-}
-
-// r and c of element e, and a block where it may be outside of the result.
-static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
-                                   const char *column, const char *inside) {
-    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
-    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
-        tc__put_filled(p, b, column);
-    if (!*inside) return;
-    tc__line(p);
-    tc__put(p->out, "if (%s)", inside);
-    tc__block_open(p);
-}
-
-// The result by rows of warps: their sums to shared memory, from there to the epilogue.
-static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__copied_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
-        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    char inside[40];
-    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
-             line && cols ? " && " : "", cols ? "c < cols" : "");
-    tc__blank_number(b, "packs", q->tile->cols / width);
-    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
-    tc__blank_number(b, "width", width);
-    tc__put_filled(p, b,
-                   "#pragma unroll 1\n"
-                   "for (int part = 0; part < @high; part++) {\n"
-                   "    __syncthreads();\n"
-                   "    if (warp / @across == part) {\n");
-    p->indent += 2;
-    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
-    p->indent -= 2;
-    tc__put_filled(
-        p, b,
-        "    }\n"
-        "    __syncthreads();\n"
-        "    #pragma unroll 1\n"
-        "    for (int e = x; e < @many; e += @threads) {\n"
-        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
-    p->indent += 2;
-    tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
-                           "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
-    tc__print_epilogue(p, width);
-    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
-}
-
-static void tc__print_tiles(tc__printer *p, const tc__product *q) {
-    tc__blanks b;
-    tc__tile_blanks(p, q, &b);
-    tc__print_tile_place(p, q, &b);
-    tc__put_filled(p, &b,
-                   "@element *const left = (@element *)shared;\n"
-                   "@element *const right = left + @stages * @leftstage;\n"
-                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
-    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
-    tc__print_steps(p, q, &b);
-    tc__print_tile_result(p, q, &b);
-}
-
-// ---- few rows or columns ----
-
-static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
-    b->count = 0;
-    tc__blank_text(b, "type", tc__product_type(p, q));
-    tc__blank_text(b, "class", tc__suffix(q->dtype));
-    tc__blank_text(b, "axis", row ? "r" : "c");
-    tc__blank_text(b, "end", row ? "r1" : "cols");
-    tc__blank_number(b, "width", width);
-    tc__blank_number(b, "few", q->few);
-    tc__blank_number(b, "each", q->each);
-    tc__blank_number(b, "cover", q->cover);
-    tc__blank_number(b, "sharing", q->sharing);
-    tc__blank_number(b, "lanes", q->threads / q->sharing);
-    tc__blank_number(b, "stride", q->sharing * width);
-    tc__blank_number(b, "threads", q->threads);
-    tc__blank_number(b, "many", q->few * q->cover);
-    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
-    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
-}
-
-// Where the block stands: r0 and c0, and the end of the wide axis.
-static void tc__print_few_place(tc__printer *p, const tc__product *q) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
-    char at[120];
-    tc__text text;
-    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
-    tc__text_init(&text, p->out->ctx);
-    tc__text *out = p->out;
-    p->out = &text;
-    tc__put(p->out, "(tc_i64)blockIdx.x");
-    if (batches) {
-        tc__put(p->out, " %% ");
-        tc__put_atom(p, blocks, 0);
-    }
-    tc__put(p->out, " * %d", q->cover);
-    p->out = out;
-    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
-    out->failed |= text.failed || text.size >= sizeof at;
-    tc__text_free(&text);
-    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
-    if (wide) return;
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c0 = %s;\n", at);
-    tc__let(p, "cols", p->g->cols);
-}
-
-// The operand that is beside the wide one.
-static const tc__staged *tc__few_operand(const tc__product *q) {
-    return q->wide == TC__COL ? &q->left : &q->right;
-}
-
-// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
-static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-                                const char *place) {
-    int left = s->level == TC__AT_LEFT;
-    if (tc__level_uses(p->g, s->level, TC__ROW)) {
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 r = ");
-        tc__put_filled_here(p, b, left ? place : "r0");
-        tc__put(p->out, ";\n");
-    }
-    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c = ");
-    tc__put_filled_here(p, b, place);
-    tc__put(p->out, ";\n");
-}
-
-// The nodes of the operand, `width` along the axis, as pack `name`.
-static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
-                               int width, const char *name) {
-    tc__staged along = *s;
-    along.along = axis;
-    tc__print_level(p, s->level, axis, width);
-    tc__line(p);
-    tc__put(p->out, "%s = ", name);
-    tc__put_operand(p, &along, width, 0);
-}
-
-static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
-    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
-    tc__put_filled(p, b,
-                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
-                                : "const int lane = threadIdx.x % @sharing, group = "
-                                  "threadIdx.x / @sharing * @each;\n");
-    tc__put_filled(p, b,
-                   "@type sum[@few][@each] = {};\n"
-                   "#pragma unroll @unroll\n"
-                   "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
-                   "    tc_pack<@type, @width> few, wide[@each];\n"
-                   "    #pragma unroll\n"
-                   "    for (int j = 0; j < @each; j++) {\n");
-    p->indent += 2;
-    tc__print_few_index(p, wide, b,
-                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
-                                     : "tc_min(@axis0 + group + j, @end - 1)");
-    tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
-    p->indent -= 1;
-    tc__put_filled(p, b,
-                   "}\n"
-                   "#pragma unroll\n"
-                   "for (int i = 0; i < @few; i++) {\n");
-    p->indent += 1;
-    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, wide->width, "few");
-    p->indent -= 2;
-    tc__put_filled(
-        p, b,
-        "        #pragma unroll\n"
-        "        for (int j = 0; j < @each * @width; j++)\n"
-        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
-        "@width].at[j % @width], sum[i][j / @width]);\n"
-        "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @each; i++) {\n"
-        "    @type v = sum[i / @each][i % @each];\n"
-        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
-    tc__put_filled(
-        p, b,
-        q->parts > 1
-            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-              "+ i % @each] = v;\n}\n"
-            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-              "v;\n}\n");
-}
-
-static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
-    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
-    tc__put_filled(
-        p, b,
-        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-        "tc_pack<@type, @width> sum[@few] = {};\n"
-        "#pragma unroll @unroll\n"
-        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
-        "    tc_pack<@type, @width> wide;\n"
-        "    tc_pack<@type, 1> few;\n"
-        "    {\n");
-    p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
-    tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
-    p->indent -= 1;
-    tc__put_filled(p, b,
-                   "}\n"
-                   "#pragma unroll\n"
-                   "for (int i = 0; i < @few; i++) {\n");
-    p->indent += 1;
-    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
-    p->indent -= 2;
-    tc__put_filled(
-        p, b,
-        "        #pragma unroll\n"
-        "        for (int j = 0; j < @width; j++)\n"
-        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
-        "sum[i].at[j]);\n"
-        "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @width; i++)\n"
-        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
-        "@width].at[i % @width];\n");
-}
-
-static void tc__print_few(tc__printer *p, const tc__product *q) {
-    int wide = q->wide == TC__ROW;
-    tc__blanks b;
-    tc__few_blanks(p, q, &b);
-    tc__print_few_place(p, q);
-    tc__let(p, "depth", p->g->depth);
-    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
-    if (q->dot)
-        tc__print_dot(p, q, &b);
-    else
-        tc__print_columns(p, q, &b);
-    tc__put_filled(p, &b,
-                   "__syncthreads();\n"
-                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
-    p->indent++;
-    tc__print_result_place(p, &b,
-                           wide ? "const tc_i64 r = r0 + at % @cover;\n"
-                                : "const tc_i64 r = r0 + at / @cover;\n",
-                           wide ? "const tc_i64 c = at / @cover;\n"
-                                : "const tc_i64 c = c0 + at % @cover;\n",
-                           wide ? "r < r1" : "c < cols");
-    tc__print_epilogue(p, 1);
-    tc__block_close(p);
-    tc__block_close(p);
-}
-
-// The kernel's body; products that are summed in place have the other forms' loops.
-static void tc__print_product(tc__printer *p) {
-    tc__product q = tc__product_plan(p->g);
-    if (q.form == TC__PRODUCT_FEW)
-        tc__print_few(p, &q);
-    else
-        tc__print_tiles(p, &q);
-}
-
-// ---- what the walker prints of a product ----
-
-static const tc__print_row tc__copied_rows[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__copied_load}, // one access of 16 bytes, or each copy
-    {TC_OP_STORE, TC__ONCE, tc__copied_store},
-    {TC_OP_INDEX, TC__PER_COPY, tc__copied_index},
-    {TC_OP_CHECK, TC__PER_COPY, tc__copied_check},
-    {TC_OP_VALID, TC__PER_COPY, tc__copied_valid},
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
-    {TC_OP_COUNT, TC__ONCE, NULL},
-};
-
-static const tc__dialect tc__dialect_copied = {
-    "cuda",
-    {"float", "double", "int", "tc_i64"},
-    {"float", "double", "int", "tc_i64"},
-    "tc_i64",
-    1,
-    1,
-    tc__copied_rows,
-    NULL,
-    tc__copied_loop,
-    tc__cuda_constant,
-    NULL,
-    NULL,
-};
 // ---- gen/kernel/print_cuda_rows.c ---------------------------------------
 // CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
 // run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
@@ -28039,7 +26999,8 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    int async = tc__cuda_wide(p, n) && p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int async =
+        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
     tc__line(p);
@@ -28462,19 +27423,21 @@ static void tc__cuda_row_head(tc__printer *p) {
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
              q->sharing);
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
-    tc__line(p);
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
         tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    if (q->sharing > 1) tc__line(p);
     if (looped) {
+        tc__line(p);
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);
         tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
         tc__block_open(p);
         return;
     }
-    tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
     if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
     tc__line(p);
     tc__put(p->out, "if (r >= ");
@@ -28489,7 +27452,9 @@ static void tc__cuda_rows(tc__printer *p) {
     }
     tc__cuda_row_head(p);
     tc__cuda_keeps(p);
-    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
     if (TC__CUDA_ROW_WAVES == 0) return;
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n"); // before the next row
@@ -28851,17 +27816,898 @@ static void tc__cuda_columns(tc__printer *p) {
     tc__cuda_below_nodes(p);
     p->row_lanes = 0;
 }
+// ---- gen/kernel/print_cuda_matmul.c -------------------------------------
+// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
+// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
+// names of the plan; operands and the epilogue are printed by the walker between.
+//
+// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
+// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
+// compile, and its loads and stores are of 16 bytes, whoever made the sums.
+//
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
+// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
+// written once. One barrier a step: what a stage held was multiplied in the step before.
+
+enum { TC__BLANKS = 64 };
+
+typedef struct tc__blank {
+    const char *name;
+    char text[64];
+} tc__blank;
+
+typedef struct tc__blanks {
+    tc__blank at[TC__BLANKS];
+    int count;
+} tc__blanks;
+
+static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
+    int i = 0;
+    while (i < b->count && strcmp(b->at[i].name, name)) i++;
+    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
+    if (i == b->count) b->count++;
+    b->at[i].name = name;
+    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
+}
+
+static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)v);
+    tc__blank_text(b, name, text);
+}
+
+static size_t tc__blank_word(const char *s) {
+    size_t n = 0;
+    while (s[n] >= 'a' && s[n] <= 'z') n++;
+    return n;
+}
+
+// Fills the blank that s begins with, gives what follows.
+static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
+    size_t n = tc__blank_word(s);
+    for (int i = 0; i < b->count; i++) {
+        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
+        tc__put(p->out, "%s", b->at[i].text);
+        return s + n;
+    }
+    p->out->failed = 1;
+    return s + n;
+}
+
+// Puts `text` with its blanks filled, where the line is.
+static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "@");
+        tc__put_raw(p->out, text, n);
+        text += n;
+        if (*text) text = tc__put_blank(p, b, text + 1);
+    }
+}
+
+// Puts `lines` with their blanks filled, each at the present indent.
+static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
+    int fresh = 1;
+    while (*lines) {
+        if (fresh && *lines != '\n') tc__line(p);
+        fresh = *lines == '\n';
+        if (*lines == '@') {
+            lines = tc__put_blank(p, b, lines + 1);
+        } else {
+            tc__put_raw(p->out, lines++, 1);
+        }
+    }
+}
+
+// ---- what all forms have ----
+
+static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
+    return p->d->reg[tc__class_of(q->dtype)];
+}
+
+// Whether an index of the nodes at `level` names the axis.
+static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    }
+    return 0;
+}
+
+static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
+    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
+}
+
+// Whether tiles of `by` leave no rest.
+static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
+    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// ---- the value of CONTRACT ----
+
+// Added up from the parts of the threads that shared it.
+static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out,
+            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
+}
+
+// Summed here, element by element.
+static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    const struct tc__cuda_plan *cuda = p->cuda;
+    tc__line(p);
+    tc__put(p->out, "%s t%u = 0;\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
+    tc__put_ix(p, p->g->depth);
+    tc__put(p->out, "; k++)");
+    tc__block_open(p);
+    p->cuda = NULL; // no vectors
+    for (uint32_t id = 0; id < tc__contract_rows_loop(p); id++)
+        tc__print_node(p, tc__body(p, id));
+    p->cuda = cuda;
+    tc__line(p);
+    tc__put(p->out, "t%u = tc_add_product_%s(", n->id, tc__suffix(q->dtype));
+    tc__put_value(p, p->g->left, 0);
+    tc__put(p->out, ", ");
+    tc__put_value(p, p->g->right, 0);
+    tc__put(p->out, ", t%u);\n", n->id);
+    tc__block_close(p);
+}
+
+static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
+    tc__product q = tc__product_plan(p->g);
+    (void)copy;
+    if (q.form == TC__PRODUCT_LOOP) {
+        tc__print_loop_value(p, &q, n);
+    } else if (q.form == TC__PRODUCT_FEW && q.parts > 1) {
+        tc__print_parts_value(p, &q, n);
+    } else {
+        tc__put_let(p, n, 0);
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "sums.at[l];\n" : "tile[at];\n");
+    }
+}
+
+// ---- nodes of a level ----
+
+// Marks what the body has at `level`.
+static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level level) {
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++)
+        body->set[id] = tc__body(p, id)->level == (uint8_t)level;
+    return 1;
+}
+
+// Whether an operand is a load of whole vectors that needs no conversion.
+static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
+    return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
+           (bits || tc__is_own_class(n->dtype));
+}
+
+// An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
+// pack `to`: as registers hold them, or the bits of halves.
+static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                                   int width, int bits, const char *to) {
+    const struct tc__cuda_plan *before = p->cuda;
+    const tc__node *n = tc__body(p, s->id);
+    const char *half = tc__dtypes[n->dtype].name;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = width;
+    p->cuda = &q, p->axis = axis;
+    if (tc__is_plain_vector(p, n, bits)) {
+        tc__line(p);
+        tc__put(p->out, "%s = tc_load(", to);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+    } else {
+        tc__cuda_issue_all(p, &body, "", 1);
+        if (width > 1) tc__cuda_print_still(p, &body);
+        if (width > 1) tc__cuda_unroll(p, "l", width);
+        p->lane = width > 1;
+        for (uint32_t id = 0; id < body.end; id++)
+            if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
+                tc__print_node(p, tc__body(p, id));
+        tc__line(p);
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", to);
+        if (bits) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, s->id, 0);
+        tc__put(p->out, bits ? ");\n" : ";\n");
+        p->lane = 0;
+        if (width > 1) tc__block_close(p);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
+}
+
+// The sums of a vector, from tile[at] on.
+static void tc__print_sums(tc__printer *p, const tc__product *q) {
+    int width = p->cuda->width, pack = tc__product_pack(q);
+    const char *type = tc__product_type(p, q);
+    if (width < pack) pack = width;
+    tc__line(p);
+    tc__put(p->out, "tc_pack<%s, %d> sums;\n", type, width);
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
+            "tc_pack<%s, %d> *)&tile[at + l];\n",
+            width, pack, type, pack, type, pack);
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
+    tc__cuda_loop_body body;
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body.set[id] = 0;
+    }
+    tc__cuda_issue_all(p, &body, "", 1);
+    if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
+    tc__cuda_compute(p, &body);
+    tc__cuda_body_close(p, &body);
+}
+
+// ---- tiles: bringing operands ----
+
+static const char *tc__operand_name(const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? "left" : "right";
+}
+
+// Elements of a tile along rows (left) or columns (right).
+static int tc__staged_size(const tc__product *q, const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+}
+
+// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
+// `fast` and `slow` by what adjacent threads read.
+static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
+                             tc__blanks *b) {
+    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
+    int lanes = (deep ? q->tile->depth : size) / s->width;
+    char slow[40], fast[40];
+    snprintf(slow, sizeof slow, "e / %d", lanes);
+    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
+    tc__blank_text(b, "name", tc__operand_name(s));
+    tc__blank_text(b, "slow", slow);
+    tc__blank_text(b, "fast", fast);
+    tc__blank_text(b, "line", deep ? slow : fast);
+    tc__blank_text(b, "deep", deep ? fast : slow);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "width", s->width);
+    tc__blank_number(b, "count", tc__stage_accesses(q, s));
+    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
+    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
+    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
+}
+
+// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
+static void tc__stage_inside(const tc__printer *p, const tc__product *q,
+                             const tc__staged *s, char out[40]) {
+    int left = s->level == TC__AT_LEFT;
+    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    snprintf(out, 40, "%s%s%s",
+             !line  ? ""
+             : left ? "r < r1"
+                    : "c < cols",
+             line && deep ? " && " : "", deep ? "k < depth" : "");
+}
+
+// r, c and k of access e, as far as they are named.
+static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                  const char *inside) {
+    int left = s->level == TC__AT_LEFT;
+    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
+    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
+        tc__put_filled(p, b,
+                       left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
+    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
+        tc__put_filled(p, b, "const @index c = c0 + @line;\n");
+    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
+        tc__put_filled(p, b, "const @index k = k0 + @deep;\n");
+}
+
+static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
+                           const char *inside) {
+    const tc__node *n = tc__body(p, s->id);
+    tc__blank_text(b, "if", *inside ? "_if" : "");
+    tc__put_filled(p, b,
+                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
+                   "@fast)], &");
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+}
+
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
+static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const char *inside, const char *to) {
+    if (*inside) {
+        tc__line(p);
+        tc__put(p->out, "if (%s)", inside);
+        tc__block_open(p);
+    }
+    tc__print_operand_pack(p, s, s->along, s->width, q->half, to);
+    if (*inside) tc__block_close(p);
+}
+
+// The next stage of an operand: on its way to shared memory, or to registers.
+static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
+    char inside[40];
+    tc__stage_blanks(p, q, s, b);
+    tc__stage_inside(p, q, s, inside);
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
+    p->indent++;
+    tc__print_stage_place(p, s, b, inside);
+    if (s->bring == TC__BRING_ASYNC) {
+        tc__print_copy(p, s, b, inside);
+    } else if (s->bring == TC__BRING_LATER) {
+        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+        tc__print_fetch(p, q, s, inside,
+                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
+    } else {
+        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+        tc__print_fetch(p, q, s, inside, "next");
+        tc__put_filled(p, b,
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
+    }
+    tc__block_close(p);
+}
+
+// From registers to shared memory: whole accesses where the tile's lines run as they do.
+static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          tc__blanks *b) {
+    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
+    if (s->bring != TC__BRING_LATER) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b,
+                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
+                   "    const int e = x + j * @threads;\n");
+    p->indent++;
+    if (q->half) {
+        tc__put_filled(p, b,
+                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
+                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
+    } else if (deep || s->width < pack) {
+        for (int u = 0; u < s->width; u++) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
+                                  "@name_next[j].at[@u];\n"
+                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
+                                  "@name_next[j].at[@u];\n");
+        }
+    } else {
+        for (int u = 0; u < s->width; u += pack) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
+                           "@pitch + @line + @u] = {");
+            for (int v = u; v < u + pack; v++)
+                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
+                        tc__operand_name(s), v);
+            tc__put(p->out, "};\n");
+        }
+    }
+    tc__block_close(p);
+}
+
+// ---- tiles: multiplying ----
+
+// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
+// each operand in one go.
+static const char tc__text_simt_sums[] =
+    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
+    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
+    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
+
+static const char tc__text_simt[] =
+    "#pragma unroll @written\n"
+    "for (int d = 0; d < @depth; d++) {\n"
+    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rowpacks; i++)\n"
+    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+    "row + i * @rowstep];\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
+    "col + j * @colstep];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++)\n"
+    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
+    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_simt_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
+    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
+    "}\n";
+
+// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
+// memory is read as it lies, the other turned.
+static const char tc__text_mma_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma[] =
+    "#pragma unroll\n"
+    "for (int d = 0; d < @depth; d += 16) {\n"
+    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++)\n"
+    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
+    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j += 2) {\n"
+    "        unsigned two[4];\n"
+    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
+    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
+    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
+    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
+    "    }\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_mma_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
+    "4 * 2];\n"
+    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
+    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
+    "    }\n"
+    "}\n";
+
+static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_text(b, "leftturn", left ? "" : "_trans");
+    tc__blank_text(b, "rightturn", right ? "" : "_trans");
+    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
+    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "leftplace",
+                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
+                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
+    tc__blank_text(b, "rightplace",
+                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
+                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
+}
+
+static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
+    tc__blank_number(b, "rows", rows / 4);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "rowpacks", rows / 4 / pack);
+    tc__blank_number(b, "colpacks", cols / 8 / pack);
+    tc__blank_number(b, "rowstep", 4 * pack);
+    tc__blank_number(b, "colstep", 8 * pack);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
+static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__product_tile *t = q->tile;
+    int rows = t->rows / t->high, cols = t->cols / t->across;
+    b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "pack", tc__product_pack(q));
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "depth", t->depth);
+    tc__blank_number(b, "tilerows", t->rows);
+    tc__blank_number(b, "tilecols", t->cols);
+    tc__blank_number(b, "high", t->high);
+    tc__blank_number(b, "across", t->across);
+    tc__blank_number(b, "warprows", rows);
+    tc__blank_number(b, "warpcols", cols);
+    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
+    tc__blank_number(b, "stages", tc__product_stages(q));
+    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
+    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
+    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
+    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    if (q->half)
+        tc__mma_blanks(q, b, rows, cols);
+    else
+        tc__simt_blanks(q, b, rows, cols);
+}
+
+// ---- tiles: the kernel ----
+
+static void tc__let(tc__printer *p, const char *name, tc__ix e) {
+    tc__line(p);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p), name);
+    tc__put_ix(p, e);
+    tc__put(p->out, ";\n");
+}
+
+// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
+// batch, `row` the first in it. Only what is named.
+static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
+                              const char *row, int needs_end) {
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
+        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
+        return;
+    if (batches) {
+        tc__line(p);
+        tc__put(p->out, "const %s first = (%s)blockIdx.x / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p));
+        tc__put_atom(p, blocks, 0);
+        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
+        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
+        tc__put(p->out, ";\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "const %s r0 = %s", tc__cuda_index_type(p), batches ? "first" : "");
+    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
+    tc__put(p->out, ";\n");
+    if (!needs_end) return;
+    tc__line(p);
+    tc__put(p->out, "const %s r1 = %s", tc__cuda_index_type(p), batches ? "first + " : "");
+    tc__put_atom(p, q->m, 0);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_tile_place(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
+           all = tc__ix_mul(x, high, across);
+    tc__put_filled(p, b,
+                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
+                   "@index m, n;\n");
+    tc__put_filled(p, b, "tc_place_tile<@index>(blockIdx.x");
+    if (!tc__ix_equals(p->g->batch, 1)) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, all, 0);
+    }
+    tc__put(p->out, ", ");
+    tc__put_ix(p, high);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, across);
+    tc__put(p->out, ", m, n);\n");
+    char row[40];
+    snprintf(row, sizeof row, "m * %d", q->tile->rows);
+    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
+    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
+        tc__epilogue_uses(p->g, TC__COL))
+        tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
+    if (rest) tc__let(p, "cols", p->g->cols);
+    tc__let(p, "depth", p->g->depth);
+}
+
+static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b) {
+    if (s->bring != TC__BRING_LATER) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
+}
+
+// The loop over k.
+static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    tc__put_filled(p, b,
+                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = -@ahead; step < steps; step++) {\n"
+                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
+                   "    const @index k0 = (@index)(step + @ahead) * @depth;\n");
+    p->indent++;
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
+    p->indent++;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
+    tc__put_filled(p, b, "if (step >= 0) {\n");
+    p->indent++;
+    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
+    tc__block_close(p);
+    if (kept) {
+        tc__put_filled(p, b, "if (k0 < depth) {\n");
+        p->indent++;
+        tc__print_put(p, q, &q->left, b);
+        tc__print_put(p, q, &q->right, b);
+        tc__block_close(p);
+    }
+    tc__block_close(p);
+}
+
+// r and c of element e, and a block where it may be outside of the result.
+static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
+                                   const char *column, const char *inside) {
+    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
+    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
+        tc__put_filled(p, b, column);
+    if (!*inside) return;
+    tc__line(p);
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
+}
+
+// The result by rows of warps: their sums to shared memory, from there to the epilogue.
+static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
+        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    char inside[40];
+    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
+             line && cols ? " && " : "", cols ? "c < cols" : "");
+    tc__blank_number(b, "packs", q->tile->cols / width);
+    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
+    tc__blank_number(b, "width", width);
+    tc__put_filled(p, b,
+                   "#pragma unroll 1\n"
+                   "for (int part = 0; part < @high; part++) {\n"
+                   "    __syncthreads();\n"
+                   "    if (warp / @across == part) {\n");
+    p->indent += 2;
+    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int e = x; e < @many; e += @threads) {\n"
+        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+    p->indent += 2;
+    tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
+                           "const @index c = c0 + e % @packs * @width;\n", inside);
+    tc__print_epilogue(p, q);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
+}
+
+static void tc__print_tiles(tc__printer *p, const tc__product *q) {
+    tc__blanks b;
+    tc__tile_blanks(p, q, &b);
+    tc__print_tile_place(p, q, &b);
+    tc__put_filled(p, &b,
+                   "@element *const left = (@element *)shared;\n"
+                   "@element *const right = left + @stages * @leftstage;\n"
+                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
+    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
+    tc__print_steps(p, q, &b);
+    tc__print_tile_result(p, q, &b);
+}
+
+// ---- few rows or columns ----
+
+static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
+    b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "axis", row ? "r" : "c");
+    tc__blank_text(b, "end", row ? "r1" : "cols");
+    tc__blank_number(b, "width", width);
+    tc__blank_number(b, "few", q->few);
+    tc__blank_number(b, "each", q->each);
+    tc__blank_number(b, "cover", q->cover);
+    tc__blank_number(b, "sharing", q->sharing);
+    tc__blank_number(b, "lanes", q->threads / q->sharing);
+    tc__blank_number(b, "stride", q->sharing * width);
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "many", q->few * q->cover);
+    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
+}
+
+// Where the block stands: r0 and c0, and the end of the wide axis.
+static void tc__print_few_place(tc__printer *p, const tc__product *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
+    char at[120];
+    tc__text text;
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    tc__text_init(&text, p->out->ctx);
+    tc__text *out = p->out;
+    p->out = &text;
+    tc__put(p->out, "(%s)blockIdx.x", tc__cuda_index_type(p));
+    if (batches) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, blocks, 0);
+    }
+    tc__put(p->out, " * %d", q->cover);
+    p->out = out;
+    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
+    out->failed |= text.failed || text.size >= sizeof at;
+    tc__text_free(&text);
+    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
+    if (wide) return;
+    tc__line(p);
+    tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
+    tc__let(p, "cols", p->g->cols);
+}
+
+// The operand that is beside the wide one.
+static const tc__staged *tc__few_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->left : &q->right;
+}
+
+// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
+static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                const char *place) {
+    int left = s->level == TC__AT_LEFT;
+    if (tc__level_uses(p->g, s->level, TC__ROW)) {
+        tc__line(p);
+        tc__put(p->out, "const %s r = ", tc__cuda_index_type(p));
+        tc__put_filled_here(p, b, left ? place : "r0");
+        tc__put(p->out, ";\n");
+    }
+    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
+    tc__line(p);
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
+    tc__put_filled_here(p, b, place);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(p, b,
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
+                   "@type sum[@few][@each] = {};\n"
+                   "#pragma unroll @unroll\n"
+                   "for (@index k = lane * @width; k < depth; k += @stride) {\n"
+                   "    tc_pack<@type, @width> few, wide[@each];\n"
+                   "    #pragma unroll\n"
+                   "    for (int j = 0; j < @each; j++) {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, "wide[j]");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_operand_pack(p, few, TC__DEPTH, wide->width, 0, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @each * @width; j++)\n"
+        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
+        "@width].at[j % @width], sum[i][j / @width]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
+static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(
+        p, b,
+        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+        "tc_pack<@type, @width> sum[@few] = {};\n"
+        "#pragma unroll @unroll\n"
+        "for (@index k = y; k < depth; k += @sharing) {\n"
+        "    tc_pack<@type, @width> wide;\n"
+        "    tc_pack<@type, 1> few;\n"
+        "    {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+    tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_operand_pack(p, few, TC__DEPTH, 1, 0, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @width; j++)\n"
+        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+        "sum[i].at[j]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @width; i++)\n"
+        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+        "@width].at[i % @width];\n");
+}
+
+static void tc__print_few(tc__printer *p, const tc__product *q) {
+    int wide = q->wide == TC__ROW;
+    tc__blanks b;
+    tc__few_blanks(p, q, &b);
+    tc__print_few_place(p, q);
+    tc__let(p, "depth", p->g->depth);
+    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
+    if (q->dot)
+        tc__print_dot(p, q, &b);
+    else
+        tc__print_columns(p, q, &b);
+    tc__put_filled(p, &b,
+                   "__syncthreads();\n"
+                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+    p->indent++;
+    tc__print_result_place(p, &b,
+                           wide ? "const @index r = r0 + at % @cover;\n"
+                                : "const @index r = r0 + at / @cover;\n",
+                           wide ? "const @index c = at / @cover;\n"
+                                : "const @index c = c0 + at % @cover;\n",
+                           wide ? "r < r1" : "c < cols");
+    tc__print_epilogue(p, q);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// The kernel's body; products that are summed in place have the other forms' loops.
+static void tc__cuda_product(tc__printer *p) {
+    tc__product q = tc__product_plan(p->g);
+    if (q.form == TC__PRODUCT_FEW)
+        tc__print_few(p, &q);
+    else
+        tc__print_tiles(p, &q);
+}
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
 // loops map is in the plan (print_cuda_plan.c).
 
 // ---- flat ----
-
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
 
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
@@ -28907,7 +28753,6 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     else
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
-    // A row with a tail may have no whole vector at all.
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
     if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
@@ -28956,7 +28801,7 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
         tc__line(p);
-        tc__put(p->out, *at.inside ? "if (%s)" : "if (1)", at.inside);
+        tc__put(p->out, "if (%s)", at.inside);
         tc__block_open(p);
         tc__cuda_at(p, &b, &at, tc__cuda_one_at);
         tc__block_close(p);
@@ -29247,8 +29092,6 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     tc__cuda_args(p);
 }
 
-static void tc__cuda_product(tc__printer *p) { tc__print_product(p); }
-
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     static void (*const forms[])(tc__printer *) = {
@@ -29262,8 +29105,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out,
-            " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
+    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
+            q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
@@ -29284,7 +29127,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     p->cuda = &q, p->narrow = q.narrow;
     p->axis = q.axis;
-    if (q.form == TC__CUDA_PRODUCT) p->d = &tc__dialect_copied, p->axis = TC__COL;
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (q.form != TC__CUDA_COLUMNS || !tc__cuda_is_scratch(p->g, &q, (int64_t)i) ||
@@ -29298,7 +29140,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
 }
 
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
     {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
@@ -29308,6 +29149,7 @@ static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
     {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
     {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
@@ -29689,8 +29531,8 @@ static const char *const tc__text_cuda[] = {
     "",
     "// fn: place_tile",
     "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
-    "TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {",
-    "    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
+    "template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
+    "    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
     "    m = strip + t % (8 * across) % tall;",
     "    n = t % (8 * across) / tall;",
     "}",
@@ -30019,6 +29861,28 @@ static const char *const tc__text_cuda_math[] = {
     "    return y;",
     "}",
     "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
     "// fn: draw",
     "// Four random words.",
     "struct TC_N(draw) {",
@@ -30094,10 +29958,10 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_B_@(m) (m)",
 };
 
-// Functions of float and double: the name in ops.def and its body over x, y; # is the
-// suffix of the CUDA function (f or nothing), @ the class. What has a text of its own for float above
-// is DOUBLE here.
-enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE };
+// Functions of a class: the name in ops.def and its body over x, y, z; T is the type and U the unsigned
+// one that arithmetic of integers wraps in, # is the suffix of the CUDA function (f or nothing), @ the
+// class. What has a text of its own for float above is DOUBLE here.
+enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
 
 static const struct {
     const char *name, *body;
@@ -30141,7 +30005,19 @@ static const struct {
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
     {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
-    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH}};
+    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
+    {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
+    {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
+    {"shl",
+     "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+     TC__CUDA_INTS},
+    {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+     TC__CUDA_INTS},
+    {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
+    {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
+    {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
+    {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
 
 // Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
@@ -30172,16 +30048,24 @@ static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
     }
 }
 
-// Replaces T and U by types: done by typedefs around each function, for short text.
+static int tc__pattern_names(const char *s, char letter) {
+    for (const char *at = s; *at; at++)
+        if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
+            return 1;
+    return 0;
+}
+
+// A function of x, y, z as far as its body names them; types are names inside it, for short text.
 static void tc__cuda_function(tc__text *out, const char *name, const char *body,
                               const char *cls, const char *type, const char *argument,
                               const char *suffix) {
-    int three = strstr(body, "z)") != NULL,
-        two = three || strstr(body, "y)") || strstr(body, "y <");
     tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
-    if (two) tc__put(out, ", %s y", type);
-    if (three) tc__put(out, ", %s z", type);
-    tc__put(out, ") {\n    typedef %s T;\n    return (T)(", type);
+    if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
+    if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n", type);
+    if (tc__pattern_names(body, 'U'))
+        tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
+    tc__put(out, "    return (T)(");
     tc__put_pattern(out, body, cls, suffix);
     tc__put(out, ");\n}\n\n");
 }
@@ -30231,24 +30115,45 @@ static void tc__cuda_macros(tc__text *out) {
             "(b) + (c))\n");
 }
 
+// Whether the kernels, or functions of the class that are already written, use the function. Those
+// that others use stand behind them in the table, and are written first.
+static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
+    return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+}
+
+static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
+    const char *type = tc__dialect_cuda.reg[cls];
+    int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
+    tc__text used;
+    char name[64];
+    tc__text_init(&used, out->ctx);
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (!tc__cuda_uses(&used, kernels, name)) continue;
+        tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
+        tc__put(&used, "\n");
+    }
+    for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (tc__cuda_uses(&used, kernels, name))
+            tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
+                              type, type, cls == TC__CLASS_f32 ? "f" : "");
+    }
+    tc__text_free(&used);
+}
+
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     char name[64];
-    for (int wide = 0; wide < 2; wide++) {
-        const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
-        for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
-            int wrap = !strcmp(tc__cuda_functions[i].name, "wrap");
-            snprintf(name, sizeof name, "%s_%s",
-                     wrap ? "remainder" : tc__cuda_functions[i].name, cls);
-            int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "floor_divide_%s", cls);
-            used |= wrap && tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
-            if (used && (wide || tc__cuda_functions[i].classes != TC__CUDA_DOUBLE))
-                tc__cuda_function(out, name, tc__cuda_functions[i].body, cls, type, type,
-                                  wide ? "" : "f");
-        }
-    }
+    for (int cls = 0; cls < TC__CLASSES; cls++)
+        tc__cuda_class_math(out, kernels, (tc__class)cls);
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
             snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
@@ -30272,7 +30177,8 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
-    const tc__text *all = &kernels;
+    const tc__text *all[2];
+    all[0] = &kernels, all[1] = &functions;
     tc__text_init(&kernels, out->ctx);
     tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
@@ -30281,13 +30187,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
-    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
-         tc__prelude_mark(&q, &all, 1, &steps);
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
+    if (ok) tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__prelude_mark(&q, all, 2, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
-    tc__cuda_math(&functions, &kernels);
     tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
     ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
