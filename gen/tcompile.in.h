@@ -164,9 +164,12 @@
 #include "kernel/print_prelude.c"
 #include "kernel/tune.c"
 #include "kernel/print_cuda_product.c"
+#include "kernel/print_cuda_opaque_plan.c"
 #include "kernel/print_cuda_plan.c"
 #include "kernel/print_cuda_matmul.c"
+#include "kernel/print_cuda_opaque.c"
 #include "kernel/print_cuda.c"
+#include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_prelude.c"
 #include "base/once_end.c"
 

@@ -372,7 +372,8 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
 TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
                                              int count) {
     static const tc__prelude_text texts[] = {
-        {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)}};
+        {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
+        {tc__text_cuda_rows, (uint32_t)TC__COUNT(tc__text_cuda_rows)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
     const tc__text *all = &kernels;
@@ -380,7 +381,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
     tc__text_init(&macros, out->ctx);
-    tc__prelude_open(&q, out->ctx, texts, 1);
+    tc__prelude_open(&q, out->ctx, texts, TC__COUNT(texts));
     int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
