@@ -395,3 +395,199 @@ TEST(topk) {
     for (int i = 0; i < CASES; i++) expect_order(g[i], i % 2, k[i], at[i], values[i]);
     close_device();
 }
+
+// ---- scatters ----
+
+typedef enum how { SET, ADD } how;
+
+// The element of a row that an index means.
+static int place_of(double index, int n) { return (int)(index < 0 ? index + n : index); }
+
+// `a + b` of the dtype: integers wrap, floats are rounded each time.
+static double sum_of(int dtype, double a, double b) {
+    int64_t i = dtype < TC_F16 ? (int64_t)(a + b) : 0;
+    if (dtype == TC_U8) return (double)(uint8_t)i;
+    if (dtype == TC_I8) return (double)(int8_t)i;
+    if (dtype == TC_I16) return (double)(int16_t)i;
+    return dtype == TC_F32 ? (double)((float)a + (float)b) : a + b;
+}
+
+// x with what src has for index; of rows that there are. shared: one row of the index for all.
+static double *scatter(const given *x, const given *index, const given *src, how h,
+                       int shared) {
+    size_t n = (size_t)x->rows * (size_t)x->n;
+    double *want = (double *)calloc(n + 1, sizeof *want);
+    memcpy(want, x->x, n * sizeof *want);
+    for (int r = 0; r < src->rows; r++)
+        for (int j = 0; j < src->n; j++) {
+            int at = place_of(index->x[(shared ? 0 : r) * src->n + j], x->n);
+            double v = src->x[r * src->n + j], *to = &want[r * x->n + at];
+            *to = h == ADD ? sum_of(x->dtype, *to, v) : v;
+        }
+    return want;
+}
+
+static int index_limit; // of `index_value`
+static double index_value(int dtype, int i) {
+    (void)dtype, (void)i;
+    return (double)(any() % (unsigned)(2 * index_limit)) - index_limit;
+}
+
+static given *give_index(int rows, int m, int dtype, int limit) {
+    index_limit = limit;
+    return give(rows, m, dtype, index_value);
+}
+
+static const int scatter_dtypes[] = {TC_U8,  TC_I8,  TC_I16,  TC_I32,  TC_I64,
+                                     TC_F32, TC_F64, TC_BOOL, TC_BF16, TC_F16};
+enum { SCATTERS = sizeof scatter_dtypes / sizeof *scatter_dtypes };
+
+static double truth(int dtype, int i) { return small(dtype, i) > 0; }
+
+// Many elements for each place; rows of the index are fewer than those of the tensor.
+static void scatters(how h) {
+    given *x[SCATTERS], *index[SCATTERS], *src[SCATTERS];
+    tc_tensor y[SCATTERS];
+    int count = h == ADD ? SCATTERS - 3 : SCATTERS;
+    REQUIRE(open_device());
+    for (int i = 0; i < count; i++) {
+        int dtype = scatter_dtypes[i], n = 3 + 5 * i, m = 1 + 13 * i;
+        x[i] = give(4, n, dtype, dtype == TC_BOOL ? truth : small);
+        index[i] = give_index(4 - i % 3, m, i % 2 ? TC_I32 : TC_I64, n);
+        src[i] = give(4 - i % 3, m, dtype, dtype == TC_BOOL ? truth : fraction);
+    }
+    begin("scatters");
+    for (int i = 0; i < count; i++)
+        y[i] = h == ADD ? tc_scatter_add(x[i]->t, 1, index[i]->t, src[i]->t)
+                        : tc_scatter(x[i]->t, 1, index[i]->t, src[i]->t);
+    end(2 * count);
+    for (int i = 0; i < count; i++) {
+        double *want = scatter(x[i], index[i], src[i], h, 0);
+        EXPECT(y[i], want, (int64_t)x[i]->rows * x[i]->n);
+        free(want);
+    }
+    close_device();
+}
+
+TEST(scatter) { scatters(SET); }
+TEST(scatter_add) { scatters(ADD); }
+
+// Sorted by digits: of 2 bytes and of 3; runs that a warp adds.
+TEST(scatter_add_of_many) {
+    REQUIRE(open_device());
+    given *x[4] = {give(2, 1000, TC_F32, fraction), give(1, 70000, TC_F64, fraction),
+                   give(2, 3, TC_F32, fraction), give(1, 1, TC_I8, small)};
+    given *index[4] = {give_index(2, 9000, TC_I64, 1000), give_index(1, 5000, TC_I32, 70000),
+                       give_index(2, 700, TC_I64, 3), give_index(1, 300, TC_I64, 1)};
+    given *src[4] = {give(2, 9000, TC_F32, fraction), give(1, 5000, TC_F64, fraction),
+                     give(2, 700, TC_F32, fraction), give(1, 300, TC_I8, small)};
+    tc_tensor y[4];
+    for (int run = 0; run < 2; run++) { // the second finds the workspace as the first did
+        begin("many");
+        for (int i = 0; i < 4; i++)
+            y[i] = tc_scatter_add(x[i]->t, 1, index[i]->t, src[i]->t);
+        end(5 + 6 + 2 + 2);
+        for (int i = 0; i < 4; i++) {
+            double *want = scatter(x[i], index[i], src[i], ADD, 0);
+            EXPECT(y[i], want, (int64_t)x[i]->rows * x[i]->n);
+            free(want);
+        }
+    }
+    close_device();
+}
+
+TEST(index_add) {
+    static const int dtypes[] = {TC_F32, TC_F64, TC_I64, TC_U8, TC_F32};
+    static const int sizes[][3] = {
+        {1, 9, 40}, {8, 5, 3}, {19, 12, 70}, {9, 300, 1}, {3, 50, 5000}};
+    enum { CASES = 5 };
+    given *x[CASES], *index[CASES], *src[CASES];
+    tc_tensor y[CASES];
+    REQUIRE(open_device());
+    for (int i = 0; i < CASES; i++) {
+        int rows = sizes[i][0], n = sizes[i][1], m = sizes[i][2];
+        x[i] = give(rows, n, dtypes[i], fraction);
+        index[i] = give_index(1, m, i % 2 ? TC_I32 : TC_I64, n);
+        src[i] = give(rows, m, dtypes[i], dtypes[i] == TC_U8 ? small : fraction);
+    }
+    begin("adds");
+    for (int i = 0; i < CASES; i++)
+        y[i] = tc_index_add(x[i]->t, 1, tc_reshape(index[i]->t, TC_DIMS(sizes[i][2])),
+                            src[i]->t);
+    end(2 * (CASES - 1) + 5);
+    for (int i = 0; i < CASES; i++) {
+        double *want = scatter(x[i], index[i], src[i], ADD, 1);
+        EXPECT(y[i], want, (int64_t)x[i]->rows * x[i]->n);
+        free(want);
+    }
+    close_device();
+}
+
+// Three dimensions, an index that is smaller in each: [4, 5, 6] by [3, 4, 7].
+TEST(parts_of_tensors) {
+    enum { N = 4 * 5 * 6, PART = 3 * 4 * 7 };
+    double set[N], sum[N];
+    REQUIRE(open_device());
+    given *x = give(20, 6, TC_F32, fraction), *index = give_index(12, 7, TC_I64, 6),
+          *src = give(12, 7, TC_F32, fraction);
+    begin("parts");
+    tc_tensor a = tc_reshape(x->t, TC_DIMS(4, 5, 6)),
+              b = tc_reshape(index->t, TC_DIMS(3, 4, 7)),
+              c = tc_reshape(src->t, TC_DIMS(3, 4, 7));
+    tc_tensor y = tc_scatter(a, 2, b, c), z = tc_scatter_add(a, 2, b, c);
+    end(4);
+    memcpy(set, x->x, sizeof set), memcpy(sum, x->x, sizeof sum);
+    for (int i = 0; i < PART; i++) {
+        int row = i / 28 * 5 + i / 7 % 4, at = row * 6 + place_of(index->x[i], 6);
+        set[at] = src->x[i];
+        sum[at] = sum_of(TC_F32, sum[at], src->x[i]);
+    }
+    EXPECT(y, set, N);
+    EXPECT(z, sum, N);
+    close_device();
+}
+
+TEST(nothing_to_scatter) {
+    static const float none[1] = {0};
+    static const int64_t no_index[1] = {0};
+    REQUIRE(open_device());
+    given *x = give(3, 5, TC_F32, tied);
+    tc_tensor index = tc_to(tc_from_data(tc, no_index, TC_DIMS(3, 0), TC_I64), "cuda:0"),
+              src = tc_to(tc_from_data(tc, none, TC_DIMS(3, 0), TC_F32), "cuda:0");
+    begin("nothing");
+    tc_tensor y = tc_scatter(x->t, 1, index, src), z = tc_scatter_add(x->t, 1, index, src);
+    end(2);
+    EXPECT(y, x->x, 15);
+    EXPECT(z, x->x, 15);
+    close_device();
+}
+
+// An index out of range is told when somebody waits for the device.
+TEST(index_out_of_range) {
+    static const int64_t bad[] = {0, 5, -6, 2};
+    static const int64_t good[] = {0, 4, -5, 2};
+    REQUIRE(open_device());
+    given *x = give(1, 5, TC_F32, fraction), *src = give(1, 4, TC_F32, fraction);
+    for (int op = 0; op < 3; op++)
+        for (int turn = 0; turn < 2; turn++) {
+            tc_tensor i = tc_to(tc_from_data(tc, turn ? good : bad, TC_DIMS(1, 4), TC_I64),
+                                "cuda:0");
+            tc_trace_begin(tc, op == 0 ? "set" : op == 1 ? "add" : "index");
+            tc_tensor y = op == 0   ? tc_scatter(x->t, 1, i, src->t)
+                          : op == 1 ? tc_scatter_add(x->t, 1, i, src->t)
+                                    : tc_index_add(x->t, 1, tc_reshape(i, TC_DIMS(4)), src->t);
+            (void)y;
+            tc_status s = tc_trace_end(tc);
+            if (!s) s = tc_sync(tc);
+            CHECK_EQ(s, turn ? TC_OK : TC_E_INDEX);
+            if (turn) continue;
+            CHECK(strstr(tc_error_text(tc), "is out of range for size 5") ||
+                  FAIL("%s", tc_error_text(tc)));
+            CHECK(strstr(tc_error_text(tc), op == 0   ? "scatter: index"
+                                            : op == 1 ? "scatter_add: index"
+                                                      : "index_add: index") ||
+                  FAIL("%s", tc_error_text(tc)));
+            tc_error_clear(tc);
+        }
+    close_device();
+}
