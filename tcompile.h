@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x9624ced48b4cf983u
+#define TC__BUILD_ID 0xb7f3a52ac1e2411du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6049,8 +6049,10 @@ typedef enum tc__op {
     TC_OP_COUNT
 } tc__op;
 
-// Words of a CALL in front of its buffers, the result's first: the op, and which one of the user's.
-enum { TC__CALL_FIXED = 2 };
+// Words of a CALL: the op; of the user's its number, of scatters the site of the index, of others their
+// first word; how many operands. Then the buffers, the result's first, and of each of them the rank
+// and the sizes.
+enum { TC__CALL_OP, TC__CALL_WORD, TC__CALL_OPERANDS, TC__CALL_FIXED };
 
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
@@ -6188,7 +6190,9 @@ struct tc__customs {
 };
 
 enum {
-    TC__CUSTOM_INPUTS = 64,
+    TC__CUSTOM_INPUTS = 64, // of an op
+    TC__CALL_MOST = TC__CALL_FIXED + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
+
     TC__CUSTOM_NAME = 63, // characters
     TC__CUSTOM_BITS = 16  // of an id: the number + 1
 };
@@ -7654,8 +7658,8 @@ static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 
 // The op that a CALL is of: of the user's, its name.
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
-    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
-                                      : tc__op_name((tc__op)n->attr[0]);
+    return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
+                                      : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
 }
 
 // Arithmetic on each element alone.
@@ -13963,7 +13967,7 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
-    for (uint32_t i = TC__CALL_FIXED + 1; i < n->n_attr; i++) {
+    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS]; i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
@@ -14635,8 +14639,7 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2,
-     TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 4, TC__CALL_MOST},
 };
 
 typedef struct tc__verifier {
@@ -15765,7 +15768,7 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // Whether the kernel is an op of the user's.
 static int tc__is_custom(const tc__group *k) {
-    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[0] == TC_OP_CUSTOM;
+    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
@@ -17592,33 +17595,47 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
+// The words of a CALL of n. 0 = out of memory.
+static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node *n,
+                            int64_t attr[TC__CALL_MOST], uint32_t *count) {
+    uint32_t at = TC__CALL_FIXED;
+    attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
+    attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
+    attr[at++] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
+    for (uint32_t i = 0; i < n->n_in; i++)
+        attr[at++] = tc__opaque_buffer(w, s, tc__opaque_operand(s->g, n, i));
+    for (uint32_t i = 0; i <= n->n_in; i++) {
+        const tc__node *a = i ? tc__operand(s->g, n, i - 1) : n;
+        attr[at++] = a->rank;
+        for (int d = 0; d < a->rank; d++) attr[at++] = a->dims[d];
+    }
+    *count = at;
+    if (!w->failed) w->k->buffer.at[attr[TC__CALL_FIXED]].written = 1;
+    return !w->failed;
+}
+
 // CALL of an opaque op over its buffers. There are no loops to bind: its rows are the work items, and
 // the user's functions get all of them at once.
 static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     tc__weave w;
     tc__node call;
-    int64_t attr[TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS];
-    uint32_t none = 0, at = TC__CALL_FIXED;
+    int64_t attr[TC__CALL_MOST];
+    uint32_t none = 0;
     int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
     if (!tc__weave_open(&w, s, s->root.at[r].group,
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
-    tc__ix one = tc__ix_const(1), numel = tc__node_numel(s->g, n);
     k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = one, k->cols = custom ? numel : n->dims[n->rank - 1];
+    k->rows = tc__ix_const(1);
+    k->cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
     for (int i = 0; !custom && i < n->rank - 1; i++)
         k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
     k->items = k->rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
-    call.attr = attr, call.n_attr = at + 1 + n->n_in;
-    attr[0] = n->op, attr[1] = custom ? n->attr[0] : 0;
-    attr[at] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, numel);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        attr[at + 1 + i] = tc__opaque_buffer(&w, s, tc__opaque_operand(s->g, n, i));
-    if (!w.failed) k->buffer.at[attr[at]].written = 1;
-    int ok = !w.failed && tc__node_append(&k->body, &call) &&
+    call.attr = attr;
+    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) && tc__node_append(&k->body, &call) &&
              TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
@@ -17745,8 +17762,22 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
 // attribute words are index expressions. Printer and interpreter ask the same questions
 // here.
 
+// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
+static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
+    uint32_t at = TC__CALL_FIXED + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
+    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
+    return at;
+}
+
+static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
+    uint32_t at = tc__call_rank_at(n, 0);
+    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
+    return at < i;
+}
+
 // The words of n->attr that are index expressions.
 static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
+    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
     if (n->op == TC_OP_LOAD) return i == 1 || i >= TC__LOAD_FIXED;
     if (n->op == TC_OP_FOR) return i >= 4;
     if (n->op == TC_OP_STORE) return i == 1;
@@ -18318,7 +18349,7 @@ static void tc__put_names(tc__text *out) {
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.
 static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
-    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[1]) : NULL;
+    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[TC__CALL_WORD]) : NULL;
 }
 
 // Whether the kernel has text: functions of the host's and of this library have none.
@@ -18390,7 +18421,7 @@ typedef struct tc__grid {
     int cluster;   // blocks that share their memory, 0 = none
 } tc__grid;
 
-enum { TC__GRIDS = 4 };
+enum { TC__GRIDS = 10 }; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
 
 // The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
 // the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
@@ -18404,7 +18435,8 @@ typedef struct tc__grids {
     int sizes;  // symbols s0.. that it is told
 } tc__grids;
 
-typedef struct tc__dialect {
+typedef struct tc__dialect tc__dialect;
+struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
     const char *scalar[TC__CLASSES]; // of one element of it
@@ -18419,7 +18451,11 @@ typedef struct tc__dialect {
                    const tc__acc *a); // more text for a reduction's head; may be NULL
     // How its texts are launched; 0 = reported. NULL = they are called.
     int (*grids)(tc_ctx *c, const tc__group *g, tc__grids *out);
-} tc__dialect;
+    // The text of an opaque op, which has_opaque tells that there is; 0 = reported.
+    int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
+                  const char *symbol);
+    int (*has_opaque)(tc_ctx *c, const tc__group *g);
+};
 
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
@@ -19064,12 +19100,10 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
-    // A dialect that gets texts for opaque ops asks its table of them here, by the CALL's op.
-    if (g->kind == TC__OPAQUE && (d->cuda || !tc__is_custom(g)))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no %s yet", d->name,
-                        tc__is_custom(g) ? "custom ops"
-                                         : tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
+    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s", d->name,
+                        tc__call_name(out->ctx, g->body.node.at[0]));
+    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__put_head(&p, symbol);
@@ -21028,6 +21062,13 @@ static const tc__print_row tc__c_rows[] = {
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
+// Only those of the user's.
+static int tc__c_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
+                        const char *symbol) {
+    (void)d;
+    return tc__print_custom(out, g, symbol);
+}
+
 static const tc__dialect tc__dialect_c = {
     "c",
     {"tc_vf", "tc_vd", "tc_vi", "tc_vl"},
@@ -21041,6 +21082,8 @@ static const tc__dialect tc__dialect_c = {
     tc__c_constant,
     NULL,
     NULL,
+    tc__c_opaque,
+    tc__has_source,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
@@ -25405,6 +25448,305 @@ static tc__product tc__product_plan(const tc__group *g) {
         tc__plan_tiles(g, &q);
     return q;
 }
+// ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
+// How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
+// Output: a tc__opaque_plan, a list of steps, each a launch of the kernel's text.
+//
+//   scans      a warp or a block for each row; few long rows: a block for each tile of them, which
+//              waits for what the tiles before it came to
+//   sorts      pairs of key and place: a block for each row that fits in shared memory, else by
+//              digits, lowest first, each digit a pass over all pairs
+//   topk       the last key by its digits, highest first, then few are sorted; or sorts
+//   scatter    each place notes the last that goes there, then takes it
+//   additions  indices are sorted, then each place adds what goes there in order
+//
+// The functions behind the steps are in print_cuda_rows.c. Nothing depends on which thread is first.
+
+typedef enum tc__opaque_step {
+    TC__SCAN_LINES,
+    TC__SCAN_ROWS,
+    TC__SCAN_TILES,
+    TC__SORT_ROWS,
+    TC__SORT_COUNT,
+    TC__SORT_FIRST,
+    TC__SORT_NEXT,
+    TC__SORT_LAST,
+    TC__TOP_ROWS,
+    TC__SCATTER_MARK,
+    TC__SCATTER_TAKE,
+    TC__SCATTER_SUM,
+    TC__OPAQUE_COPY,
+    TC__OPAQUE_CLEAR
+} tc__opaque_step;
+
+enum {
+    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_rows.c counts on
+    TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
+    TC__LINE_STEPS = 8,       // of a warp along a row
+    TC__TILE_ACCESSES = 1024, // of a tile of a scan
+    TC__TILES_LEAST = 8,      // of a row that is worth waiting for
+    TC__TILE_GROUP = 32,
+    TC__OPAQUE_HEAD = 64, // bytes: tickets
+    TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
+    TC__SORT_MOST = 512,   // threads of it
+    TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
+    TC__TOP_MOST = 16384,  // bytes of the first k pairs
+    TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
+    TC__TOP_FEW = 16,
+    TC__SUM_ROWS = 8 // that a thread adds to for one index
+};
+
+typedef struct tc__opaque_plan {
+    const tc__node *call;
+    tc__op op;
+    int dtype;         // of what is scanned, sorted, or written
+    tc__ix rows, n;    // of the result; of sorts, n of the operand
+    tc__ix k;          // TOPK: elements of a row of the result
+    tc__ix lines, m;   // scatters: of index and src
+    int width;         // scans: elements of an access
+    int digits;        // sorts: of a key
+    int tile;          // sorts: pairs of a block
+    int most;          // SORT_ROWS: pairs that it needs memory for
+    int wide;          // keys are of 64 bits
+    int mixed;         // rows may turn out to fit into a block
+    tc__ix sorts, keys; // rows that are sorted, and their length
+    int count;
+    tc__opaque_step step[TC__GRIDS];
+    int pass[TC__GRIDS]; // SORT_NEXT
+    tc__grids grids;
+} tc__opaque_plan;
+
+// ---- what a CALL says ----
+
+// The buffer of the result, i = 0, or of operand i - 1; -1 = it has no elements.
+static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
+    return call->attr[TC__CALL_FIXED + i];
+}
+
+static int tc__call_rank(const tc__node *call, uint32_t i) {
+    return (int)call->attr[tc__call_rank_at(call, i)];
+}
+
+// Size d of it.
+static tc__ix tc__call_size(const tc__node *call, uint32_t i, int d) {
+    return call->attr[tc__call_rank_at(call, i) + 1 + (uint32_t)d];
+}
+
+static tc__ix tc__call_width(const tc__node *call, uint32_t i) {
+    return tc__call_size(call, i, tc__call_rank(call, i) - 1);
+}
+
+static tc__ix tc__call_rows(tc__ixpool *x, const tc__node *call, uint32_t i) {
+    tc__ix rows = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(call, i) - 1; d++)
+        rows = tc__ix_mul(x, rows, tc__call_size(call, i, d));
+    return rows;
+}
+
+// ---- steps ----
+
+static tc__grid *tc__opaque_add(tc__opaque_plan *q, tc__opaque_step step, int threads,
+                                tc__ix blocks) {
+    tc__grid *g = &q->grids.at[q->count];
+    q->step[q->count++] = step;
+    g->threads = threads, g->blocks = blocks, g->waves = 0, g->shared = tc__ix_const(0);
+    g->cluster = 0;
+    return g;
+}
+
+// A thread for each of `count` elements.
+static void tc__opaque_add_flat(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step step,
+                                tc__ix count) {
+    tc__ix threads = tc__ix_const(TC__OPAQUE_THREADS);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, tc__ix_ceil_div(x, count, threads));
+}
+
+static tc__ix tc__ix_scaled(tc__ixpool *x, tc__ix e, int64_t by) {
+    return tc__ix_mul(x, e, tc__ix_const(by));
+}
+
+static void tc__opaque_add_clear(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix words = tc__ix_ceil_div(x, q->grids.zeroed, tc__ix_const(8));
+    tc__opaque_add_flat(x, q, TC__OPAQUE_CLEAR, words);
+    q->grids.at[q->count - 1].waves = TC__SORT_WAVES;
+}
+
+// ---- scans ----
+
+static int tc__is_less(tc__ix e, int64_t than) {
+    return tc__ix_is_const(e) && tc__ix_value(e) < than;
+}
+
+static tc__opaque_step tc__choose_scan(const tc__ixpool *x, const tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n);
+    int busy = tc__ix_is_const(q->rows) && !tc__is_less(q->rows, TC__OPAQUE_BUSY);
+    if (most <= 32 * q->width * TC__LINE_STEPS) return TC__SCAN_LINES;
+    if (busy || most < (int64_t)TC__TILES_LEAST * TC__TILE_ACCESSES * q->width)
+        return TC__SCAN_ROWS;
+    return TC__SCAN_TILES;
+}
+
+// Marks: of each tile, and two of each group of tiles.
+static tc__ix tc__scan_state(tc__ixpool *x, const tc__opaque_plan *q, tc__ix tiles) {
+    tc__ix groups = tc__ix_ceil_div(x, tiles, tc__ix_const(TC__TILE_GROUP));
+    tc__ix marks = tc__ix_mad(x, tiles, groups, 2);
+    tc__ix bytes = tc__ix_scaled(x, tc__ix_mul(x, q->rows, marks),
+                                 2 * (int64_t)tc__dtypes[q->dtype].bytes);
+    return tc__ix_add(x, bytes, tc__ix_const(TC__OPAQUE_HEAD));
+}
+
+static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
+    int width = 16 / (int)tc__dtypes[q->dtype].bytes;
+    q->width = tc__ix_divisor(x, q->n) % width ? 1 : width;
+    tc__opaque_step step = tc__choose_scan(x, q);
+    int64_t tile = (int64_t)TC__TILE_ACCESSES * q->width;
+    tc__ix tiles = tc__ix_ceil_div(x, q->n, tc__ix_const(tile)), blocks = q->rows;
+    if (step == TC__SCAN_LINES)
+        blocks = tc__ix_ceil_div(x, q->rows, tc__ix_const(TC__OPAQUE_THREADS / 32));
+    if (step == TC__SCAN_TILES) blocks = tc__ix_mul(x, q->rows, tiles);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, blocks);
+    if (step != TC__SCAN_TILES) return;
+    q->grids.workspace = q->grids.zeroed = tc__scan_state(x, q, tiles);
+    tc__opaque_add_clear(x, q);
+}
+
+// ---- sorts ----
+
+static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
+
+// All in one block: a thread for two pairs, as far as there are threads.
+static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
+    int threads = 32;
+    q->most = (int)tc__ix_hi(x, q->keys);
+    if (q->most < 1) q->most = 1;
+    while (2 * threads < q->most && threads < TC__SORT_MOST) threads *= 2;
+    tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
+}
+
+// The workspace of tc_sorter: tickets, counts of digits, marks of tiles, two places for pairs.
+static void tc__plan_sorter(tc__ixpool *x, tc__opaque_plan *q, tc__ix tiles) {
+    int64_t row = TC__OPAQUE_THREADS * 4 * (int64_t)q->digits; // counts
+    tc__ix head = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, tiles), TC__OPAQUE_THREADS * 8);
+    head = tc__ix_add(x, head, tc__ix_scaled(x, q->sorts, row));
+    head = tc__ix_add(x, head, tc__ix_const(TC__OPAQUE_HEAD));
+    q->grids.zeroed = head;
+    tc__ix pairs = tc__ix_mul(x, q->sorts, q->keys);
+    q->grids.workspace =
+        tc__ix_add(x, head, tc__ix_scaled(x, pairs, 2 * tc__pair_bytes(q)));
+}
+
+// last: what the last pass is, SORT_LAST gives pairs away.
+static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step last) {
+    tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
+    tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
+    q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
+    tc__plan_sorter(x, q, tiles);
+    tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
+    for (int d = 0; d < q->digits; d++) {
+        q->pass[q->count] = d;
+        tc__opaque_add(q, !d                   ? TC__SORT_FIRST
+                          : d < q->digits - 1 ? TC__SORT_NEXT
+                                              : last,
+                       TC__OPAQUE_THREADS, blocks);
+    }
+}
+
+static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n), k = tc__ix_is_const(q->k) ? tc__ix_value(q->k) : 0;
+    q->wide = tc__dtypes[q->dtype].bytes == 8;
+    q->digits = q->wide ? 8 : 4;
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    q->sorts = q->rows, q->keys = q->n;
+    int few = most > TC__TOP_LONG && tc__is_less(q->rows, TC__TOP_FEW);
+    if (most <= q->tile)
+        tc__plan_sort_rows(x, q);
+    else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
+        tc__opaque_add(q, TC__TOP_ROWS, TC__SORT_MOST, q->rows);
+    else {
+        tc__plan_sort_digits(x, q, TC__SORT_LAST);
+        tc__opaque_add_clear(x, q);
+    }
+}
+
+// ---- scatters ----
+
+static void tc__plan_scatter(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix places = tc__ix_mul(x, q->rows, q->n);
+    q->grids.workspace = q->grids.zeroed = tc__ix_scaled(x, places, 4);
+    tc__opaque_add_flat(x, q, TC__SCATTER_MARK, tc__ix_mul(x, q->lines, q->m));
+    tc__opaque_add_flat(x, q, TC__SCATTER_TAKE, places);
+}
+
+// Digits of an index below n; two at least, since the first pass and the last are different.
+static int tc__index_digits(tc__ix n) {
+    int digits = 2;
+    if (!tc__ix_is_const(n)) return 4;
+    while (digits < 4 && (tc__ix_value(n) - 1) >> 8 * digits) digits++;
+    return digits;
+}
+
+// The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
+static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
+    int shared = q->op == TC_OP_INDEX_ADD;
+    tc__ix rows = q->rows;
+    q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
+    q->digits = tc__index_digits(q->n);
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    if (shared) rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
+    if (tc__ix_hi(x, q->m) > q->tile) {
+        tc__plan_sort_digits(x, q, TC__SORT_NEXT);
+    } else {
+        tc__plan_sort_rows(x, q);
+        q->grids.workspace =
+            tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
+    }
+    int clear = !tc__ix_equals(q->grids.zeroed, 0);
+    tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
+    if (clear) tc__opaque_add_clear(x, q);
+}
+
+static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    tc__opaque_plan q;
+    memset(&q, 0, sizeof q);
+    q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
+    q.rows = g->rows, q.k = tc__call_width(q.call, 0);
+    q.n = tc__call_width(q.call, 1);
+    int64_t from = tc__call_buffer(q.call, 1);
+    q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
+    if (q.op == TC_OP_CUMSUM || q.op == TC_OP_CUMPROD) tc__plan_prefixes(x, &q);
+    if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
+    if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
+    q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
+    if (tc__call_buffer(q.call, 2) < 0 || tc__call_buffer(q.call, 3) < 0)
+        tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
+    else if (q.op == TC_OP_SCATTER)
+        tc__plan_scatter(x, &q);
+    else
+        tc__plan_scatter_sum(x, &q);
+    return q;
+}
+
+static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    int sizes = out->sizes;
+    *out = q.grids;
+    out->sizes = sizes, out->count = q.count;
+    return !g->body.ix->failed;
+}
+
+// Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
+static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
+    const tc__node *call = g->body.node.at[0];
+    (void)c;
+    if (tc__is_custom(g)) return 0;
+    for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
+        tc__ix n = tc__call_width(call, i);
+        if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
+    }
+    return 1;
+}
 // ---- gen/kernel/print_cuda_plan.c ---------------------------------------
 // How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
 // from the list alone, and the questions that the dialect asks of single loads and stores.
@@ -26160,11 +26502,13 @@ static int tc__cuda_sizes(const tc__group *g) {
 }
 
 static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
-    tc__cuda_plan q = tc__cuda_plan_of(g);
     (void)c;
     memset(out, 0, sizeof *out);
-    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
+    out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
+    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
     out->count = q.launches;
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
@@ -28703,6 +29047,353 @@ static void tc__cuda_product(tc__printer *p) {
     else
         tc__print_tiles(p, &q);
 }
+// ---- gen/kernel/print_cuda_opaque.c -------------------------------------
+// The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
+// an element becomes a key and where results go, and calls a function of print_cuda_rows.c.
+
+// The type in which elements of a dtype are moved and added: integers wrap.
+static const char *tc__opaque_type(int dtype) {
+    static const char *const words[] = {"", "tc_u8", "tc_u16", "", "unsigned",
+                                        "", "",      "",       "tc_u64"};
+    if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
+    return words[tc__dtypes[dtype].bytes];
+}
+
+static const char *tc__key_type(const tc__opaque_plan *q) {
+    return q->wide ? "tc_u64" : "unsigned";
+}
+
+static int tc__is_scatter(const tc__opaque_plan *q) {
+    return q->call->attr[TC__CALL_OPERANDS] == 3;
+}
+
+// "in0": of the result, i = 0, or of operand i - 1.
+static void tc__put_call_buffer(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
+    tc__put_buffer(p, tc__call_buffer(q->call, i));
+}
+
+// `(const tc_u64 *)in0`
+static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
+    tc__put(p->out, "(%s%s *)", i ? "const " : "", tc__opaque_type(q->dtype));
+    tc__put_call_buffer(p, q, i);
+}
+
+// ---- rows of index and src, and of the tensor ----
+
+// The row of what has sizes `to` of that of what has sizes `from`; `to` is as large or smaller where
+// `inside` is to be told.
+static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
+                              uint32_t to, tc__bounds *inside) {
+    tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
+    tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
+    for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
+        tc__ix n = tc__call_size(q->call, from, d), m = tc__call_size(q->call, to, d);
+        tc__ix i = d ? tc__ix_mod(x, left, n) : left;
+        if (inside && n != m) {
+            inside->pair[inside->count++] = i;
+            inside->pair[inside->count++] = m;
+        }
+        at = tc__ix_add(x, at, tc__ix_mul(x, i, step));
+        step = tc__ix_mul(x, step, m), left = tc__ix_div(x, left, n);
+    }
+    return at;
+}
+
+// `part(r)`: the row of index and src for row r of the result, -1 = there is none. `whole(r)`: back.
+static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
+    tc__bounds inside;
+    inside.count = 0;
+    tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
+                               back ? NULL : &inside);
+    tc__line(p);
+    tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
+            back ? "whole" : "part");
+    for (uint32_t i = 0; i < inside.count; i += 2) {
+        tc__put(p->out, i ? " && " : "");
+        tc__put_ix(p, inside.pair[i]);
+        tc__put(p->out, " < ");
+        tc__put_ix(p, inside.pair[i + 1]);
+    }
+    if (inside.count) tc__put(p->out, " ? ");
+    tc__put_ix(p, e);
+    tc__put(p->out, inside.count ? " : -1; };\n" : "; };\n");
+}
+
+// ---- what is sorted ----
+
+static int tc__sorts_by_digits(const tc__opaque_plan *q) {
+    return q->digits && !tc__ix_equals(q->grids.zeroed, 0);
+}
+
+// `const auto key = ...;` of an element, or of an index: that itself.
+static void tc__put_key(tc__printer *p, const tc__opaque_plan *q) {
+    tc__line(p);
+    tc__put(p->out, "const auto key = [=](tc_i64 r, tc_i64 i) { return ");
+    if (tc__is_scatter(q)) {
+        tc__put(p->out, "(unsigned)tc_check(a.state, ");
+        tc__put_call_buffer(p, q, 2);
+        tc__put(p->out, "[r * m + i], n, %lld); };\n",
+                (long long)q->call->attr[TC__CALL_WORD]);
+        return;
+    }
+    const char *turn = q->call->attr[TC__CALL_WORD] ? "~" : "";
+    tc__put(p->out, "%stc_key_%s(", turn, tc__dtypes[q->dtype].name);
+    tc__put_call_buffer(p, q, 1);
+    tc__put(p->out, "[r * n + i]); };\n");
+}
+
+// `const auto put = ...;`: pairs in order become places, of which TOPK wants the first; those of
+// indices remain.
+static void tc__put_put(tc__printer *p, const tc__opaque_plan *q) {
+    int top = q->op == TC_OP_TOPK;
+    tc__line(p);
+    tc__put(p->out, "const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<%s> v) { ",
+            tc__key_type(q));
+    if (tc__is_scatter(q)) {
+        tc__put(p->out, "pairs[r * m + i] = v; };\n");
+        return;
+    }
+    tc__put(p->out, top ? "if (i < k) " : "");
+    tc__put_call_buffer(p, q, 0);
+    tc__put(p->out, "[r * %s + i] = v.at; };\n", top ? "k" : "n");
+}
+
+// `const tc_sorter<unsigned, 4> s(work, 8, n);`, the workspace of a sort by digits.
+static void tc__put_sorter(tc__printer *p, const tc__opaque_plan *q) {
+    tc__line(p);
+    tc__put(p->out, "const tc_sorter<%s, %d> s(work, ", tc__key_type(q), q->digits);
+    tc__put_ix(p, q->sorts);
+    tc__put(p->out, ", %s);\n", tc__is_scatter(q) ? "m" : "n");
+}
+
+// Of a scatter: where the sorted pairs are.
+static void tc__put_pairs(tc__printer *p, const tc__opaque_plan *q) {
+    if (!tc__is_scatter(q)) return;
+    tc__line(p);
+    tc__put(p->out, "tc_pair<unsigned> *const pairs = ");
+    if (tc__sorts_by_digits(q))
+        tc__put(p->out, "s.pair[%d];\n", (q->digits - 1) % 2);
+    else
+        tc__put(p->out, "(tc_pair<unsigned> *)work;\n");
+}
+
+// Rows that fit in a block are sorted there.
+static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q) {
+    tc__put_pairs(p, q);
+    tc__put_put(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_sort_rows<%s, %d>(", tc__key_type(q), q->most);
+    tc__put_ix(p, q->sorts);
+    tc__put(p->out, ", %s, key, put);\n", tc__is_scatter(q) ? "m" : "n");
+}
+
+// ---- steps ----
+
+static void tc__put_scan(tc__printer *p, const tc__opaque_plan *q, int i) {
+    static const char *const names[] = {"lines", "rows", "tiles"};
+    const char *type = tc__opaque_type(q->dtype);
+    tc__line(p);
+    tc__put(p->out, "tc_scan_%s<tc_%s<%s>, %s, %d>(", names[q->step[i]],
+            q->op == TC_OP_CUMSUM ? "sums" : "products", type, type, q->width);
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", rows, n%s);\n", q->step[i] == TC__SCAN_TILES ? ", work" : "");
+}
+
+static void tc__put_sort_block(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_sort_rows(p, q);
+}
+
+static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_sorter(p, q);
+    tc__put_key(p, q);
+    if (q->mixed) {
+        tc__line(p);
+        tc__put(p->out, "if (s.n <= s.TILE)");
+        tc__block_open(p);
+        tc__put_sort_rows(p, q);
+        tc__line(p);
+        tc__put(p->out, "return;\n");
+        tc__block_close(p);
+    }
+    tc__line(p);
+    tc__put(p->out, "tc_sort_count(s, key);\n");
+}
+
+static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
+    tc__put_sorter(p, q);
+    if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
+    if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
+    tc__line(p);
+    if (q->mixed) tc__put(p->out, "if (s.n > s.TILE) ");
+    if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
+    if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
+    if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
+}
+
+static void tc__put_top_rows(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_put(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_top_rows<%s, ", tc__key_type(q));
+    tc__put_ix(p, q->k);
+    tc__put(p->out, ">(rows, n, key, put);\n");
+}
+
+static void tc__put_scatter_mark(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_part(p, q, 1);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_mark(");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ", n, m, key, whole, (unsigned *)work);\n");
+}
+
+// What both ends of scatters are told: `rows, n, m, in0, in2, part, `.
+static void tc__put_scatter_operands(tc__printer *p, const tc__opaque_plan *q) {
+    tc__put(p->out, "(rows, n, m, ");
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 3);
+    tc__put(p->out, ", part, ");
+}
+
+static void tc__put_scatter_take(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_part(p, q, 0);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_take");
+    tc__put_scatter_operands(p, q);
+    tc__put(p->out, "(unsigned *)work, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i) {
+    const char *type = tc__opaque_type(q->dtype);
+    (void)i;
+    if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
+    tc__put_pairs(p, q);
+    tc__put_part(p, q, 0);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_sum<%s, %s, %d>", type,
+            tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type,
+            q->op == TC_OP_INDEX_ADD ? TC__SUM_ROWS : 1);
+    tc__put_scatter_operands(p, q);
+    tc__put(p->out, "pairs, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "tc_copy(");
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", rows * n);\n");
+}
+
+static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "tc_clear((tc_u64 *)work, ");
+    tc__put_ix(p, tc__ix_ceil_div(p->g->body.ix, q->grids.zeroed, tc__ix_const(8)));
+    tc__put(p->out, ");\n");
+}
+
+// By tc__opaque_step.
+static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
+    tc__put_scan,         tc__put_scan,         tc__put_scan,        tc__put_sort_block,
+    tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,   tc__put_sort_pass,
+    tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_opaque_copy,  tc__put_opaque_clear,
+};
+
+// ---- kernels ----
+
+// Sizes that the body names, and run-time sizes that those or the body name.
+static void tc__put_opaque_names(tc__printer *p, const tc__opaque_plan *q,
+                                 const tc__text *body) {
+    const struct {
+        const char *name;
+        tc__ix e;
+    } sizes[] = {{"rows", q->rows}, {"n", q->n}, {"k", q->k}, {"m", q->m}};
+    tc__text lines, *out = p->out;
+    char name[24];
+    tc__text_init(&lines, out->ctx);
+    p->out = &lines;
+    for (size_t i = 0; i < TC__COUNT(sizes); i++) {
+        if (!tc__c_mentions(body, sizes[i].name)) continue;
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 %s = ", sizes[i].name);
+        tc__put_ix(p, sizes[i].e);
+        tc__put(p->out, ";\n");
+    }
+    p->out = out;
+    for (int slot = 0; slot < 64; slot++) {
+        snprintf(name, sizeof name, "s%d", slot);
+        if (!tc__c_mentions(body, name) && !tc__c_mentions(&lines, name)) continue;
+        tc__line(p);
+        tc__put(out, "const tc_i64 %s = a.size[%d];\n", name, slot);
+    }
+    tc__put_raw(out, lines.at, lines.size);
+    out->failed |= lines.failed;
+    tc__text_free(&lines);
+}
+
+static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int i,
+                                  const char *symbol) {
+    tc__text body, *out = p->out;
+    int sizes = tc__cuda_sizes(p->g);
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1;
+    tc__opaque_steps[q->step[i]](p, q, i);
+    p->out = out, p->indent = 0;
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s",
+            q->grids.at[i].threads, symbol);
+    if (i) tc__put(out, "_%d", i);
+    tc__put(out, "(");
+    for (size_t b = 0; b < p->g->buffer.count; b++) {
+        const tc__kbuf *k = &p->g->buffer.at[b];
+        tc__put(out, "%s%s *__restrict__ ", k->written ? "" : "const ",
+                tc__dtypes[k->dtype].memory);
+        tc__put_buffer(p, (int64_t)b);
+        tc__put(out, ", ");
+    }
+    if (!tc__ix_equals(q->grids.workspace, 0)) tc__put(out, "unsigned char *work, ");
+    tc__put(out, "const tc_kargs<%d> a)", sizes ? sizes : 1);
+    tc__block_open(p);
+    tc__put_opaque_names(p, q, &body);
+    tc__put_raw(out, body.at, body.size);
+    tc__block_close(p);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+// Appends the kernels of an opaque op: `symbol`, `symbol_1`, ... 1, or 0 = reported.
+static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
+                                 const char *symbol) {
+    tc__printer p;
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    tc__printer_open(&p, out, g, d);
+    tc__put(out, "\n// %s: %s along rows, %d launch%s\n// rows ", symbol,
+            tc__call_name(out->ctx, q.call), q.count, q.count == 1 ? "" : "es");
+    tc__put_ix(&p, g->rows);
+    tc__put(out, ", columns ");
+    tc__put_ix(&p, g->cols);
+    tc__put(out, "\n");
+    tc__put_dump_buffers(&p);
+    for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
+    return !out->failed && !g->body.ix->failed;
+}
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
 // loops map is in the plan (print_cuda_plan.c).
@@ -29180,6 +29871,582 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_constant,
     tc__cuda_monoid_text,
     tc__cuda_grids,
+    tc__print_cuda_opaque,
+    tc__has_cuda_opaque,
+};
+// ---- gen/kernel/print_cuda_opaque_text.c --------------------------------
+// Device functions of opaque ops: what print_cuda_opaque.c calls, sections of the head of a CUDA file.
+// Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
+// depend on the order in which threads come: sums are added in one order, and where atomics are
+// used they are of integers.
+//
+// x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
+// kernel's.
+
+static const char *const tc__text_cuda_rows[] = {
+    "// fn: sums",
+    "template <class T> struct TC_N(sums) {",
+    "    TC_FN T none() { return 0; }",
+    "    TC_FN T with(T a, T b) { return a + b; }",
+    "};",
+    "",
+    "// fn: products",
+    "template <class T> struct TC_N(products) {",
+    "    TC_FN T none() { return 1; }",
+    "    TC_FN T with(T a, T b) { return a * b; }",
+    "};",
+    "",
+    "// fn: scan_warp",
+    "// What F makes of the values of the lanes up to this one.",
+    "template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    for (int o = 1; o < 32; o *= 2) {",
+    "        const T y = __shfl_up_sync(~0u, x, o);",
+    "        if (lane >= o) x = F::with(y, x);",
+    "    }",
+    "    return x;",
+    "}",
+    "",
+    "// fn: scan_load",
+    "// V elements of a row of n from c on; behind its end, those that change nothing.",
+    "template <class F, class T, int V> TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {",
+    "    tc_pack<T, V> v;",
+    "    for (int j = 0; j < V; j++) v.at[j] = F::none();",
+    "    if (c < n) v = *(const tc_pack<T, V> *)&x[c];",
+    "    return v;",
+    "}",
+    "",
+    "// fn: scan_store",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {",
+    "    for (int j = 0; j < V; j++) v.at[j] = F::with(before, v.at[j]);",
+    "    if (c < n) *(tc_pack<T, V> *)&y[c] = v;",
+    "}",
+    "",
+    "// fn: scan_lines",
+    "// A warp for each row, 8 in a block: steps of 32 V elements.",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows; r += (tc_i64)gridDim.x * 8) {",
+    "        T carry = F::none();",
+    "        for (tc_i64 begin = 0; begin < n; begin += 32 * V) {",
+    "            const tc_i64 c = begin + lane * V;",
+    "            tc_pack<T, V> v = TC_N(scan_load)<F, T, V>(x + r * n, c, n);",
+    "            for (int j = 1; j < V; j++) v.at[j] = F::with(v.at[j - 1], v.at[j]);",
+    "            const T upto = TC_N(scan_warp)<F>(v.at[V - 1]);",
+    "            const T left = __shfl_up_sync(~0u, upto, 1);",
+    "            TC_N(scan_store)<F, T, V>(y + r * n, c, n, lane ? F::with(carry, left) : carry, v);",
+    "            carry = F::with(carry, __shfl_sync(~0u, upto, 31));",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "// fn: scan_tile",
+    "// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and",
+    "// gives what F makes of all of them.",
+    "template <class F, class T, int V> TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {",
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+    "    T upto[4];",
+    "    for (int k = 0; k < 4; k++) {",
+    "        for (int j = 1; j < V; j++) v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);",
+    "        upto[k] = TC_N(scan_warp)<F>(v[k].at[V - 1]);",
+    "        if (lane == 31) part[k * 8 + warp] = upto[k];",
+    "    }",
+    "    __syncthreads();",
+    "    if (warp == 0) part[lane] = TC_N(scan_warp)<F>(part[lane]);",
+    "    __syncthreads();",
+    "    for (int k = 0; k < 4; k++) {",
+    "        const T left = __shfl_up_sync(~0u, upto[k], 1);",
+    "        T before = F::none();",
+    "        if (k * 8 + warp) before = part[k * 8 + warp - 1];",
+    "        if (lane) before = F::with(before, left);",
+    "        for (int j = 0; j < V; j++) v[k].at[j] = F::with(before, v[k].at[j]);",
+    "    }",
+    "    return part[31];",
+    "}",
+    "",
+    "// fn: scan_rows",
+    "// A block for each row: its tiles one after the other.",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "    __shared__ T part[2 * 32];",
+    "    tc_pack<T, V> v[4], next[4];",
+    "    int turn = 0;",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        T carry = F::none();",
+    "        tc_i64 c = threadIdx.x * V;",
+    "        for (int k = 0; k < 4; k++) next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "        for (tc_i64 begin = 0; begin < n; begin += 1024 * V) {",
+    "            for (int k = 0; k < 4; k++) {",
+    "                v[k] = next[k];",
+    "                next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);",
+    "            }",
+    "            const T all = TC_N(scan_tile)<F, T, V>(v, part + turn * 32);",
+    "            for (int k = 0; k < 4; k++) TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry, v[k]);",
+    "            carry = F::with(carry, all);",
+    "            c += 1024 * V;",
+    "            turn ^= 1;",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "// fn: word_of",
+    "// The bits of a value, and back.",
+    "template <class T> struct TC_N(word_of) {",
+    "    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }",
+    "    TC_FN T value(tc_u64 w) { return (T)w; }",
+    "};",
+    "template <> struct TC_N(word_of)<float> {",
+    "    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }",
+    "    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }",
+    "};",
+    "template <> struct TC_N(word_of)<double> {",
+    "    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }",
+    "    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }",
+    "};",
+    "",
+    "// fn: slot",
+    "// A value that other blocks wait for, in memory that was 0: each 4 bytes of it with a mark in",
+    "// one word, so that words may come in any order.",
+    "template <class T> struct TC_N(slot) {",
+    "    volatile tc_u64 word[sizeof(T) / 4];",
+    "    __device__ __forceinline__ void put(T v) {",
+    "        const tc_u64 bits = TC_N(word_of)<T>::bits(v);",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);",
+    "    }",
+    "    __device__ __forceinline__ bool get(T &v) {",
+    "        tc_u64 bits = 0;",
+    "        tc_u64 there = 1;",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) {",
+    "            const tc_u64 w = word[i];",
+    "            there &= w >> 32;",
+    "            bits |= (w & 0xffffffff) << 32 * i;",
+    "        }",
+    "        if (there) v = TC_N(word_of)<T>::value(bits);",
+    "        return there;",
+    "    }",
+    "};",
+    "",
+    "// fn: look_back",
+    "// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a",
+    "// group. A tile waits for those of its group, then for what the groups before it came to; both are",
+    "// taken in an order that does not depend on who was first.",
+    "template <class F, class T> TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {",
+    "    const int lane = threadIdx.x % 32, i = (int)(t % 32);",
+    "    const tc_i64 g = t / 32, groups = (tiles + 31) / 32;",
+    "    TC_N(slot)<T> *own = slot, *whole = slot + tiles, *before = whole + groups;",
+    "    T x = F::none(), sum = F::none();",
+    "    if (lane == 0) own[t].put(all);",
+    "    for (bool there = false; !__all_sync(~0u, there);) there = lane >= i || own[g * 32 + lane].get(x);",
+    "    if (lane == i) x = all;",
+    "    x = TC_N(scan_warp)<F>(x);",
+    "    if (lane == 31 && i == 31) whole[g].put(x);",
+    "    const T near = __shfl_sync(~0u, x, i ? i - 1 : 0);",
+    "    int from = -1; // the lane whose group knows what is before it",
+    "    while (g > 0 && from < 0) {",
+    "        const tc_i64 q = g - 1 - lane;",
+    "        const int here = q >= 0 && whole[q].get(x), first = here && (q == 0 || before[q].get(sum));",
+    "        const unsigned missing = __ballot_sync(~0u, !here), found = __ballot_sync(~0u, first);",
+    "        const int nearest = __ffs(found) - 1;",
+    "        if (found && !(missing & ((2u << nearest) - 1))) from = nearest;",
+    "    }",
+    "    if (g > 0) sum = __shfl_sync(~0u, sum, from);",
+    "    for (int l = from; l >= 0; l--) sum = F::with(sum, __shfl_sync(~0u, x, l));",
+    "    if (lane == 0 && i == 0 && g > 0) before[g].put(sum);",
+    "    return i ? F::with(sum, near) : sum;",
+    "}",
+    "",
+    "// fn: scan_tiles",
+    "// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n, unsigned char *work) {",
+    "    __shared__ T part[32], before;",
+    "    __shared__ unsigned ticket;",
+    "    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V), slots = tiles + (tiles + 31) / 32 * 2;",
+    "    if (threadIdx.x == 0) ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;",
+    "    __syncthreads();",
+    "    if (ticket >= rows * tiles) return;",
+    "    const tc_i64 r = ticket / tiles, t = ticket % tiles, c = (t * 1024 + threadIdx.x) * V;",
+    "    TC_N(slot)<T> *slot = (TC_N(slot)<T> *)(work + 64) + r * slots;",
+    "    tc_pack<T, V> v[4];",
+    "    for (int k = 0; k < 4; k++) v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "    const T all = TC_N(scan_tile)<F, T, V>(v, part);",
+    "    if (threadIdx.x < 32) {",
+    "        const T sum = tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();",
+    "        if (threadIdx.x == 0) before = sum;",
+    "    }",
+    "    __syncthreads();",
+    "    for (int k = 0; k < 4; k++) TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);",
+    "}",
+    "",
+    "// fn: clear",
+    "// Leaves the workspace as it was found.",
+    "TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (tc_i64)gridDim.x * 256) work[i] = 0;",
+    "}",
+    "",
+    "// fn: key_i32",
+    "// Elements as unsigned keys in their order; of floats NaN is the last, and -0 like 0.",
+    "TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }",
+    "",
+    "// fn: key_i64",
+    "TC_FN tc_u64 TC_N(key_i64)(tc_i64 x) { return (tc_u64)x ^ 0x8000000000000000ull; }",
+    "",
+    "// fn: key_f32",
+    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
+    "TC_FN unsigned TC_N(key_f32)(float x) {",
+    "    const unsigned b = x == 0 ? 0 : __float_as_uint(x);",
+    "    if (x != x) return 0xffffffffu;",
+    "    return b >> 31 ? ~b : b | 0x80000000u;",
+    "}",
+    "",
+    "// fn: key_f64",
+    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
+    "TC_FN tc_u64 TC_N(key_f64)(double x) {",
+    "    const tc_u64 b = x == 0 ? 0 : (tc_u64)__double_as_longlong(x);",
+    "    if (x != x) return 0xffffffffffffffffull;",
+    "    return b >> 63 ? ~b : b | 0x8000000000000000ull;",
+    "}",
+    "",
+    "// fn: pair",
+    "// A key, and the place in its row where it was.",
+    "template <class K> struct __align__(2 * sizeof(K)) TC_N(pair) {",
+    "    K key;",
+    "    unsigned at;",
+    "};",
+    "",
+    "// fn: is_behind",
+    "template <class K> TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {",
+    "    return a.key > b.key || (a.key == b.key && a.at > b.at);",
+    "}",
+    "",
+    "// fn: sort_pairs",
+    "// Sorts n pairs in shared memory, equal keys by their places: two runs, the second read backwards,",
+    "// become one of `run` pairs. What happens inside of 64 pairs is a warp's own.",
+    "template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {",
+    "    int last = n;",
+    "    for (int run = 2; run < 2 * n; run *= 2) {",
+    "        for (int span = run; span > 1; span /= 2) {",
+    "            const int half = span / 2, work = (n + span - 1) / span * half;",
+    "            if (span > 64 || last > 64)",
+    "                __syncthreads();",
+    "            else",
+    "                __syncwarp();",
+    "            last = span;",
+    "            for (int i = threadIdx.x; i < work; i += blockDim.x) {",
+    "                const int low = i / half * span + i % half;",
+    "                const int high = span < run ? low + half : low + span - 1 - i % half * 2;",
+    "                if (high >= n || !TC_N(is_behind)(v[low], v[high])) continue;",
+    "                const TC_N(pair)<K> was = v[low];",
+    "                v[low] = v[high];",
+    "                v[high] = was;",
+    "            }",
+    "        }",
+    "    }",
+    "    __syncthreads();",
+    "}",
+    "",
+    "// fn: sort_rows",
+    "// A block for each row of n <= MOST keys: put gets place and pair, in order.",
+    "template <class K, int MOST, class F, class G> TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(pair)<K> v[MOST];",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x) v[i] = {key(r, i), (unsigned)i};",
+    "        __syncthreads();",
+    "        TC_N(sort_pairs)(v, (int)n);",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x) put(r, i, v[i]);",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: scan_256",
+    "// Of 256 threads: the sum of the counts before this one's.",
+    "TC_FN unsigned TC_N(scan_256)(unsigned x) {",
+    "    __shared__ unsigned part[8];",
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+    "    unsigned sum = x;",
+    "    for (int o = 1; o < 32; o *= 2) {",
+    "        const unsigned y = __shfl_up_sync(~0u, sum, o);",
+    "        if (lane >= o) sum += y;",
+    "    }",
+    "    __syncthreads();",
+    "    if (lane == 31) part[warp] = sum;",
+    "    __syncthreads();",
+    "    for (int w = 0; w < warp; w++) sum += part[w];",
+    "    return sum - x;",
+    "}",
+    "",
+    "// fn: sorter",
+    "// Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the",
+    "// workspace of that. A pass moves pairs from one of two places to the other.",
+    "template <class K, int D> struct TC_N(sorter) {",
+    "    enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };",
+    "    tc_i64 rows, n, tiles;   // tiles of a row",
+    "    unsigned *ticket;        // of each pass",
+    "    unsigned *count;         // [row][digit][256]: keys with this value of the digit",
+    "    volatile tc_u64 *state;  // [row][tile][256]: pass and count, in this tile or up to it",
+    "    TC_N(pair)<K> *pair[2];  // [row][n]",
+    "    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows, tc_i64 n)",
+    "        : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {",
+    "        ticket = (unsigned *)work;",
+    "        count = ticket + 16;",
+    "        state = (tc_u64 *)(count + rows * D * 256);",
+    "        pair[0] = (TC_N(pair)<K> *)(state + rows * tiles * 256);",
+    "        pair[1] = pair[0] + rows * n;",
+    "    }",
+    "};",
+    "",
+    "// fn: sort_count",
+    "// Counts the values of all digits.",
+    "template <class K, int D, class F> TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    __shared__ unsigned here[D * 256];",
+    "    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x, end = all * (blockIdx.x + 1) / gridDim.x;",
+    "    if (s.n >> 32) __trap(); // places are of 32 bits",
+    "    for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;",
+    "    __syncthreads();",
+    "    for (tc_i64 tile = begin; tile < end; tile++) {",
+    "        const tc_i64 r = tile / s.tiles, first = tile % s.tiles * s.TILE;",
+    "        const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
+    "        #pragma unroll 4",
+    "        for (int i = threadIdx.x; i < n; i += 256) {",
+    "            const K k = key(r, first + i);",
+    "            for (int d = 0; d < D; d++) atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);",
+    "        }",
+    "        if (tile + 1 < end && (tile + 1) % s.tiles) continue;",
+    "        __syncthreads();",
+    "        for (int i = threadIdx.x; i < D * 256; i += 256) {",
+    "            if (here[i]) atomicAdd(&s.count[r * D * 256 + i], here[i]);",
+    "            here[i] = 0;",
+    "        }",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: sort_pass",
+    "// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in",
+    "// the order in which blocks begin. get gives the pair at a place of a row, put takes it.",
+    "template <int PASS, class K, int D, class F, class G> TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {",
+    "    enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };",
+    "    __shared__ TC_N(pair)<K> sorted[ITEMS * 256];",
+    "    __shared__ unsigned before[8 * 256]; // by warp and value: as many in earlier warps",
+    "    __shared__ unsigned start[256];      // by value: place in the tile,",
+    "    __shared__ tc_i64 to[256];           // and how far from there to that in the row",
+    "    __shared__ unsigned ticket;",
+    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
+    "    for (int i = x; i < 8 * 256; i += 256) before[i] = 0;",
+    "    if (x == 0) ticket = atomicAdd(&s.ticket[PASS], 1u);",
+    "    __syncthreads();",
+    "    if (ticket >= s.rows * s.tiles) return;",
+    "    const tc_i64 r = ticket / s.tiles, t = ticket % s.tiles, first = t * s.TILE;",
+    "    const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
+    "    TC_N(pair)<K> mine[ITEMS];",
+    "    unsigned rank[ITEMS];",
+    "    #pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        if (i < n) mine[k] = get(r, first + i);",
+    "    }",
+    "    #pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        const unsigned value = i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;",
+    "        const unsigned same = __match_any_sync(~0u, value), left = same & ((1u << lane) - 1);",
+    "        rank[k] = __popc(left) + (i < n ? before[warp * 256 + value] : 0);",
+    "        __syncwarp();",
+    "        if (i < n && !left) before[warp * 256 + value] += __popc(same);",
+    "        __syncwarp();",
+    "    }",
+    "    __syncthreads();",
+    "    unsigned all = 0; // in the tile, of value x",
+    "    for (int w = 0; w < 8; w++) {",
+    "        const unsigned here = before[w * 256 + x];",
+    "        before[w * 256 + x] = all;",
+    "        all += here;",
+    "    }",
+    "    volatile tc_u64 *state = s.state + (tc_i64)ticket * 256 + x;",
+    "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48, up_to = (tc_u64)(2 * PASS + 2) << 48;",
+    "    *state = (t ? in_tile : up_to) | all;",
+    "    const unsigned place = TC_N(scan_256)(all), in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
+    "    tc_u64 earlier = 0;",
+    "    for (tc_i64 q = 1; q <= t;) {",
+    "        const tc_u64 word = *(state - q * 256);",
+    "        if (word < in_tile) continue; // it is not there yet",
+    "        earlier += word & 0xffffffffffffull;",
+    "        if (word >= up_to) break;",
+    "        q++;",
+    "    }",
+    "    if (t) *state = up_to | (earlier + all);",
+    "    start[x] = place;",
+    "    to[x] = (tc_i64)(in_row + earlier) - place;",
+    "    __syncthreads();",
+    "    #pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        if (i >= n) continue;",
+    "        const int value = (int)(mine[k].key >> 8 * PASS) & 255;",
+    "        sorted[start[value] + before[warp * 256 + value] + rank[k]] = mine[k];",
+    "    }",
+    "    __syncthreads();",
+    "    #pragma unroll 4",
+    "    for (int i = x; i < n; i += 256) {",
+    "        const TC_N(pair)<K> v = sorted[i];",
+    "        put(r, to[(int)(v.key >> 8 * PASS) & 255] + i, v);",
+    "    }",
+    "}",
+    "",
+    "// fn: sort_first",
+    "// The pass that makes the pairs.",
+    "template <class K, int D, class F> TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    TC_N(sort_pass)<0>(s, [&](tc_i64 r, tc_i64 i) { return TC_N(pair)<K>{key(r, i), (unsigned)i}; },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[0][r * s.n + i] = v; });",
+    "}",
+    "",
+    "// fn: sort_next",
+    "template <int PASS, class K, int D> TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {",
+    "    TC_N(sort_pass)<PASS>(s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[PASS % 2][r * s.n + i] = v; });",
+    "}",
+    "",
+    "// fn: sort_last",
+    "// The pass after which the order is known.",
+    "template <class K, int D, class G> TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {",
+    "    TC_N(sort_pass)<D - 1>(s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);",
+    "}",
+    "",
+    "// fn: top_rows",
+    "// The first k of n pairs of each row, of a block: the key of the last one by its digits from the",
+    "// highest down, then all before it, then as many equal ones as are missing.",
+    "template <class K, int k, class F, class G> TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(pair)<K> v[k];",
+    "    __shared__ unsigned count[256], part[32], taken, digit, less;",
+    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
+    "    if (n >> 32) __trap(); // places are of 32 bits",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        K last = 0;",
+    "        unsigned below = 0; // keys below all that begin as `last`",
+    "        for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {",
+    "            for (int i = x; i < 256; i += blockDim.x) count[i] = 0;",
+    "            __syncthreads();",
+    "            #pragma unroll 4",
+    "            for (tc_i64 i = x; i < n; i += blockDim.x) {",
+    "                const K rest = (key(r, i) ^ last) >> shift;",
+    "                if (rest < 256) atomicAdd(&count[rest], 1u);",
+    "            }",
+    "            __syncthreads();",
+    "            if (warp == 0) {",
+    "                unsigned own = 0;",
+    "                for (int j = 0; j < 8; j++) own += count[lane * 8 + j];",
+    "                unsigned upto = below + TC_N(scan_warp)<TC_N(sums)<unsigned>>(own);",
+    "                const unsigned enough = __ballot_sync(~0u, upto >= (unsigned)k);",
+    "                if (lane == __ffs(enough) - 1) {",
+    "                    unsigned j = lane * 8;",
+    "                    for (upto -= own; upto + count[j] < (unsigned)k; j++) upto += count[j];",
+    "                    digit = j, less = upto;",
+    "                }",
+    "            }",
+    "            __syncthreads();",
+    "            last |= (K)digit << shift, below = less;",
+    "        }",
+    "        if (x == 0) taken = 0;",
+    "        __syncthreads();",
+    "        unsigned seen = below; // of the pairs of `last`, those in v behind the others",
+    "        for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {",
+    "            const tc_i64 i = begin + x;",
+    "            const K y = i < n ? key(r, i) : 0;",
+    "            const int equal = i < n && y == last;",
+    "            if (i < n && y < last) v[atomicAdd(&taken, 1u)] = {y, (unsigned)i};",
+    "            if (seen >= (unsigned)k || !__syncthreads_or(equal)) continue;",
+    "            const unsigned lanes = __ballot_sync(~0u, equal);",
+    "            if (lane == 0) part[warp] = __popc(lanes);",
+    "            __syncthreads();",
+    "            unsigned all = 0;",
+    "            for (int w = 0; w < (int)blockDim.x / 32; w++) {",
+    "                if (w == warp && equal && seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)",
+    "                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {y, (unsigned)i};",
+    "                all += part[w];",
+    "            }",
+    "            seen += all;",
+    "        }",
+    "        __syncthreads();",
+    "        TC_N(sort_pairs)(v, k);",
+    "        for (int i = x; i < k; i += blockDim.x) put(r, i, v[i]);",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: scatter_mark",
+    "// For each place the last element that goes there, as its number + 1: order cannot matter.",
+    "template <class F, class G> TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole, unsigned *last) {",
+    "    if (m >> 32) __trap(); // numbers are of 32 bits",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m; i += (tc_i64)gridDim.x * 256) {",
+    "        const tc_i64 r = i / m, j = i % m;",
+    "        atomicMax(&last[whole(r) * n + index(r, j)], (unsigned)(j + 1));",
+    "    }",
+    "}",
+    "",
+    "// fn: scatter_take",
+    "template <class T, class F> TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x, const T *src, F part, unsigned *last, T *y) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n; i += (tc_i64)gridDim.x * 256) {",
+    "        const unsigned j = last[i];",
+    "        if (j) last[i] = 0;",
+    "        y[i] = j ? src[part(i / n) * m + j - 1] : x[i];",
+    "    }",
+    "}",
+    "",
+    "// fn: copy",
+    "template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (tc_i64)gridDim.x * 256) y[i] = x[i];",
+    "}",
+    "",
+    "// fn: first_from",
+    "// Of n pairs in order, the first whose key is not below.",
+    "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n, tc_i64 key) {",
+    "    while (begin < n) {",
+    "        const tc_i64 half = begin + (n - begin) / 2;",
+    "        if (v[half].key < key)",
+    "            begin = half + 1;",
+    "        else",
+    "            n = half;",
+    "    }",
+    "    return begin;",
+    "}",
+    "",
+    "// fn: scatter_sum",
+    "// To each element of x, those of src that go there are added, in their order: a thread for a place",
+    "// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.",
+    "template <class T, class S, int EACH, class F> TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x, const T *src, F part, const TC_N(pair)<unsigned> *pairs, T *y) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    const tc_i64 all = (rows + EACH - 1) / EACH * n;",
+    "    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all; begin += (tc_i64)gridDim.x * 256) {",
+    "        const tc_i64 i = begin + lane, r0 = i / n * EACH, c = i % n;",
+    "        const tc_i64 line = EACH > 1 || i >= all ? 0 : part(r0);",
+    "        const TC_N(pair)<unsigned> *run = pairs + (line > 0 ? line * m : 0);",
+    "        const tc_i64 size = i < all && line >= 0 ? m : 0, first = TC_N(first_from)(run, 0, size, c);",
+    "        const tc_i64 end = TC_N(first_from)(run, first, first < size && run[first].key == c ? size : first, c + 1);",
+    "        #pragma unroll 1",
+    "        for (int e = 0; e < EACH; e++) {",
+    "            const tc_i64 r = r0 + e;",
+    "            const bool in = i < all && r < rows;",
+    "            const T *from = src + (in && end > first ? part(r) * m : 0);",
+    "            S sum = in ? x[r * n + c] : 0;",
+    "            tc_i64 p = first;",
+    "            #pragma unroll 1",
+    "            for (; in && p < end && p < first + 32; p++) sum = sum + from[run[p].at];",
+    "            for (unsigned left = __ballot_sync(~0u, in && p < end); left; left &= left - 1) {",
+    "                const int l = __ffs(left) - 1;",
+    "                const tc_i64 stop = __shfl_sync(~0u, end, l);",
+    "                const T *its = (const T *)__shfl_sync(~0u, (tc_u64)from, l);",
+    "                const TC_N(pair)<unsigned> *their = (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);",
+    "                S whole = __shfl_sync(~0u, sum, l);",
+    "                #pragma unroll 1",
+    "                for (tc_i64 q = __shfl_sync(~0u, p, l); q < stop; q += 32) {",
+    "                    const S v = q + lane < stop ? its[their[q + lane].at] : 0;",
+    "                    for (int o = 0; o < 32 && q + o < stop; o++) whole = whole + __shfl_sync(~0u, v, o);",
+    "                }",
+    "                if (lane == l) sum = whole;",
+    "            }",
+    "            if (in) y[r * n + c] = (T)sum;",
+    "        }",
+    "    }",
+    "}",
+    "",
 };
 // ---- gen/kernel/print_cuda_integers.c -----------------------------------
 // Integer functions of ops.def in CUDA, as cpu/math.h defines them: x / 0 = 0, x % 0 = 0, the least by -1
@@ -30174,7 +31441,8 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)}};
+        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)},
+        {tc__text_cuda_rows, (uint32_t)TC__COUNT(tc__text_cuda_rows)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
     const tc__text *all[2];
@@ -44135,7 +45403,7 @@ static int tc__opaque_prepare(tc__opaque *o, tc__arena *a, const tc__graph *g,
                               const tc__group *k, void *const *base) {
     const tc__node *call = k->body.node.at[0];
     o->node = g->node.at[k->covers.at[0]];
-    o->row = tc__opaque_row_of((int)call->attr[0]);
+    o->row = tc__opaque_row_of((int)call->attr[TC__CALL_OP]);
     o->number = call->attr + TC__CALL_FIXED;
     o->base = base, o->argument[0] = o;
     o->buffer = TC__ANEW_ARRAY(a, tc_buffer, o->node->n_in + 1);
@@ -47955,12 +49223,11 @@ typedef struct tc__remote_language {
     const tc__dialect *dialect;
     // The head of a text that has these kernels; 0 = reported.
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
-    int (*has_text)(const tc__group *g); // for an opaque op; NULL = for none
     const char *spread; // its kernels write a strided view: see exec/remote_view.c
 } tc__remote_language;
 
 static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude, NULL, tc__text_cuda_spread},
+    {&tc__dialect_cuda, tc__print_cuda_prelude, tc__text_cuda_spread},
 };
 
 // NULL = there is none of this name.
@@ -47990,8 +49257,11 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
-        r->checks |= g->body.node.at[i]->op == TC_OP_CHECK;
-        r->draws |= g->body.node.at[i]->op == TC_OP_RANDOM;
+        const tc__node *n = g->body.node.at[i];
+        const tc__opaque_row *row =
+            n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
+        r->checks |= n->op == TC_OP_CHECK || (row && row->checks);
+        r->draws |= n->op == TC_OP_RANDOM;
     }
     return 1;
 }
@@ -48002,7 +49272,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
     l->group = g, l->buf = buf;
-    l->host = host && !(d->has_text && d->has_text(g));
+    l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
            tc__remote_note(r, g);
@@ -48876,7 +50146,7 @@ static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
         !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->launch.at[i].opaque) return tc__program_lay_out_host(p, env);
+        if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
     return 1;
 }
 

@@ -91,7 +91,7 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // Whether the kernel is an op of the user's.
 static int tc__is_custom(const tc__group *k) {
-    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[0] == TC_OP_CUSTOM;
+    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {

@@ -474,4 +474,6 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_constant,
     tc__cuda_monoid_text,
     tc__cuda_grids,
+    tc__print_cuda_opaque,
+    tc__has_cuda_opaque,
 };

@@ -752,11 +752,13 @@ static int tc__cuda_sizes(const tc__group *g) {
 }
 
 static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
-    tc__cuda_plan q = tc__cuda_plan_of(g);
     (void)c;
     memset(out, 0, sizeof *out);
-    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
+    out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
+    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
     out->count = q.launches;
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;

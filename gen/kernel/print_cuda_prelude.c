@@ -908,7 +908,8 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)}};
+        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)},
+        {tc__text_cuda_rows, (uint32_t)TC__COUNT(tc__text_cuda_rows)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
     const tc__text *all[2];
