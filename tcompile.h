@@ -1971,7 +1971,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3b256cfe1bcdef2fu
+#define TC__BUILD_ID 0x6b1dc0047edeb416u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25921,6 +25921,31 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
     tc__print_alu(p, n, copy);
 }
 
+// A cast to a half that is only stored as one: the store rounds.
+static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
+    if (!tc__is_half(n->dtype) ||
+        tc__class_of(tc__body(p, n->in[0])->dtype) != TC__CLASS_f32)
+        return 0;
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *user = tc__body(p, id);
+        if (user->op == TC_OP_FOR || user->op == TC_OP_END) continue;
+        int stores = user->op == TC_OP_STORE && tc__cuda_dtype(p, user) == n->dtype;
+        for (uint32_t k = 0; k < user->n_in; k++)
+            if (user->in[k] == n->id && !stores) return 0;
+    }
+    return 1;
+}
+
+static void tc__cuda_cast_node(tc__printer *p, const tc__node *n, int copy) {
+    if (!tc__cuda_is_rounded_later(p, n)) {
+        tc__print_cast(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ";\n");
+}
+
 // ---- the nodes of a loop ----
 
 // What a thread does at the columns of a phase: nodes [0, end) that are marked in set[], of which
@@ -26353,7 +26378,8 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    int async = tc__cuda_wide(p, n) && p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    uint32_t bytes = (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n);
+    int async = tc__cuda_wide(p, n) && bytes >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
     tc__line(p);
@@ -27605,6 +27631,7 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
 static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
+    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node},
     {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
     {TC_OP_CHECK, TC__ONCE, tc__cuda_check},
     {TC_OP_VALID, TC__ONCE, tc__cuda_valid},
@@ -27643,11 +27670,12 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_monoid_text,
     tc__cuda_grids,
 };
-// ---- gen/kernel/print_cuda_prelude.c ------------------------------------
-// The head of a CUDA file: types, and the macros and functions of ops.def that its kernels use.
-// Functions are written once as text over T, for float and double.
+// ---- gen/kernel/print_cuda_text.c ---------------------------------------
+// The head of a CUDA file as text, in sections that are kept where a kernel uses them (tc__prelude).
+// PTX stands in functions with a name, never in kernels: an emulator of tests has versions of its own.
 
-static const char *const tc__text_cuda[] = {
+// Types and the arguments of a kernel.
+static const char *const tc__text_cuda_types[] = {
     "#define TC_FN static __device__ __forceinline__",
     "#define TC_N(name) tc_##name",
     "typedef unsigned char tc_u8;",
@@ -27678,6 +27706,10 @@ static const char *const tc__text_cuda[] = {
     "    T at[V];",
     "};",
     "",
+};
+
+// Vectors of memory.
+static const char *const tc__text_cuda_memory[] = {
     "// fn: words",
     "// A vector as the words that memory instructions move.",
     "template <class P> union TC_N(words) {",
@@ -27751,6 +27783,10 @@ static const char *const tc__text_cuda[] = {
     "    return v;",
     "}",
     "",
+};
+
+// Copies to shared memory, and blocks that wait for each other.
+static const char *const tc__text_cuda_shared[] = {
     "// fn: copy_async16",
     "// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.",
     "TC_FN void TC_N(copy_async16)(void *to, const void *from) {",
@@ -27799,6 +27835,10 @@ static const char *const tc__text_cuda[] = {
     "    return last;",
     "}",
     "",
+};
+
+// Halves: f32 in registers.
+static const char *const tc__text_cuda_halves[] = {
     "// fn: of_f16",
     "TC_FN float TC_N(of_f16)(tc_u16 b) {",
     "    float f;",
@@ -27877,6 +27917,10 @@ static const char *const tc__text_cuda[] = {
     "// fn: cast_i64_bf16",
     "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
     "",
+};
+
+// Indices.
+static const char *const tc__text_cuda_index[] = {
     "// fn: floor_div",
     "template <class A, class B> TC_FN auto TC_N(floor_div)(A a, B b) -> decltype(a + b) {",
     "    return a / b - (a % b < 0);",
@@ -27898,8 +27942,7 @@ static const char *const tc__text_cuda[] = {
     "}",
     "",
     "// fn: check",
-    "// Index v made safe: negative ones count from the end, others are clamped and "
-    "flagged.",
+    "// Index v made safe: negative ones count from the end, others are clamped, flagged.",
     "TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
     "    const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
     "    if ((tc_u64)w < (tc_u64)limit) return w;",
@@ -27911,13 +27954,13 @@ static const char *const tc__text_cuda[] = {
     "",
 };
 
-// Math whose text is not the same for float and double, and the random numbers.
+// Math whose text is not the same for float and double.
 static const char *const tc__text_cuda_math[] = {
     "// fn: rcp",
-    "// 1 / x within 1 ulp.",
+    "// 1 / x within 1 ulp; numbers below 2^-126 are 0, here and in tc_ex2: what they are for is at most 1.",
     "TC_FN float TC_N(rcp)(float x) {",
     "    float y;",
-    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
     "    return y;",
     "}",
     "",
@@ -27925,7 +27968,7 @@ static const char *const tc__text_cuda_math[] = {
     "// 2 ** x within 2 ulp.",
     "TC_FN float TC_N(ex2)(float x) {",
     "    float y;",
-    "    asm(\"ex2.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
     "    return y;",
     "}",
     "",
@@ -27951,11 +27994,39 @@ static const char *const tc__text_cuda_math[] = {
     "    return x * TC_N(rcp)(1.0f + expf(-u));",
     "}",
     "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
+};
+
+// Angles.
+static const char *const tc__text_cuda_trig[] = {
     "// fn: trig_big",
-    "// x = (4 m + q) pi/2 + r for finite |x| >= 2^16: 24 bits of x times the 96 bits of 2/pi that matter.",
-    "static __device__ __noinline__ int TC_N(trig_big)(float x, float &r) {",
+    "// x = (4 m + q) pi/2 + r for x >= 2^16: 24 bits of x times the 96 bits of 2/pi that matter.",
+    "// The bits of r, and q above them. Out of line: it is as good as never called.",
+    "static __device__ __noinline__ tc_u64 TC_N(trig_big)(float x) {",
     "    static const __device__ unsigned two_over_pi[8] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,",
     "                                                       0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};",
+    "    if (!(x < __int_as_float(0x7f800000))) return 0x7fffffff; // infinity: not a number",
     "    const unsigned b = __float_as_uint(x), bit = ((b >> 23) & 255) - 120, word = bit / 32, shift = bit % 32;",
     "    const tc_u64 m = (b & 0x7fffffu) | 0x800000u;",
     "    unsigned w[3];",
@@ -27967,18 +28038,21 @@ static const char *const tc__text_cuda_math[] = {
     "    const tc_u64 p = ((m * w[0]) << 32) + m * w[1] + ((m * w[2]) >> 32);",
     "    const tc_u64 q = (p + 0x2000000000000000ull) >> 62;",
     "    const double d = (double)(tc_i64)(p - (q << 62)) * 3.4061215800865545e-19;",
-    "    r = x < 0 ? -(float)d : (float)d;",
-    "    return x < 0 ? -(int)q : (int)q;",
+    "    return q << 32 | __float_as_uint((float)d);",
     "}",
     "",
     "// fn: trig_reduce",
-    "// x = (4 m + q) pi/2 + r with |r| <= pi/4; the low two bits of the result are q.",
+    "// |x| = (4 m + q) pi/2 + r with |r| <= pi/4; the low two bits of the result are q.",
     "TC_FN int TC_N(trig_reduce)(float x, float &r) {",
-    "    const float t = fmaf(x, 0.636619747f, 12582912.0f), n = t - 12582912.0f;",
-    "    r = fmaf(n, -1.57079637f, x);",
+    "    const float a = fabsf(x), t = fmaf(a, 0.636619747f, 12582912.0f), n = t - 12582912.0f;",
+    "    r = fmaf(n, -1.57079637f, a);",
     "    r = fmaf(n, 4.37113883e-08f, r);",
     "    r = fmaf(n, 1.71512451e-15f, r);",
-    "    if (fabsf(x) > 1e5f && fabsf(x) < __int_as_float(0x7f800000)) return TC_N(trig_big)(x, r);",
+    "    if (a > 1e5f) {",
+    "        const tc_u64 big = TC_N(trig_big)(a);",
+    "        r = __uint_as_float((unsigned)big);",
+    "        return (int)(big >> 32);",
+    "    }",
     "    return __float_as_int(t);",
     "}",
     "",
@@ -28002,11 +28076,12 @@ static const char *const tc__text_cuda_math[] = {
     "}",
     "",
     "// fn: sin_f32",
+    "// The sign of x, turned in every other half turn.",
     "TC_FN float TC_N(sin_f32)(float x) {",
     "    float r;",
     "    const int q = TC_N(trig_reduce)(x, r);",
     "    const float y = q & 1 ? TC_N(cos_poly_f32)(r) : TC_N(sin_poly_f32)(r);",
-    "    return x == 0 ? x : __int_as_float(__float_as_int(y) ^ ((q & 2) << 30));",
+    "    return __int_as_float(__float_as_int(y) ^ ((q << 30 ^ __float_as_int(x)) & (int)0x80000000));",
     "}",
     "",
     "// fn: cos_f32",
@@ -28014,7 +28089,7 @@ static const char *const tc__text_cuda_math[] = {
     "    float r;",
     "    const int q = TC_N(trig_reduce)(x, r);",
     "    const float y = q & 1 ? TC_N(sin_poly_f32)(r) : TC_N(cos_poly_f32)(r);",
-    "    return __int_as_float(__float_as_int(y) ^ (((q + 1) & 2) << 30));",
+    "    return __int_as_float(__float_as_int(y) ^ (((q + 1) << 30) & (int)0x80000000));",
     "}",
     "",
     "// fn: tan_f32",
@@ -28022,9 +28097,24 @@ static const char *const tc__text_cuda_math[] = {
     "    float r;",
     "    const int q = TC_N(trig_reduce)(x, r);",
     "    const float s = TC_N(sin_poly_f32)(r), c = TC_N(cos_poly_f32)(r);",
-    "    return x == 0 ? x : q & 1 ? -c / s : s / c;",
+    "    return copysignf(1.0f, x) * (q & 1 ? -c / s : s / c);",
     "}",
     "",
+    "// fn: sin_far",
+    "// Out of line, for large x.",
+    "static __device__ __noinline__ float TC_N(sin_far)(float x) {",
+    "    return TC_N(sin_f32)(x);",
+    "}",
+    "",
+    "// fn: cos_far",
+    "static __device__ __noinline__ float TC_N(cos_far)(float x) {",
+    "    return TC_N(cos_f32)(x);",
+    "}",
+    "",
+};
+
+// Functions for results of 16 bits: accurate to 2^-13 where nothing else is said.
+static const char *const tc__text_cuda_fast[] = {
     "// fn: exp_half",
     "TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }",
     "",
@@ -28055,7 +28145,7 @@ static const char *const tc__text_cuda_math[] = {
     "",
     "// fn: sin_half",
     "TC_FN float TC_N(sin_half)(float x) {",
-    "    if (fabsf(x) > 1e5f) return TC_N(sin_f32)(x);",
+    "    if (fabsf(x) > 1e5f) return TC_N(sin_far)(x);",
     "    const float t = fmaf(x, 0.318309873f, 12582912.0f), n = t - 12582912.0f;",
     "    return TC_N(turn_half)(fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)), __float_as_int(t));",
     "}",
@@ -28063,7 +28153,7 @@ static const char *const tc__text_cuda_math[] = {
     "// fn: cos_half",
     "// cos(x) = sin(x + pi/2), with the shift in the multiple of pi.",
     "TC_FN float TC_N(cos_half)(float x) {",
-    "    if (fabsf(x) > 1e5f) return TC_N(cos_f32)(x);",
+    "    if (fabsf(x) > 1e5f) return TC_N(cos_far)(x);",
     "    const float t = fmaf(x, 0.318309873f, 0.5f) + 12582912.0f, n = t - 12582912.0f - 0.5f;",
     "    return TC_N(turn_half)(fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)), __float_as_int(t));",
     "}",
@@ -28103,7 +28193,11 @@ static const char *const tc__text_cuda_math[] = {
     "}",
     "",
     "// fn: rcp_half",
-    "TC_FN float TC_N(rcp_half)(float x) { return TC_N(rcp)(x); }",
+    "TC_FN float TC_N(rcp_half)(float x) {",
+    "    float y;",
+    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
     "",
     "// fn: sqrt_half",
     "TC_FN float TC_N(sqrt_half)(float x) {",
@@ -28119,28 +28213,10 @@ static const char *const tc__text_cuda_math[] = {
     "    return y;",
     "}",
     "",
-    "// fn: power",
-    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
-    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
-    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
-    "    U y = 1, base = (U)a;",
-    "    #pragma unroll 1",
-    "    for (U e = (U)n; e; e >>= 1) {",
-    "        if (e & 1) y *= base;",
-    "        base *= base;",
-    "    }",
-    "    return (T)y;",
-    "}",
-    "",
-    "// fn: floor_quotient",
-    "// x / 0 = 0, and the least number by -1 is itself.",
-    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
-    "    if (y == 0) return 0;",
-    "    if (y == -1) return (T)((U)0 - (U)x);",
-    "    const T q = x / y, m = x % y;",
-    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
-    "}",
-    "",
+};
+
+// Random numbers.
+static const char *const tc__text_cuda_random[] = {
     "// fn: draw",
     "// Four random words.",
     "struct TC_N(draw) {",
@@ -28195,6 +28271,9 @@ static const char *const tc__text_cuda_math[] = {
     "}",
     "",
 };
+// ---- gen/kernel/print_cuda_prelude.c ------------------------------------
+// The head of a CUDA file: texts, and the macros and functions of ops.def that its kernels use.
+// Functions are written once as text over T, for the classes.
 
 // Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps
 // in.
@@ -28430,8 +28509,16 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
 TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *const *groups,
                                              int count) {
     static const tc__prelude_text texts[] = {
-        {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
-        {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)}};
+        {tc__text_cuda_types, (uint32_t)TC__COUNT(tc__text_cuda_types)},
+        {tc__text_cuda_memory, (uint32_t)TC__COUNT(tc__text_cuda_memory)},
+        {tc__text_cuda_shared, (uint32_t)TC__COUNT(tc__text_cuda_shared)},
+        {tc__text_cuda_halves, (uint32_t)TC__COUNT(tc__text_cuda_halves)},
+        {tc__text_cuda_index, (uint32_t)TC__COUNT(tc__text_cuda_index)},
+        {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
+        {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
+        {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
+        {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
+    };
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
     const tc__text *all[2];

@@ -167,6 +167,7 @@
 #include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_columns.c"
 #include "kernel/print_cuda.c"
+#include "kernel/print_cuda_text.c"
 #include "kernel/print_cuda_prelude.c"
 #include "base/once_end.c"
 

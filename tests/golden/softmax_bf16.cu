@@ -79,12 +79,6 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
-TC_FN tc_u16 TC_N(bits_bf16)(float f) {
-    tc_u16 b;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b) : "f"(f));
-    return b;
-}
-
 TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
     unsigned w;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
@@ -96,8 +90,6 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);
     return u.v;
 }
-
-TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
@@ -249,7 +241,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
         for (int l = 0; l < 8; l++) {
             const float t20 = row0[u].at[l];
             const float t21 = TC_MUL_f32(t20, t18);
-            const float t22 = tc_cast_f32_bf16(t21);
+            const float t22 = t21;
             o23.at[l] = t22;
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + c], tc_halves_bf16(o23));

@@ -532,6 +532,7 @@ EMU_FN float emu_rcp(float x) { return 1.0f / x; }
 EMU_FN float emu_ex2(float x) { return exp2f(x); }
 EMU_FN float emu_lg2(float x) { return log2f(x); }
 EMU_FN float emu_tanh_bf16(float x) { return tanhf(x); }
+EMU_FN float emu_rcp_half(float x) { return 1.0f / x; }
 EMU_FN float emu_div_half(float a, float b) { return a / b; }
 EMU_FN float emu_sqrt_half(float x) { return sqrtf(x); }
 EMU_FN float emu_rsqrt_half(float x) { return 1.0f / sqrtf(x); }
