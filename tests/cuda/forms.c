@@ -466,12 +466,6 @@ TEST(affine) {
     RUN(&affine, floats, at, 1);
 }
 
-// Enough to have several vectors for each thread.
-TEST(affine_deep) {
-    static const sizes at[] = {{1300, 4096}};
-    RUN(&affine, some, at, 0);
-}
-
 static double want_column(const cell *x, int64_t i) {
     return x->in[0][i] - x->in[1][i / x->c];
 }
