@@ -6,7 +6,7 @@
 // x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
 // kernel's.
 
-static const char *const tc__text_cuda_rows[] = {
+static const char *const tc__text_cuda_opaque[] = {
     "// fn: sums",
     "template <class T> struct TC_N(sums) {",
     "    TC_FN T none() { return 0; }",
