@@ -3,7 +3,7 @@
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
-    static const char *const words[] = {"", "tc_u8", "tc_u16", "", "unsigned",
+    static const char *const words[] = {"", "tc_u8", "tc_u16", "",      "unsigned",
                                         "", "",      "",       "tc_u64"};
     if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
     return words[tc__dtypes[dtype].bytes];
@@ -163,7 +163,7 @@ static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) 
     tc__put_key(p, q);
     if (q->mixed) {
         tc__line(p);
-        tc__put(p->out, "if (s.n <= s.TILE)");
+        tc__put(p->out, "if (s.in_block())");
         tc__block_open(p);
         tc__put_sort_rows(p, q);
         tc__line(p);
@@ -179,7 +179,7 @@ static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
     if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
     if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
     tc__line(p);
-    if (q->mixed) tc__put(p->out, "if (s.n > s.TILE) ");
+    if (q->mixed) tc__put(p->out, "if (!s.in_block()) ");
     if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
     if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
     if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
@@ -261,10 +261,10 @@ static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i
 
 // By tc__opaque_step.
 static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
-    tc__put_scan,         tc__put_scan,         tc__put_scan,        tc__put_sort_block,
-    tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,   tc__put_sort_pass,
-    tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy,  tc__put_opaque_clear,
+    tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
+    tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
+    tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_opaque_copy, tc__put_opaque_clear,
 };
 
 // ---- kernels ----
@@ -307,8 +307,8 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     p->out = &body, p->indent = 1;
     tc__opaque_steps[q->step[i]](p, q, i);
     p->out = out, p->indent = 0;
-    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s",
-            q->grids.at[i].threads, symbol);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
+            q->grids.at[i].threads, TC__OPAQUE_RESIDENT, symbol);
     if (i) tc__put(out, "_%d", i);
     tc__put(out, "(");
     for (size_t b = 0; b < p->g->buffer.count; b++) {
