@@ -18,6 +18,8 @@ usage: ./build.sh COMMAND [ARGUMENTS]
   test golden --update    rewrite the golden files; what begins with -- goes to the tests
   bench [NAME]        build and run bench/*.c
   fuzz [SECONDS]      run tests/fuzz/*.c, 60 seconds each
+  emulator            build libraries that execute CUDA kernels without a GPU; prints how
+                      to use them: eval "\$(./build.sh emulator)"
   install PREFIX      headers and tcompile.pc
 END
 }
@@ -193,7 +195,9 @@ command_format() {
 # ---- programs -------------------------------------------------------------
 # Is the program newer than everything it could be made from?
 is_new() {
-    [ -s "$2" ] && [ -z "$(find gen tests/*.h tcompile*.h "$(dirname "$1")" -newer "$2" \
+    case $1 in tests/cuda/*) others='tests/ops tests/fuzz' ;; *) others='' ;; esac
+    # shellcheck disable=SC2086
+    [ -s "$2" ] && [ -z "$(find gen tests/*.h tests/tools tcompile*.h $others "$(dirname "$1")" -newer "$2" \
         \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.inc' \) -print \
         2>/dev/null | head -n 1)" ]
 }
@@ -430,6 +434,18 @@ command_fuzz() {
     command_test fuzz
 }
 
+# A driver and an NVRTC for any program that opens a CUDA device.
+command_emulator() {
+    out=$PWD/build/emulator
+    library="-shared -fPIC -std=c99 -D_GNU_SOURCE -O1 -w -Igen -I. -Itests"
+    mkdir -p "$out"
+    # shellcheck disable=SC2086
+    $CC $library tests/tools/cuda_fake.c tests/tools/cuda_emulate.c -o "$out/cuda.so" -ldl &&
+        $CC $library "-DEMULATE_FOLDER=\"$PWD/tests/tools\"" tests/tools/nvrtc_fake.c \
+            -o "$out/nvrtc.so" || exit 1
+    say "export TC_CUDA_LIBRARY=$out/cuda.so TC_NVRTC_LIBRARY=$out/nvrtc.so"
+}
+
 command_install() {
     [ $# = 1 ] || { say "usage: ./build.sh install PREFIX"; exit 2; }
     version=$(sed -n 's/^#define TC_VERSION "\(.*\)"/\1/p' gen/api/config.h)
@@ -455,7 +471,7 @@ END
 command=${1:-}
 [ $# -gt 0 ] && shift
 case $command in
-gen | format | check | examples | test | bench | fuzz | install)
+gen | format | check | examples | test | bench | fuzz | emulator | install)
     "command_$command" "$@"
     ;;
 '' | help | -h | --help) usage ;;

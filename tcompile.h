@@ -1453,6 +1453,9 @@ typedef struct tc_device {
     tc_status (*find)(void *user, void *module, const char *symbol, uint32_t threads,
                       void **kernel);
 
+    // What the device knows of a kernel, for people: registers, what spills. May be NULL.
+    void (*describe)(void *user, void *kernel, char *text, size_t room);
+
     // Runs the list. *plan is the device's for this list, NULL at first; its length, its
     // kernels and what they come after are the same until forget.
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
@@ -2101,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x18568d6c7c3ccdc4u
+#define TC__BUILD_ID 0x5ad28f732a243a47u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -7030,13 +7033,13 @@ static const tc__op_info tc__ops[TC_OP_COUNT] = {
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
      "", "TC_SEL(a != a, a, TC_MAX(a, b))",
-     "TC_SEL(a != a, a, TC_MAX(a, b))",
+     "TC_F(larger)(a, b)",
      "Larger of a and b; NaN wins."},
     {"minimum", TC__KIND_BINARY, 2, 1,
      tc__dtype_promote, tc__shape_bcast,
      TC__AL_COMM | TC__AL_ASSOC | TC__AL_IDEM | TC__AL_MONOID, TC_OP_COUNT,
      "", "TC_SEL(a != a, a, TC_MIN(a, b))",
-     "TC_SEL(a != a, a, TC_MIN(a, b))",
+     "TC_F(smaller)(a, b)",
      "Smaller of a and b; NaN wins."},
     {"fma", TC__KIND_TERNARY, 3, 1,
      tc__dtype_floating, tc__shape_bcast,
@@ -9569,15 +9572,40 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 
 // ---- creation ----
 
+static void tc__fill_elements(void *data, int64_t n, double value, int dtype) {
+    tc__value v = tc__value_of(value, dtype);
+    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
+    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+}
+
 static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value,
                                 int dtype) {
     void *data;
     tc_tensor t = tc__tensor_make(f, d, dtype, &data);
-    tc__value v = tc__value_of(value, dtype);
-    int64_t n = t.id ? tc__numel(d->rank, d->size) : 0;
-    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
-    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+    if (t.id) tc__fill_elements(data, tc__numel(d->rank, d->size), value, dtype);
     return t;
+}
+
+// The same on a device, where a kernel for each value would have to be compiled.
+static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double value,
+                                  int dtype) {
+    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
+    int64_t n = tc__numel(d->rank, d->size);
+    size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
+    void *here = s && value != 0 ? tc__alloc_aligned(f->c, bytes + !bytes) : NULL;
+    tc_status status = TC_OK;
+    if (!s || (value != 0 && !here)) return tc__storage_unref(f->c, s), tc__null();
+    if (here) tc__fill_elements(here, n, value, dtype);
+    if (bytes && here) status = to->own.copy_in(to->own.user, s->data, here, bytes);
+    if (bytes && !here) status = to->own.fill(to->own.user, s->data, 0, bytes);
+    if (here) tc__free_aligned(f->c, here, bytes + !bytes);
+    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(f->c, s);
+    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
+             to->own.why(to->own.user));
+    return tc__null();
 }
 
 // Recorded as a constant inside a region; outside memory of its own, which in-place ops may
@@ -9585,7 +9613,9 @@ static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value
 static tc_tensor tc__full(const tc__api *f, const tc_dims *d, double value, int dtype) {
     if (!tc__dtype_check(f, dtype) || !tc__dims_check(f->c, f->who, d->rank, d->size))
         return tc__null();
-    if (!tc__is_recording(f->c)) return tc__filled_now(f, d, value, dtype);
+    if (!tc__is_recording(f->c))
+        return tc__values_of(f->c)->source_device ? tc__filled_there(f, d, value, dtype)
+                                                  : tc__filled_now(f, d, value, dtype);
     int64_t word = tc__value_word(value, dtype);
     return tc__source(f->c, TC_OP_CONST, dtype, d->rank, d->size, &word, 1, f->file,
                       f->line);
@@ -18474,12 +18504,15 @@ struct tc__printer {
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
-    int row_block;      // CUDA: threads that share a row, 0 = one
-    int acc_copies;     // CUDA: copies of an accumulator
-    int in_row, turned; // CUDA: columns are a loop; loads come from tiles
-    int steps;          // CUDA: accesses of a thread that cover its row, 0 = not held
-    int parts;          // contraction: columns run from c0 to c1,
-    int64_t part_step;  //   which are multiples of this or the end
+    const struct tc__cuda_plan
+        *cuda;         // CUDA: how the loops map, NULL = each node as it stands
+    int narrow;        // CUDA: indices are int
+    int scalar;        // CUDA: what is printed has single elements, the plan vectors
+    int row_lanes;     // CUDA: values of rows are arrays over l
+    int launch;        // CUDA: of the kernel's launches, the one that is printed
+    int turned;        // CUDA: loads come from tiles
+    int parts;         // contraction: columns run from c0 to c1,
+    int64_t part_step; //   which are multiples of this or the end
 };
 
 static void tc__line(tc__printer *p) { tc__put(p->out, "%*s", p->indent * 4, ""); }
@@ -18505,8 +18538,12 @@ static int tc__copies_of(const tc__printer *p, const tc__node *n) {
     return tc__lanes_differ(n, p->axis) ? p->copies : 1;
 }
 
+static int tc__is_row_lane(const tc__printer *p, const tc__node *n) {
+    return p->row_lanes && n->level == TC__AT_ROW;
+}
+
 static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
-    tc__put(p->out, "t%u", n->id);
+    tc__put(p->out, tc__is_row_lane(p, n) ? "t%u[l]" : "t%u", n->id);
     if (tc__copies_of(p, n) > 1) tc__put(p->out, "_%d", copy);
 }
 
@@ -18533,7 +18570,8 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
 // `const tc_vf t5_1 = `
 static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
-    tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
+    if (!tc__is_row_lane(p, n))
+        tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
 }
@@ -18555,8 +18593,8 @@ static void tc__put_shift(tc__printer *p) {
 
 static void tc__put_val(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
-    int many = !p->d->cuda;
-    if (tc__class_of(n->dtype) != TC__CLASS_i64) tc__put(p->out, "(%s)", p->d->index);
+    int many = !p->d->cuda, wide = tc__class_of(n->dtype) == TC__CLASS_i64;
+    if (!wide || p->narrow) tc__put(p->out, "(%s)", p->narrow ? "int" : p->d->index);
     tc__put_name(p, n, p->shift / p->unit);
     if (many) tc__put(p->out, "[%s]", p->lane && tc__lanes_differ(n, p->axis) ? "l" : "0");
 }
@@ -18897,7 +18935,7 @@ static void tc__put_acc(tc__printer *p, int64_t i) {
         const char *name;
     } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
                  {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
-                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "every"},
                  {TC_OP_ARGMAX, "best"},    {TC_OP_ARGMIN, "best"}};
     const char *name = "acc";
     for (size_t k = 0; k < TC__COUNT(names); k++)
@@ -25086,14 +25124,15 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16, // bytes of one access
-    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,  // of a block
-    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16,   // bytes of one access
+    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
+    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,    // of a block
+    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16         // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -25106,17 +25145,17 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
     {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 4, 4, 2, 90},
+    {128, 128, 32, 2, 2, 4, 2, 90},
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},
 };
@@ -25131,19 +25170,27 @@ static const struct {
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
 };
 
+// How a stage of an operand comes to shared memory.
+typedef enum tc__bring {
+    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
+    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
+    TC__BRING_ASYNC  // copied without a register
+} tc__bring;
+
 // An operand on its way to where it is multiplied.
 typedef struct tc__staged {
     tc__level level;
     uint32_t id;    // of its value
     tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
     int width;      // elements read at once
-    int async;      // copied to shared memory without a register
+    tc__bring bring;
 } tc__staged;
 
 typedef struct tc__product {
     tc__product_form form;
     int dtype, half; // half: on tensor cores
     int threads;
+    int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
@@ -25237,8 +25284,10 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    s.async = q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-              g->buffer.at[n->attr[0]].dtype == q->dtype;
+    if (s.width == 1) s.bring = TC__BRING_NOW;
+    if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        s.bring = TC__BRING_ASYNC;
     return s;
 }
 
@@ -25286,8 +25335,12 @@ static int tc__stage_size(const tc__product *q, tc__level level) {
     return q->tile->depth * tc__line_pitch(q, size);
 }
 
+static int tc__has_async(const tc__product *q) {
+    return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+}
+
 static int tc__product_stages(const tc__product *q) {
-    return q->left.async || q->right.async ? q->tile->stages : 2;
+    return tc__has_async(q) ? q->tile->stages : 2;
 }
 
 // Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
@@ -25308,6 +25361,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 // Narrower accesses where a stage has fewer of them than there are threads.
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
+}
+
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
@@ -25317,6 +25376,8 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    q->resident = easy ? q->tile->resident : 1;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
@@ -25406,7 +25467,7 @@ static tc__product tc__product_plan(const tc__group *g) {
 //   scatter    each place notes the last that goes there, then takes it
 //   additions  indices are sorted, then each place adds what goes there in order
 //
-// The functions behind the steps are in print_cuda_rows.c. Nothing depends on which thread is first.
+// The functions behind the steps are in print_cuda_opaque_text.c. Nothing depends on which thread is first.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -25426,7 +25487,7 @@ typedef enum tc__opaque_step {
 } tc__opaque_step;
 
 enum {
-    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_rows.c counts on
+    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_opaque_text.c counts on
     TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
     TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
     TC__LINE_STEPS = 8,       // of a warp along a row
@@ -25699,128 +25760,367 @@ static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
 // How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
 // from the list alone, and the questions that the dialect asks of single loads and stores.
 //
-//   flat   pointwise: threads walk rows x columns / V in a grid stride
-//   rows   a warp or a block for each row, threads walk its columns; sums by shuffles, then
-//          shared. Where a thread has few columns they stay in its registers: the row is
-//          read once. Longer rows, and rows of unknown length, are read in every phase
-//   lanes  the vector runs along the rows: a thread for each row, columns in series
-//   tile   pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
+//   flat     pointwise: a thread has U vectors of V columns, a block's width apart
+//   rows     threads that share a row walk its columns; sums by shuffles, then shared memory. The row
+//            is read once: into registers, or into shared memory where it is long. What fits
+//            into neither is read in every phase
+//   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
+//            share the columns
+//   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //   product  contractions, as print_cuda_product.c has it
 //
-// V is the number of elements in one 16-byte access of the widest dtype.
+// Few rows of many columns are cut into parts, one for each block. What the parts have is summed in
+// their order, by the block that arrives last if nothing but rows is left to do, else by every
+// block of a launch of its own.
+//
+// V is the number of elements in one 16-byte access of the narrowest dtype.
 
 typedef enum tc__cuda_form {
     TC__CUDA_FLAT,
     TC__CUDA_ROWS,
-    TC__CUDA_LANES,
+    TC__CUDA_COLUMNS,
     TC__CUDA_TILE,
     TC__CUDA_PRODUCT
 } tc__cuda_form;
 
+// Where the elements of a row are that several phases need.
+typedef enum tc__cuda_hold {
+    TC__CUDA_AGAIN,     // read, or computed, again
+    TC__CUDA_REGISTERS, // of the thread whose columns they are
+    TC__CUDA_SHARED     // memory of the block
+} tc__cuda_hold;
+
+// What was chosen for a card with 132 multiprocessors and 4.8 TB/s (research: about 40 KB of loads
+// in flight for each multiprocessor). Nothing else depends on the card.
 enum {
-    TC__CUDA_THREADS = 256,
-    TC__CUDA_MOST = 1024,
-    TC__CUDA_TILE_SIZE = 32,
-    TC__CUDA_WARPS = 4,     // rows of a block with a warp for each row
-    TC__CUDA_WARP_MOST = 8, // 16-byte accesses of a row by one thread of such a warp
-    TC__CUDA_MANY = 4,      // and of a thread where a block shares a row
-    TC__CUDA_HELD = 64      // elements that a thread holds in registers
+    TC__CUDA_SMS = 132,
+    TC__CUDA_THREADS = 256,    // of a block where nothing else decides
+    TC__CUDA_MOST = 1024,      // of any block
+    TC__CUDA_FLIGHT = 16,      // bytes of each input that a thread loads before it uses one
+    TC__CUDA_VECTORS = 8,      // U at most
+    TC__CUDA_EARLY = 48,       // registers for what is loaded early
+    TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
+    TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
+    TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
+    TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
+    TC__CUDA_TILE_SIZE = 32,   //
+    TC__CUDA_WARP_BLOCK = 128, // threads of a block of rows that a warp or less shares
+    TC__CUDA_WARP_ELEMENTS = 32,  // of a row, for a thread of such a warp
+    TC__CUDA_BLOCK_ELEMENTS = 16, // of a row, for a thread of a block that shares it
+    TC__CUDA_ROW_THREADS = 512,   // of a row in registers
+    TC__CUDA_LONG_THREADS =
+        1024, // of a row in shared memory, from LONG_BYTES on; below, half
+    TC__CUDA_LONG_BYTES = 65536, //
+    TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
+    TC__CUDA_BLOCK_HELD = 40,    // and where a block does
+    TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
+    TC__CUDA_STATIC = 40960,     // of shared memory that is declared in the text
+    TC__CUDA_FEW = 264,          // blocks; a launch of fewer is cut into parts
+    TC__CUDA_PARTS = 528,        // blocks that it is cut into
+    TC__CUDA_PART = 2048,        // columns of a part at least
+    TC__CUDA_PHASED = 4096,      // and where each phase is a launch
+    TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
+    TC__CUDA_STREAM = 33554432 // bytes from which on a result is written past the caches
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
 typedef struct tc__cuda_plan {
     tc__cuda_form form;
+    tc__axis axis;      // the vector runs along it
     int threads, width; // width: V
-    int sharing;        // ROWS: threads that share a row
-    int steps; // ROWS: accesses of a thread that cover its row, 0 = unknown or many
+    int vectors;        // U; ROWS in registers: accesses of a thread that make its row
+    int narrow;         // indices are int
+    int lanes_early;    // loads of single elements are issued early, too
+    int tail;           // one row, and its columns are not a multiple of V
+    int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
+    tc__cuda_hold hold;
+    int parts;    // of a row, or of the columns of a block
+    int launches; // 1, or one for each phase of columns
+    tc__ix chunk; // columns of a part
     tc__ix blocks;
     tc__ix shared; // bytes of a block
     int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
+    int64_t zeroed, workspace;
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
     return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
 }
 
+static int tc__cuda_is_row(const tc__group *g, int64_t b) {
+    return g->buffer.at[b].place == TC__BUF_ROW;
+}
+
+static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
+    return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+}
+
+static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
+    return 0;
+}
+
+// ---- what moves along the vector ----
+
+typedef struct tc__cuda_scan {
+    const tc__group *g;
+    tc__axis axis;
+    int width, differ;
+} tc__cuda_scan;
+
+static int tc__cuda_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                             int width);
+
+static void tc__cuda_scan_val(void *user, uint32_t id) {
+    tc__cuda_scan *s = (tc__cuda_scan *)user;
+    s->differ |= !tc__cuda_is_still(s->g, s->g->body.node.at[id], s->axis, s->width);
+}
+
+// How e moves inside a vector of `width` along `axis`. Unlike tc__access_along it knows of values
+// that are the same in the whole vector: the index of a row that is gathered.
+static tc__access tc__cuda_access(const tc__group *g, tc__ix e, tc__axis axis, int width) {
+    tc__cuda_scan s;
+    s.g = g, s.axis = axis, s.width = width, s.differ = 0;
+    tc__ix_each_val(g->body.ix, e, tc__cuda_scan_val, &s);
+    tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
+    if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// Whether index words [first, n_attr) of n are the same in the whole vector.
+static int tc__cuda_words_still(const tc__group *g, const tc__node *n, uint32_t first,
+                                tc__axis axis, int width) {
+    for (uint32_t i = first; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) &&
+            tc__cuda_access(g, n->attr[i], axis, width) != TC__UNIFORM)
+            return 0;
+    return 1;
+}
+
+// Whether n is the same in the whole vector. Arithmetic is not asked: it costs little per lane.
+static int tc__cuda_is_still(const tc__group *g, const tc__node *n, tc__axis axis,
+                             int width) {
+    if (!tc__lanes_differ(n, axis)) return 1;
+    if (axis == TC__ROW && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_CAST || n->op == TC_OP_CHECK)
+        return tc__cuda_words_still(g, n, 0, axis, width) &&
+               tc__cuda_is_still(g, g->body.node.at[n->in[0]], axis, width);
+    if (n->op == TC_OP_LOAD)
+        return !tc__cuda_is_row(g, n->attr[0]) &&
+               tc__cuda_words_still(g, n, 1, axis, width);
+    return (n->op == TC_OP_INDEX || n->op == TC_OP_VALID) &&
+           tc__cuda_words_still(g, n, 0, axis, width);
+}
+
 // A load that a tile turns: dense along the rows and not along the columns.
 static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
         return 0;
-    if (g->buffer.at[n->attr[0]].place == TC__BUF_ROW ||
-        tc__ix_has_val(g->body.ix, n->attr[1]))
-        return 0;
+    if (tc__cuda_is_row(g, n->attr[0]) || tc__ix_has_val(g->body.ix, n->attr[1])) return 0;
     tc__ixrun run = tc__ix_run(g->body.ix, n->attr[1], TC__ROW);
     return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
            tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
 }
 
 // Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
-static int tc__cuda_is_wide_along(const tc__group *g, const tc__node *n, int width,
-                                  tc__axis axis) {
+static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
+                            tc__axis axis) {
     tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (width == 1 || n->level == TC__AT_ROW ||
-        (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
+    if (width == 1 || !tc__cuda_is_memory(n)) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
+    if (n->op == TC_OP_LOAD && !tc__cuda_words_still(g, n, TC__LOAD_FIXED, axis, width))
         return 0;
-    if ((uint32_t)width * tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes > 16) return 0;
-    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
+    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
+    if (tc__cuda_access(g, e, axis, width) != TC__CONTIGUOUS) return 0;
     if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
     return tc__ix_divisor(x, e) % width == 0;
 }
 
-static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width) {
-    return tc__cuda_is_wide_along(g, n, width, TC__COL);
+// Whether the vectors may have `width` elements along the axis, and some access gains by it.
+static int tc__cuda_takes(const tc__group *g, tc__axis axis, int width) {
+    int wide = 0;
+    tc__ix extent = axis == TC__COL ? g->cols : g->rows;
+    if (tc__ix_divisor(g->body.ix, extent) % width && !tc__ix_equals(g->rows, 1)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        wide |= tc__cuda_is_memory(n) && !tc__cuda_is_row(g, n->attr[0]) &&
+                tc__cuda_is_wide(g, n, width, axis);
+    }
+    return wide;
 }
 
-// Elements of a 16-byte access of the widest dtype of the columns' loads and stores; 1 where
-// columns do not divide into them.
-static int tc__cuda_width(const tc__group *g) {
-    uint32_t most = 1;
-    int wide = 0;
+// Elements of a 16-byte access of the narrowest dtype; bytes count as halves where there is
+// something wider. Fewer where the extent does not divide into them.
+static int tc__cuda_width(const tc__group *g, tc__axis axis) {
+    uint32_t least = 16, most = 1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__cuda_is_memory(n) || n->level != TC__AT_COL) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (tc__cuda_is_row(g, n->attr[0])) continue;
+        uint32_t bytes = tc__cuda_bytes(g, n);
+        if (bytes < least) least = bytes;
         if (bytes > most) most = bytes;
     }
-    int width = most < 4 ? 4 : (int)(16 / most);
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        wide |= tc__cuda_is_memory(n) && tc__cuda_is_wide(g, n, width);
-    }
-    return wide && tc__ix_divisor(g->body.ix, g->cols) % width == 0 ? width : 1;
+    if (least == 1 && most > 1) least = 2;
+    for (int width = (int)(16 / least); width > 1; width /= 2)
+        if (tc__cuda_takes(g, axis, width)) return width;
+    return 1;
 }
 
-// A tile is filled by 16-byte accesses if all its turned loads can be.
+// Tiles have accesses of 16 bytes of the widest dtype if all turned loads can be such.
 static int tc__cuda_tile_width(const tc__group *g) {
-    int width = tc__cuda_width(g);
-    if (tc__ix_divisor(g->body.ix, g->rows) % width) return 1;
+    uint32_t most = 4;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (tc__cuda_is_turned(g, n) && !tc__cuda_is_wide_along(g, n, width, TC__ROW))
-            return 1;
+        if (tc__cuda_is_memory(n) && tc__cuda_bytes(g, n) > most)
+            most = tc__cuda_bytes(g, n);
+    }
+    int width = (int)(16 / most);
+    if (tc__ix_divisor(g->body.ix, g->rows) % width ||
+        tc__ix_divisor(g->body.ix, g->cols) % width || !tc__cuda_takes(g, TC__COL, width))
+        return 1;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__cuda_is_turned(g, n) && !tc__cuda_is_wide(g, n, width, TC__ROW)) return 1;
     }
     return width;
 }
 
-// ---- columns held in registers ----
+// ---- indices of 32 bits ----
 
-// Buffer b is the scratch of a row whose every access is at the thread's own column.
-static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
-    if (g->buffer.at[b].place != TC__BUF_ROW) return 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_is_memory(n) || n->attr[0] != b) continue;
-        if (n->level != TC__AT_COL || n->n_attr > TC__LOAD_FIXED ||
-            n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
-            return 0;
+// What no part of the sum e exceeds in size, whatever the order of adding.
+static int64_t tc__cuda_reach(const tc__ixpool *x, tc__ix e) {
+    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
+    int64_t most = hi > -lo ? hi : -lo;
+    if (tc__ix_is_const(e)) return most;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
+        return most;
+    if (n->kind != TC__IX_POLY) {
+        int64_t a = tc__cuda_reach(x, n->a), b = tc__cuda_reach(x, n->b);
+        return a > b ? a : b;
+    }
+    int64_t sum = n->base < 0 ? -n->base : n->base;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + i];
+        int64_t part = t->coef < 0 ? -t->coef : t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            part = tc__ix_times(part, tc__cuda_reach(x, t->atom[k]));
+        sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
+    }
+    return sum;
+}
+
+// Whether all indices of the kernel are int: with room for what a block counts beyond its end.
+static int tc__cuda_is_narrow(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    const int64_t limit = INT32_MAX - (1 << 20);
+    if (tc__cuda_reach(x, tc__ix_mul(x, g->rows, g->cols)) > limit) return 0;
+    if (tc__cuda_reach(x, g->rows) > limit || tc__cuda_reach(x, g->cols) > limit) return 0;
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__cuda_reach(x, n->attr[i]) > limit) return 0;
     }
     return 1;
+}
+
+// ---- loads that are issued before anything is computed ----
+
+// A load of memory that no value of the columns leads to.
+static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
+                                 const tc__node *n) {
+    if (n->op != TC_OP_LOAD || tc__cuda_is_row(g, n->attr[0])) return 0;
+    if (g->buffer.at[n->attr[0]].written) return 0;
+    if (n->level == TC__AT_ROW &&
+        !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
+        return 0;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+    return 1;
+}
+
+// One access of a thread for the whole vector.
+static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc__node *n) {
+    return q->width == 1 || tc__cuda_is_wide(g, n, q->width, q->axis) ||
+           tc__cuda_is_still(g, n, q->axis, q->width);
+}
+
+static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
+                             const tc__node *n) {
+    return q->form != TC__CUDA_TILE && tc__cuda_may_be_early(g, q, n) &&
+           (q->lanes_early || tc__cuda_is_one(g, q, n));
+}
+
+// Registers that the load needs for a vector.
+static int64_t tc__cuda_words(const tc__group *g, const tc__cuda_plan *q,
+                              const tc__node *n) {
+    int still = q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width);
+    int64_t bytes = (still ? 1 : q->width) * (int64_t)tc__cuda_bytes(g, n);
+    return (bytes + 3) / 4;
 }
 
 static int tc__cuda_same_load(const tc__node *n, const tc__node *m) {
     return m->op == TC_OP_LOAD && m->attr[0] == n->attr[0] && m->attr[1] == n->attr[1] &&
            m->n_attr == TC__LOAD_FIXED && m->level == TC__AT_COL;
+}
+
+static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
+    int64_t words = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        int single = q->width == 1
+                         ? n->n_attr > TC__LOAD_FIXED ||
+                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE
+                         : 1;
+        if (!tc__cuda_may_be_early(g, q, n)) continue;
+        if (q->width > 1) single = !tc__cuda_is_one(g, q, n);
+        if (single) words += tc__cuda_words(g, q, n);
+    }
+    q->lanes_early = words <= TC__CUDA_EARLY_LANES;
+}
+
+// U: enough bytes in flight, but not more registers, text or blocks than there are.
+static int tc__cuda_vectors(const tc__group *g, const tc__cuda_plan *q) {
+    int64_t words = 0, bytes = 0, cost = 0, each;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        cost += tc__ops[n->op].cost;
+        if (tc__cuda_is_memory(n) && n->level == TC__AT_COL &&
+            (each = q->width * (int64_t)tc__cuda_bytes(g, n)) > bytes)
+            bytes = each;
+        if (tc__cuda_is_early(g, q, n)) words += tc__cuda_words(g, q, n);
+    }
+    int count = bytes ? (int)(TC__CUDA_FLIGHT / bytes) : 1;
+    if (count > TC__CUDA_VECTORS) count = TC__CUDA_VECTORS;
+    while (count > 1 &&
+           (count * words > TC__CUDA_EARLY || count * q->width * cost > TC__CUDA_TEXT))
+        count /= 2;
+    return count < 1 ? 1 : count;
+}
+
+// ---- rows: what is held ----
+
+// Buffer b is the scratch of a row whose every access is at the thread's own column.
+static int tc__cuda_is_own_row(const tc__group *g, int64_t b) {
+    if (!tc__cuda_is_row(g, b)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__cuda_is_memory(n) || n->attr[0] != b) continue;
+        if (n->level != TC__AT_COL || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED) ||
+            n->attr[1] != tc__ix_var(g->body.ix, TC__COL, g->cols))
+            return 0;
+    }
+    return 1;
 }
 
 // The first load of what n loads, if n or a later phase loads it again and nothing writes it
@@ -25830,8 +26130,7 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     int count = 0;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED || n->level != TC__AT_COL)
         return -1;
-    if (g->buffer.at[n->attr[0]].written || g->buffer.at[n->attr[0]].place == TC__BUF_ROW)
-        return -1;
+    if (g->buffer.at[n->attr[0]].written || tc__cuda_is_row(g, n->attr[0])) return -1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         if (!tc__cuda_same_load(n, g->body.node.at[i])) continue;
         if (first < 0) first = (int64_t)i;
@@ -25840,84 +26139,336 @@ static int64_t tc__cuda_first_load(const tc__group *g, const tc__node *n) {
     return count > 1 ? first : -1;
 }
 
-// Elements of each column that stay in registers: own rows, and loads of several phases.
-static int tc__cuda_held(const tc__group *g) {
-    int held = 0;
-    for (size_t i = 0; i < g->buffer.count; i++) held += tc__cuda_is_own_row(g, (int64_t)i);
-    for (size_t i = 0; i < g->body.node.count; i++)
-        held += tc__cuda_first_load(g, g->body.node.at[i]) == (int64_t)i;
-    return held;
+// A load of the row that later phases find where the first one put it.
+static int64_t tc__cuda_held_load(const tc__group *g, const tc__cuda_plan *q,
+                                  const tc__node *n) {
+    if (q->hold == TC__CUDA_AGAIN || !tc__cuda_may_be_early(g, q, n)) return -1;
+    if (q->width > 1 && tc__cuda_is_still(g, n, q->axis, q->width)) return -1;
+    return tc__cuda_first_load(g, n);
+}
+
+// The STORE that fills own row b.
+static const tc__node *tc__cuda_fills(const tc__group *g, int64_t b) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_STORE && n->attr[0] == b) return n;
+    }
+    return NULL;
+}
+
+// Marks in need[] what column value n is made of, down to rows. 0 = it cannot be made again.
+// need[] has a place for each node, in order, so that a later one is never needed by an earlier.
+static int tc__cuda_need(const tc__group *g, const tc__node *n, uint8_t *need) {
+    need[n->id] = 1;
+    for (uint32_t i = n->id + 1; i-- > 0;) {
+        const tc__node *m = g->body.node.at[i];
+        if (!need[i] || m->level != TC__AT_COL) continue;
+        if (m->op == TC_OP_LOAD &&
+            (tc__cuda_is_row(g, m->attr[0]) || g->buffer.at[m->attr[0]].written))
+            return 0;
+        if (m->op == TC_OP_CHECK || m->op == TC_OP_ACC) return 0;
+        for (uint32_t k = 0; k < m->n_in; k++) need[m->in[k]] = 1;
+        for (uint32_t k = 0; k < m->n_attr; k++)
+            if (tc__attr_is_ix(m, k) && tc__ix_has_val(g->body.ix, m->attr[k])) return 0;
+    }
+    return 1;
+}
+
+enum { TC__CUDA_NODES = 4096 }; // of a list that is looked at for what can be made again
+
+// Whether own row b can be computed again instead of being held.
+static int tc__cuda_is_again(const tc__group *g, int64_t b) {
+    uint8_t need[TC__CUDA_NODES];
+    const tc__node *fill = tc__cuda_is_own_row(g, b) ? tc__cuda_fills(g, b) : NULL;
+    if (!fill || g->body.node.count > TC__CUDA_NODES) return 0;
+    memset(need, 0, sizeof need);
+    return tc__cuda_need(g, g->body.node.at[fill->in[0]], need);
+}
+
+// The scratch of a row that no thread has for itself, nor computes again.
+static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    if (!tc__cuda_is_row(g, b)) return 0;
+    if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
+    return !tc__cuda_is_again(g, b);
 }
 
 static int tc__cuda_has_shared_row(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
-        if (g->buffer.at[i].place == TC__BUF_ROW && !tc__cuda_is_own_row(g, (int64_t)i))
-            return 1;
+        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_own_row(g, (int64_t)i)) return 1;
     return 0;
 }
 
-// Threads for rows of a known length: a warp as long as it can hold the row.
-static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t accesses) {
-    int warp = accesses <= 32 * TC__CUDA_WARP_MOST && !tc__cuda_has_shared_row(g);
-    int64_t threads = warp ? 32 : tc__padded((accesses - 1) / TC__CUDA_MANY + 1, 32);
-    if (threads > TC__CUDA_MOST) threads = TC__CUDA_MOST;
-    q->sharing = (int)threads;
-    q->threads = warp ? 32 * TC__CUDA_WARPS : (int)threads;
-    int64_t steps = (accesses - 1) / threads + 1, held = tc__cuda_held(g);
-    if (held && held * steps * q->width <= TC__CUDA_HELD) q->steps = (int)steps;
+static int tc__cuda_all_again(const tc__group *g) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
+    return 1;
 }
+
+// Bytes of each column that are held; `rows` counts own rows too.
+static int64_t tc__cuda_held(const tc__group *g, const tc__cuda_plan *q, int rows) {
+    int64_t held = 0;
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (rows && tc__cuda_is_own_row(g, (int64_t)i))
+            held += tc__dtypes[g->buffer.at[i].dtype].bytes;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__cuda_held_load(g, q, n) == (int64_t)i) held += tc__cuda_bytes(g, n);
+    }
+    return held;
+}
+
+// Registers that the loads of the worst phase need, beside what is held.
+static int64_t tc__cuda_phase_words(const tc__group *g, const tc__cuda_plan *q) {
+    int64_t words = 0, most = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_END) words = 0;
+        if (tc__cuda_is_early(g, q, n) && tc__cuda_held_load(g, q, n) < 0)
+            words += tc__cuda_words(g, q, n);
+        if (words > most) most = words;
+    }
+    return most;
+}
+
+// ---- rows: threads, parts ----
+
+static int tc__cuda_power_of_two(int64_t n) {
+    int v = 1;
+    while (v < n) v *= 2;
+    return v;
+}
+
+// Threads for rows of a known length: a warp or less as long as it can hold the row.
+static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
+    int64_t accesses = (columns - 1) / q->width + 1;
+    int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
+    int64_t threads =
+        warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
+    if (warp && accesses < 32) threads = tc__cuda_power_of_two(accesses);
+    if (threads > TC__CUDA_ROW_THREADS) threads = TC__CUDA_ROW_THREADS;
+    int64_t steps = (accesses - 1) / threads + 1;
+    q->hold = TC__CUDA_REGISTERS;
+    int64_t words = tc__cuda_held(g, q, 1) * steps * q->width / 4;
+    q->sharing = (int)threads;
+    q->threads = warp ? TC__CUDA_WARP_BLOCK : (int)threads;
+    q->vectors = (int)steps;
+    if (words + tc__cuda_phase_words(g, q) * steps <=
+        (warp ? TC__CUDA_WARP_HELD : TC__CUDA_BLOCK_HELD))
+        return;
+    q->vectors = tc__cuda_vectors(g, q);
+    q->hold = TC__CUDA_SHARED;
+    int64_t bytes = tc__cuda_held(g, q, 0) * tc__padded(columns, 64);
+    if (!warp) {
+        q->threads =
+            bytes > TC__CUDA_LONG_BYTES ? TC__CUDA_LONG_THREADS : TC__CUDA_ROW_THREADS;
+        q->sharing = q->threads;
+    }
+    if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
+        q->hold = TC__CUDA_AGAIN;
+}
+
+// Phases that have columns.
+static int tc__cuda_loops(const tc__group *g) {
+    int count = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        count += n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+    }
+    return count;
+}
+
+// Nothing but rows is left to do behind the last loop over columns: it ends in reductions.
+static int tc__cuda_ends_in_sums(const tc__group *g) {
+    for (size_t i = g->body.node.count; i-- > 0;) {
+        if (g->body.node.at[i]->op == TC_OP_COMBINE) return 1;
+        if (g->body.node.at[i]->op == TC_OP_FOR) return 0;
+    }
+    return 0;
+}
+
+// Parts for `blocks` blocks whose columns can be shared out by `least`.
+static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t least) {
+    int64_t parts = (TC__CUDA_PARTS + blocks - 1) / blocks;
+    if (parts > columns / least) parts = columns / least;
+    return blocks >= TC__CUDA_FEW || parts < 2 ? 1 : (int)parts;
+}
+
+// Tickets of `tickets` groups of blocks, then the partial results of `results` rows.
+static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t tickets,
+                             int64_t results) {
+    int64_t values = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        values += g->body.node.at[i]->op == TC_OP_NEW;
+    q->zeroed = tc__padded(4 * tickets, 256);
+    q->workspace = q->zeroed + values * 16 * results * q->parts; // 16: value and place
+}
+
+// Cost of all that is done at a column.
+static int64_t tc__cuda_column_cost(const tc__group *g) {
+    int64_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost;
+}
+
+// Few long rows are cut into parts. 1 = so it is.
+static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int loops = tc__cuda_loops(g);
+    if (!tc__ix_is_const(g->rows) || tc__ix_value(g->rows) < 1) return 0;
+    if (loops > TC__GRIDS || !tc__cuda_all_again(g)) return 0;
+    int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
+    if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
+    int64_t least = loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
+    if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
+        return 0;
+    q->parts = tc__cuda_parts(rows, columns, least);
+    if (q->parts < 2) return 0;
+    q->sharing = q->threads = TC__CUDA_THREADS;
+    q->launches = loops;
+    q->chunk = tc__ix_mul(
+        x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)q->parts * q->width)),
+        tc__ix_const(q->width));
+    tc__cuda_lay_out(g, q, rows, rows);
+    return 1;
+}
+
+static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
+    int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
+    q->hold = TC__CUDA_AGAIN;
+    q->vectors = tc__cuda_vectors(g, q);
+    if (g->kind != TC__CONTRACTION && tc__cuda_cut(g, q)) return;
+    if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
+}
+
+// ---- columns ----
+
+// Side by side a warp, one below the other as many threads as there are columns for; where there
+// are few columns, all of a block side by side.
+static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int64_t columns = tc__ix_hi(x, g->cols);
+    q->sharing = columns < 64 || !tc__cuda_all_again(g) ? TC__CUDA_THREADS : 32;
+    if (!tc__cuda_all_again(g)) q->width = 1; // scratch of a thread has no vectors
+    q->vectors = tc__cuda_vectors(g, q);
+    if (!tc__ix_is_const(g->rows) || q->sharing != 32 || tc__cuda_loops(g) != 1 ||
+        !tc__cuda_ends_in_sums(g) || !tc__ix_is_const(g->cols))
+        return;
+    int64_t rows = tc__ix_value(g->rows), across = 32 * q->width;
+    int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
+    q->parts = tc__cuda_parts(blocks, columns, below * 8);
+    q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
+    if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
+}
+
+// Shared memory of a block of columns: what all its threads have, twice where it is cut.
+static int64_t tc__cuda_columns_shared(const tc__group *g, int width) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_NEW) continue;
+        int arg = n->attr[1] == TC_OP_ARGMAX || n->attr[1] == TC_OP_ARGMIN;
+        bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
+    }
+    return 2 * bytes * TC__CUDA_THREADS * width;
+}
+
+// ---- the plan ----
 
 static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
-    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width)),
-           threads = tc__ix_const(q->threads), tile = tc__ix_const(TC__CUDA_TILE_SIZE);
+    tc__ix tile = tc__ix_const(TC__CUDA_TILE_SIZE), parts = tc__ix_const(q->parts);
+    tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
     if (q->form == TC__CUDA_FLAT)
-        return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns), threads);
-    if (q->form == TC__CUDA_LANES) return tc__ix_ceil_div(x, g->rows, threads);
+        return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns),
+                               tc__ix_const((int64_t)q->threads * q->vectors));
+    if (q->form == TC__CUDA_COLUMNS)
+        return tc__ix_mul(
+            x, tc__ix_ceil_div(x, g->rows, tc__ix_const((int64_t)q->sharing * q->width)),
+            parts);
     if (q->form == TC__CUDA_ROWS)
-        return tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing));
+        return tc__ix_mul(
+            x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)), parts);
     return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
                       tc__ix_ceil_div(x, g->cols, tile));
 }
 
-// Shared memory is for rows that threads do not hold.
-static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
-    for (size_t i = 0; i < g->buffer.count && q->form == TC__CUDA_ROWS; i++)
-        if (g->buffer.at[i].place == TC__BUF_ROW &&
-            !(q->steps && tc__cuda_is_own_row(g, (int64_t)i)))
-            return g->scratch;
+// Bytes of the scratch of rows; what is held of the inputs stands behind it.
+static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_scratch(g, q, (int64_t)i)) return g->scratch;
     return tc__ix_const(0);
 }
 
-static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
+static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    if (q->form != TC__CUDA_ROWS) return tc__ix_const(0);
+    tc__ix bytes = tc__cuda_scratch(g, q);
+    if (q->hold != TC__CUDA_SHARED) return bytes;
+    int64_t row = tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(g->cols), 64);
+    return tc__ix_add(x, bytes, tc__ix_const(row));
+}
+
+// U of a flat kernel: less where it would leave multiprocessors without blocks.
+static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
+    q->vectors = tc__cuda_vectors(g, q);
+    while (tc__ix_is_const(count) && q->vectors > 1 &&
+           tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
+        q->vectors /= 2;
+}
+
+// Columns of the epilogue are read and written as those of other kernels.
+static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
-    q.form = TC__CUDA_PRODUCT;
-    q.threads = product->threads;
+    q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g) &&
+               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
-    if (product->tile) q.resident = product->tile->resident;
+    q.resident = product->resident;
     return q;
+}
+
+// Loads that are turned, as long as their tiles fit into what a block has without asking.
+static int tc__cuda_is_tile(const tc__group *g) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (tc__cuda_is_turned(g, g->body.node.at[i]))
+            bytes += (size_t)TC__CUDA_TILE_SIZE * (TC__CUDA_TILE_SIZE + 1) *
+                     tc__dtypes[g->body.node.at[i]->dtype].bytes;
+    return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
 }
 
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
-    int turned = 0;
+    memset(&q, 0, sizeof q);
     if (g->kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
-        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
-    for (size_t i = 0; i < g->body.node.count; i++)
-        turned |= tc__cuda_is_turned(g, g->body.node.at[i]);
-    q.form = g->kind == TC__POINTWISE ? (turned ? TC__CUDA_TILE : TC__CUDA_FLAT)
-             : g->vector == TC__ROW   ? TC__CUDA_LANES
-                                      : TC__CUDA_ROWS;
-    q.width = q.form == TC__CUDA_LANES  ? 1
-              : q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g)
-                                        : tc__cuda_width(g);
-    q.threads = q.sharing = TC__CUDA_THREADS, q.steps = q.resident = 0;
-    tc__ix accesses = tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q.width));
-    if (q.form == TC__CUDA_ROWS && tc__ix_is_const(accesses) && tc__ix_value(accesses) > 0)
-        tc__cuda_share(g, &q, tc__ix_value(accesses));
+    q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
+             : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
+             : g->vector == TC__ROW     ? TC__CUDA_COLUMNS
+                                        : TC__CUDA_ROWS;
+    q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
+    q.threads = q.sharing = TC__CUDA_THREADS;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g);
+    q.width = q.form == TC__CUDA_TILE ? tc__cuda_tile_width(g) : tc__cuda_width(g, q.axis);
+    while (q.form == TC__CUDA_COLUMNS && q.width > 1 &&
+           tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
+        q.width /= 2;
+    q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
+    tc__cuda_choose_lanes_early(g, &q);
+    if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
+    if (q.form == TC__CUDA_ROWS) tc__cuda_plan_rows(g, &q);
+    if (q.form == TC__CUDA_COLUMNS) tc__cuda_plan_columns(g, &q);
     q.blocks = tc__cuda_blocks(g, &q);
     q.shared = tc__cuda_shared(g, &q);
     return q;
@@ -25966,10 +26517,1657 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     out->sizes = tc__cuda_sizes(g);
     if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
     tc__cuda_plan q = tc__cuda_plan_of(g);
-    out->count = 1;
-    out->at[0].threads = q.threads, out->at[0].blocks = q.blocks;
-    out->at[0].shared = q.shared;
+    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
+    out->count = q.launches;
+    for (int i = 0; i < q.launches; i++) {
+        out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
+        out->at[i].shared = q.shared;
+        out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
+    }
     return 1;
+}
+// ---- gen/kernel/print_cuda_value.c --------------------------------------
+// CUDA dialect, values: the same LOOP lists for NVRTC, no includes. A value is a scalar of one thread.
+// What a thread does with a vector of V elements is a loop over them, `l`, that the compiler unrolls;
+// before it stand the loads of whole vectors and what is the same for all elements, behind it the
+// stores of whole vectors. Where a thread has U vectors there is a loop over `u` that issues all
+// loads, then one that computes.
+
+// ---- constants and elements ----
+
+static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
+    if (tc__is_float(dtype)) {
+        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
+        return;
+    }
+    if (v.i == INT64_MIN)
+        tc__put(p->out, "(-0x7fffffffffffffffll - 1)");
+    else if (dtype == TC_I32 && v.i == INT32_MIN)
+        tc__put(p->out, "(-0x7fffffff - 1)");
+    else
+        tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
+}
+
+static const char *tc__cuda_index_type(const tc__printer *p) {
+    return p->narrow ? "int" : "tc_i64";
+}
+
+// Elements of the vectors that are printed.
+static int tc__cuda_width_of(const tc__printer *p) {
+    return p->cuda && !p->scalar ? p->cuda->width : 1;
+}
+
+static int tc__cuda_dtype(const tc__printer *p, const tc__node *n) {
+    return p->g->buffer.at[n->attr[0]].dtype;
+}
+
+static const char *tc__cuda_memory(const tc__printer *p, const tc__node *n) {
+    return tc__dtypes[tc__cuda_dtype(p, n)].memory;
+}
+
+// What stands around an element of memory, read or written: braces do not narrow an int.
+static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
+    static const char *const words[TC_DTYPE_COUNT][2] = {
+        {"", "tc_u8("},                   // bool
+        {"", "tc_u8("},                   // u8
+        {"", "tc_i8("},                   // i8
+        {"", "tc_i16("},                  // i16
+        {"", ""},                         // i32
+        {"", ""},                         // i64
+        {"tc_of_f16(", "tc_bits_f16("},   // f16
+        {"tc_of_bf16(", "tc_bits_bf16("}, // bf16
+        {"", ""},                         // f32
+        {"", ""}};                        // f64
+    return words[tc__cuda_dtype(p, n)][store];
+}
+
+static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
+    return *tc__cuda_wrap(p, n, store) ? ")" : "";
+}
+
+static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, "]");
+}
+
+static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
+    const char *word = p->narrow ? "unsigned" : "tc_u64";
+    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
+        tc__put(p->out, "%s(%s)(", i > first ? " && " : "", word);
+        tc__put_ix(p, n->attr[i]);
+        tc__put(p->out, ") < (%s)(", word);
+        tc__put_ix(p, n->attr[i + 1]);
+        tc__put(p->out, ")");
+    }
+}
+
+static int tc__cuda_guarded(const tc__node *n) {
+    return n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED;
+}
+
+// The fill of a guarded load, as memory holds it.
+static void tc__cuda_fill(tc__printer *p, const tc__node *n) {
+    tc__value fill;
+    memcpy(&fill, &n->attr[2], sizeof fill);
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 1));
+    tc__cuda_constant(p, n->dtype, fill);
+    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
+}
+
+// `0 <= e < n ? in0[e] : 0`, as memory holds it.
+static void tc__cuda_read(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
+    tc__cuda_element(p, n);
+    if (!tc__cuda_guarded(n)) return;
+    tc__put(p->out, " : ");
+    tc__cuda_fill(p, n);
+}
+
+// ---- vectors ----
+
+static int tc__cuda_still(const tc__printer *p, const tc__node *n) {
+    if (tc__is_row_lane(p, n)) return 0;
+    return tc__cuda_width_of(p) > 1 &&
+           tc__cuda_is_still(p->g, n, p->cuda->axis, p->cuda->width);
+}
+
+static int tc__cuda_wide(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_width_of(p) > 1 &&
+           tc__cuda_is_wide(p->g, n, p->cuda->width, p->cuda->axis);
+}
+
+static int tc__cuda_early(const tc__printer *p, const tc__node *n) {
+    return p->cuda && !p->scalar && !p->turned && tc__cuda_is_early(p->g, p->cuda, n);
+}
+
+// The first load of the element of the row that n loads, -1 where it is not held.
+static int64_t tc__cuda_held_by(const tc__printer *p, const tc__node *n) {
+    if (!p->cuda || p->scalar || n->op != TC_OP_LOAD) return -1;
+    return tc__cuda_held_load(p->g, p->cuda, n);
+}
+
+// A load that is issued now: not of what an earlier phase has loaded.
+static int tc__cuda_issues(const tc__printer *p, const tc__node *n) {
+    int64_t first = tc__cuda_held_by(p, n);
+    if (first >= 0 && p->cuda->hold == TC__CUDA_SHARED) return 0;
+    return tc__cuda_early(p, n) && (first < 0 || first == (int64_t)n->id);
+}
+
+// A vector that stays: the thread's registers for its row, `v3[u]`, or `v3` of this vector.
+static int tc__cuda_is_array(const tc__printer *p) {
+    return p->cuda->hold == TC__CUDA_REGISTERS || p->cuda->vectors > 1;
+}
+
+// `tc_pack<float, 4>`, or `float` where there is one element.
+static void tc__cuda_type(tc__printer *p, const char *element, int one) {
+    int width = one ? 1 : tc__cuda_width_of(p);
+    tc__put(p->out, width > 1 ? "tc_pack<%s, %d>" : "%s", element, width);
+}
+
+// What the load n was loaded into: `v3[u].at[l]`.
+static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
+    int64_t first = tc__cuda_held_by(p, n);
+    tc__put(p->out, "v%lld%s", (long long)(first < 0 ? n->id : first),
+            tc__cuda_is_array(p) && (first < 0 || p->cuda->hold == TC__CUDA_REGISTERS)
+                ? "[u]"
+                : "");
+    if (lanes && tc__cuda_width_of(p) > 1 && !tc__cuda_still(p, n))
+        tc__put(p->out, ".at[l]");
+}
+
+// A whole buffer that is read once, by one load: it needs no room in a cache.
+static int tc__cuda_is_stream(const tc__printer *p, const tc__node *n) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix all = tc__ix_mul(x, p->g->rows, p->g->cols);
+    if (p->g->buffer.at[n->attr[0]].numel != all || n->level != TC__AT_COL) return 0;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *m = p->g->body.node.at[i];
+        if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0] || m == n) continue;
+        if (!tc__cuda_same_load(n, m) || tc__cuda_held_by(p, m) < 0) return 0;
+    }
+    return 1;
+}
+
+// A large result is written past the caches: nobody finds it there.
+static int tc__cuda_is_past(const tc__printer *p, const tc__node *n) {
+    tc__ix bytes = tc__ix_mul(p->g->body.ix, p->g->buffer.at[n->attr[0]].numel,
+                              tc__ix_const(tc__cuda_bytes(p->g, n)));
+    return tc__ix_is_const(bytes) && tc__ix_value(bytes) >= TC__CUDA_STREAM;
+}
+
+// `(const tc_pack<float, 4> *)&in0[c]`
+static void tc__cuda_address(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
+    tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+    tc__put(p->out, " *)&");
+    tc__cuda_element(p, n);
+}
+
+static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out, "for (int %s = 0; %s < %d; %s++)", variable, variable, count, variable);
+    tc__block_open(p);
+}
+
+// A load of the whole vector: ` = tc_load_stream((const tc_pack<float, 4> *)&in0[c])`.
+static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
+    if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
+    if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
+    tc__put(p->out, tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(");
+    tc__cuda_address(p, n);
+    tc__put(p->out, ")");
+    if (!tc__cuda_guarded(n)) return;
+    tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), tc__cuda_width_of(p));
+    tc__cuda_fill(p, n);
+    tc__put(p->out, ")");
+}
+
+// The load n of vector u, where `guard` holds ("" = always).
+static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard, int let) {
+    int wide = tc__cuda_wide(p, n), one = tc__cuda_width_of(p) == 1 || tc__cuda_still(p, n);
+    tc__line(p);
+    if (let) {
+        if (wide || one) tc__put(p->out, "const ");
+        tc__cuda_type(p, tc__cuda_memory(p, n), one);
+        tc__put(p->out, " ");
+    }
+    if (let && !wide && !one) {
+        tc__cuda_loaded(p, n, 0);
+        tc__put(p->out, ";\n");
+    }
+    if (!wide && !one) {
+        if (let) tc__line(p);
+        tc__put(p->out, "#pragma unroll\n");
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+        p->lane = 1;
+    }
+    if (*guard) tc__put(p->out, "if (%s) ", guard);
+    tc__cuda_loaded(p, n, !wide);
+    tc__put(p->out, " = ");
+    if (wide)
+        tc__cuda_issue_wide(p, n);
+    else
+        tc__cuda_read(p, n);
+    tc__put(p->out, ";\n");
+    p->lane = 0;
+}
+
+// ---- single nodes ----
+
+// An own row that is neither in registers nor in memory: its value is computed again.
+static int tc__cuda_again(const tc__printer *p, int64_t b) {
+    return p->cuda && tc__cuda_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
+           tc__cuda_is_again(p->g, b);
+}
+
+// An own row in the thread's registers.
+static int tc__cuda_in_registers(const tc__printer *p, int64_t b) {
+    return p->cuda && p->cuda->hold == TC__CUDA_REGISTERS && tc__cuda_is_own_row(p->g, b);
+}
+
+static void tc__cuda_register(tc__printer *p, int64_t b) {
+    tc__put_buffer(p, b);
+    tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
+}
+
+static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
+    int64_t b = n->attr[0];
+    (void)copy;
+    tc__put_let(p, n, 0);
+    if (tc__cuda_again(p, b)) {
+        tc__put_value(p, tc__cuda_fills(p->g, b)->in[0], 0);
+        tc__put(p->out, ";\n");
+        return;
+    }
+    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
+    if (tc__cuda_in_registers(p, b))
+        tc__cuda_register(p, b);
+    else if (p->turned && tc__cuda_is_turned(p->g, n))
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
+                n->id);
+    else if (tc__cuda_early(p, n))
+        tc__cuda_loaded(p, n, 1);
+    else
+        tc__cuda_read(p, n);
+    tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 0));
+}
+
+// One of the threads that share a row stores what is the row's, and one of its parts before they
+// have met.
+static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
+    const tc__cuda_plan *q = p->cuda;
+    if (!q || n->level != TC__AT_ROW) return;
+    int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
+    int ragged = q->form == TC__CUDA_COLUMNS &&
+                 tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
+    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1             ? "x == 0"
+                      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE ? "c == 0"
+                      : below                                                ? "y == 0"
+                                                                             : "";
+    const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
+    const char *in = ragged ? "in" : "";
+    if (!*who && !*part && !*in) return;
+    tc__put(p->out, "if (%s%s%s%s%s) ", who, *who && *part ? " && " : "", part,
+            (*who || *part) && *in ? " && " : "", in);
+}
+
+static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
+    int64_t b = n->attr[0];
+    (void)copy;
+    if (tc__cuda_again(p, b)) return;
+    tc__line(p);
+    if (tc__cuda_wide(p, n) && !tc__cuda_is_row(p->g, b)) {
+        int half = tc__is_half(tc__cuda_dtype(p, n)); // all of them are rounded at the end
+        tc__put(p->out, "o%u.at[l] = %s", n->id, half ? "" : tc__cuda_wrap(p, n, 1));
+        tc__put_value(p, n->in[0], 0);
+        tc__put(p->out, "%s;\n", half ? "" : tc__cuda_wrapped(p, n, 1));
+        return;
+    }
+    tc__cuda_elect(p, n);
+    if (tc__cuda_in_registers(p, b))
+        tc__cuda_register(p, b);
+    else
+        tc__cuda_element(p, n);
+    tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
+}
+
+// The store of a whole vector, behind the loop over its elements.
+static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
+    int dtype = tc__cuda_dtype(p, n);
+    tc__line(p);
+    tc__cuda_elect(p, n);
+    tc__put(p->out, tc__cuda_is_past(p, n) ? "tc_store_stream(" : "tc_store(");
+    tc__cuda_address(p, n);
+    if (tc__is_half(dtype))
+        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+    else
+        tc__put(p->out, ", o%u);\n", n->id);
+}
+
+static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    tc__put_ix(p, n->attr[0]);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_check(a.state, ");
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, n->attr[0]);
+    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
+}
+
+static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    if (!n->n_attr) tc__put(p->out, "1");
+    tc__cuda_pred(p, n, 0);
+    tc__put(p->out, ";\n");
+}
+
+// `draw` and `seed` are read once, at the head of the kernel.
+static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s_%s(tc_philox(", n->attr[0] ? "normal" : "uniform",
+            tc__suffix(n->dtype));
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ", draw + %lld, seed));\n", (long long)n->attr[1]);
+}
+
+// Functions for results of 16 bits: accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last
+// place. What is not in the list is as for f32.
+static const struct {
+    tc__op op;
+    const char *f16, *bf16;
+} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half"},
+                               {TC_OP_EXP2, "exp2_half", "exp2_half"},
+                               {TC_OP_LOG, "log_half", "log_half"},
+                               {TC_OP_LOG2, "log2_half", "log2_half"},
+                               {TC_OP_SIN, "sin_half", "sin_half"},
+                               {TC_OP_COS, "cos_half", "cos_half"},
+                               {TC_OP_TANH, "tanh_half", "tanh_bf16"},
+                               {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half"},
+                               {TC_OP_SILU, "silu_half", "silu_half"},
+                               {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half"},
+                               {TC_OP_DIV, "div_half", "div_half"},
+                               {TC_OP_RECIPROCAL, "rcp_half", "rcp_half"},
+                               {TC_OP_SQRT, "sqrt_half", "sqrt_half"},
+                               {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half"}};
+
+static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
+        if ((int)tc__cuda_half_functions[i].op != n->op || !tc__is_half(n->dtype)) continue;
+        tc__put_let(p, n, copy);
+        tc__put(p->out, "tc_%s(",
+                n->dtype == TC_BF16 ? tc__cuda_half_functions[i].bf16
+                                    : tc__cuda_half_functions[i].f16);
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            if (k) tc__put(p->out, ", ");
+            tc__put_value(p, n->in[k], copy);
+        }
+        tc__put(p->out, ");\n");
+        return;
+    }
+    tc__print_alu(p, n, copy);
+}
+
+// ---- the nodes of a loop ----
+
+// What a thread does at the columns of a phase: nodes [0, end) that are marked in set[], of which
+// those before `begin` belong to earlier phases and are computed again.
+typedef struct tc__cuda_loop_body {
+    uint8_t *set;
+    uint32_t begin, end;
+} tc__cuda_loop_body;
+
+// The nodes [begin, end) and what own rows are computed from again. 0 = no memory, reported.
+static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t begin,
+                              uint32_t end) {
+    b->begin = begin, b->end = end;
+    b->set = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!b->set) {
+        p->out->failed = 1;
+        return 0;
+    }
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
+            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]),
+                          b->set);
+    }
+    for (uint32_t id = 0; id < begin; id++)
+        if (tc__body(p, id)->level != TC__AT_COL) b->set[id] = 0;
+    for (uint32_t id = begin; id < end; id++) b->set[id] = 1;
+    return 1;
+}
+
+static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
+    tc__free(p->out->ctx, b->set, p->g->body.node.count);
+}
+
+// Whether load n is issued in this loop.
+static int tc__cuda_issues_in(const tc__printer *p, const tc__cuda_loop_body *b,
+                              const tc__node *n) {
+    return b->set[n->id] && tc__cuda_issues(p, n) &&
+           (n->id >= b->begin || tc__cuda_held_by(p, n) < 0);
+}
+
+static int tc__cuda_count_issues(const tc__printer *p, const tc__cuda_loop_body *b) {
+    int count = 0;
+    for (uint32_t id = 0; id < b->end; id++)
+        count += tc__cuda_issues_in(p, b, tc__body(p, id));
+    return count;
+}
+
+static void tc__cuda_issue_all(tc__printer *p, const tc__cuda_loop_body *b,
+                               const char *guard, int let) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (tc__cuda_issues_in(p, b, tc__body(p, id)))
+            tc__cuda_issue(p, tc__body(p, id), guard, let);
+}
+
+// Registers for `count` vectors of each load that is issued.
+static void tc__cuda_declare(tc__printer *p, const tc__cuda_loop_body *b, int count) {
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_issues_in(p, b, n)) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__cuda_memory(p, n), tc__cuda_still(p, n));
+        tc__put(p->out, " v%u[%d];\n", id, count);
+    }
+}
+
+// Nodes that are the same in the whole vector, in their order.
+static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = 0; id < b->end; id++)
+        if (b->set[id] && tc__body(p, id)->op != TC_OP_STORE &&
+            tc__cuda_still(p, tc__body(p, id)))
+            tc__print_node(p, tc__body(p, id));
+}
+
+static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
+    return n->op == TC_OP_STORE && !tc__cuda_is_row(p->g, n->attr[0]) &&
+           tc__cuda_wide(p, n);
+}
+
+static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t id = b->begin; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_result(p, n)) continue;
+        tc__line(p);
+        tc__cuda_type(
+            p, tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " o%u;\n", id);
+    }
+}
+
+// `const tc_pack<tc_u16, 8> v3 = keep3[k];` for what the loop reads of the row in shared memory.
+static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
+    for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__CUDA_SHARED; first++) {
+        int used = 0;
+        for (uint32_t id = first; id < b->end; id++)
+            used |= b->set[id] && tc__cuda_held_by(p, tc__body(p, id)) == (int64_t)first;
+        if (!used) continue;
+        tc__line(p);
+        tc__put(p->out, "const ");
+        tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
+        tc__put(p->out, " v%u = keep%u[k];\n", first, first);
+    }
+}
+
+// The nodes of a vector, when its loads are issued.
+static void tc__cuda_compute(tc__printer *p, const tc__cuda_loop_body *b) {
+    int lanes = tc__cuda_width_of(p) > 1;
+    tc__cuda_take_shared(p, b);
+    if (lanes) tc__cuda_print_still(p, b);
+    if (lanes) tc__cuda_results(p, b);
+    if (lanes) tc__cuda_unroll(p, "l", tc__cuda_width_of(p));
+    p->lane = lanes;
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int still = lanes && n->op != TC_OP_STORE && tc__cuda_still(p, n);
+        if (b->set[id] && !still) tc__print_node(p, n);
+    }
+    p->lane = 0;
+    if (!lanes) return;
+    tc__block_close(p);
+    for (uint32_t id = b->begin; id < b->end; id++)
+        if (tc__cuda_is_result(p, tc__body(p, id))) tc__cuda_store_wide(p, tc__body(p, id));
+}
+
+// An expression as text, for the lines that a form puts together.
+static const char *tc__cuda_text_of(tc__printer *p, tc__text *t, tc__ix e, int bare) {
+    tc__text *out = p->out;
+    tc__text_init(t, out->ctx);
+    p->out = t;
+    if (bare)
+        tc__put_ix(p, e);
+    else
+        tc__put_atom(p, e, 0);
+    p->out = out;
+    out->failed |= t->failed;
+    return t->at ? t->at : "";
+}
+
+// ---- loops over vectors ----
+
+// A line that defines a place, and its name: left out where nothing names it.
+typedef struct tc__cuda_place {
+    int count;
+    char word[4][8], line[4][160];
+    char inside[100], beyond[100]; // whether the place is in the extent or not; "" = it is
+} tc__cuda_place;
+
+static void tc__cuda_place_add(tc__cuda_place *at, const char *word, const char *line) {
+    snprintf(at->word[at->count], sizeof at->word[0], "%s", word);
+    snprintf(at->line[at->count], sizeof at->line[0], "%s", line);
+    at->count++;
+}
+
+static void tc__cuda_put_place(tc__printer *p, const tc__cuda_place *at,
+                               const tc__text *body) {
+    int needed[4] = {0, 0, 0, 0};
+    for (int i = at->count; i-- > 0;) {
+        tc__text line;
+        needed[i] = tc__c_mentions(body, at->word[i]);
+        for (int k = i + 1; k < at->count; k++) {
+            tc__text_init(&line, p->out->ctx);
+            tc__put(&line, "%s", at->line[k]);
+            needed[i] |= needed[k] && tc__c_mentions(&line, at->word[i]);
+            tc__text_free(&line);
+        }
+    }
+    for (int i = 0; i < at->count; i++) {
+        if (!needed[i]) continue;
+        tc__line(p);
+        tc__put(p->out, "%s\n", at->line[i]);
+    }
+}
+
+typedef void (*tc__cuda_body_fn)(tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__cuda_place *at);
+
+// The lines of a place, then what `print` prints there.
+static void tc__cuda_at(tc__printer *p, const tc__cuda_loop_body *b,
+                        const tc__cuda_place *at, tc__cuda_body_fn print) {
+    tc__text body, *out = p->out;
+    tc__text_init(&body, out->ctx);
+    p->out = &body;
+    print(p, b, at);
+    p->out = out;
+    tc__cuda_put_place(p, at, &body);
+    tc__put_raw(out, body.at, body.size);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+static void tc__cuda_issue_at(tc__printer *p, const tc__cuda_loop_body *b,
+                              const tc__cuda_place *at) {
+    tc__cuda_issue_all(p, b, at->inside, 0);
+}
+
+static void tc__cuda_compute_at(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at) {
+    if (*at->beyond) {
+        tc__line(p);
+        tc__put(p->out, "if (%s) break;\n", at->beyond);
+    }
+    tc__cuda_compute(p, b);
+}
+
+static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
+                            const tc__cuda_place *at) {
+    (void)at;
+    tc__cuda_issue_all(p, b, "", 1);
+    tc__cuda_compute(p, b);
+}
+
+// `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
+static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__cuda_place *at, int count) {
+    if (tc__cuda_count_issues(p, b)) {
+        tc__cuda_unroll(p, "u", count);
+        tc__cuda_at(p, b, at, tc__cuda_issue_at);
+        tc__block_close(p);
+    }
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_compute_at);
+    tc__block_close(p);
+}
+// ---- gen/kernel/print_cuda_rows.c ---------------------------------------
+// CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
+// run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
+// `sum1[l]`; they are folded, then the lanes of a warp exchange them so that all have the result,
+// then the warps of a block through shared memory. Reductions of one phase share the barrier.
+
+static const char *tc__cuda_no_place(const tc__printer *p) {
+    return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
+}
+
+static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
+    tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
+}
+
+// `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
+static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+    const tc__acc *a = &p->acc[n->attr[0]];
+    int width = tc__cuda_width_of(p);
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
+    tc__put_acc(p, n->attr[0]);
+    tc__put(p->out, "[%d] = {", width);
+    for (int l = 0; l < width; l++) {
+        if (l) tc__put(p->out, ", ");
+        tc__cuda_identity(p, a);
+    }
+    tc__put(p->out, "};\n");
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p), (long long)n->attr[0],
+            width);
+    for (int l = 0; l < width; l++)
+        tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
+    tc__put(p->out, "};\n");
+}
+
+static const char *tc__cuda_arg_name(const tc__acc *a) {
+    return a->monoid == TC_OP_ARGMAX ? "max" : "min";
+}
+
+// What the functions of the accumulator are called: `add_f32`, `max_f32` for the place of the largest.
+static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a) {
+    tc__put(p->out, "tc_%s_%s_%s", lead,
+            tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
+            tc__suffix(a->dtype));
+}
+
+static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+    long long i = n->attr[1];
+    const tc__acc *a = &p->acc[i];
+    const char *at = p->lane ? "l" : "0";
+    (void)copy;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "keep", a);
+        tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
+        tc__put_value(p, n->in[0], 0);
+        tc__put(p->out, p->lane && p->axis == TC__COL ? ", %s(c + l));\n" : ", %s(c));\n",
+                tc__cuda_index_type(p));
+        return;
+    }
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s] = ", at);
+    tc__cuda_acc_name(p, "acc", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s], ", at);
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, ");\n");
+}
+
+// ---- a run of reductions ----
+
+// COMBINE nodes [first, last) stand side by side, for the accumulators of one phase. The phase that
+// a launch of a cut kernel has nothing to do with is left out.
+typedef struct tc__cuda_run {
+    uint32_t first, last;
+    const uint8_t *need; // by node, NULL = all
+    int part;            // the results are those of a part: places stay as they are
+} tc__cuda_run;
+
+static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
+    return !run->need || run->need[id];
+}
+
+// Warps that share a row.
+static int tc__cuda_warps(const tc__printer *p) { return p->cuda->sharing / 32; }
+
+// The thread's value over the lanes that share its row, into `all1`; of a place, into element 0.
+static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
+    const tc__acc *a = &p->acc[i];
+    int lanes = p->cuda->sharing < 32 ? p->cuda->sharing : 32;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "fold", a);
+        tc__put(p->out, "(best%lld, at%lld);\n", (long long)i, (long long)i);
+        tc__line(p);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0]);\n", lanes, (long long)i,
+                (long long)i);
+        return;
+    }
+    tc__put(p->out, "%s = ", lead);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<%d>(", lanes);
+    tc__cuda_acc_name(p, "fold", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "));\n");
+}
+
+// `const float t15`
+static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
+    snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
+}
+
+static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
+    long long i = n->attr[0];
+    tc__put_let(p, n, 0);
+    tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
+}
+
+// What each warp has, in shared memory.
+static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        char let[64];
+        if (!tc__cuda_in_run(run, id)) continue;
+        snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+                i, tc__cuda_warps(p));
+        if (tc__is_arg(a)) {
+            tc__line(p);
+            tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
+                    tc__cuda_warps(p));
+        }
+        tc__cuda_fold(p, n->attr[0], let);
+    }
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
+        else
+            tc__put(p->out, "all%lld;\n", i);
+    }
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+}
+
+// The results of a run, in all threads that share the row.
+static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
+    char let[64];
+    int block = tc__cuda_warps(p) > 1;
+    if (block) tc__cuda_share_parts(p, run);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__cuda_let(p, n, let);
+        if (!block) tc__cuda_fold(p, n->attr[0], let);
+        if (block) tc__line(p);
+        if (block && !tc__is_arg(a)) tc__put(p->out, "%s = ", let);
+        if (block) tc__cuda_acc_name(p, "parts", a);
+        if (block && !tc__is_arg(a))
+            tc__put(p->out, "<%d>(part%lld);\n", tc__cuda_warps(p), i);
+        if (block && tc__is_arg(a))
+            tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
+                    tc__cuda_warps(p), i, i, i, i);
+        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
+    }
+}
+
+// The run that begins at COMBINE n.
+static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
+    tc__cuda_run run;
+    run.first = run.last = n->id, run.need = NULL, run.part = 0;
+    while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
+        run.last++;
+    return run;
+}
+
+static int tc__cuda_leads_run(const tc__printer *p, const tc__node *n) {
+    return !n->id || tc__body(p, n->id - 1)->op != TC_OP_COMBINE;
+}
+
+// ---- the columns of a row ----
+
+static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
+    snprintf(out, 24, "keep%u", n->id);
+}
+
+// Load n puts the row into shared memory.
+static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__node *n) {
+    return p->cuda->hold == TC__CUDA_SHARED && b->set[n->id] && n->id >= b->begin &&
+           tc__cuda_held_by(p, n) == (int64_t)n->id;
+}
+
+// Its copy by the engine for that, or by loads where the vector is too small or not one.
+static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
+    char keep[24];
+    int async =
+        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int lanes = tc__cuda_width_of(p) > 1 && !async;
+    tc__cuda_keep_name(n, keep);
+    tc__line(p);
+    if (async) {
+        tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+        return;
+    }
+    if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+    p->lane = lanes;
+    tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
+    tc__cuda_read(p, n);
+    tc__put(p->out, ";\n");
+    p->lane = 0;
+}
+
+static void tc__cuda_fill_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    (void)at;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        if (tc__cuda_fills_shared(p, b, tc__body(p, id)))
+            tc__cuda_fill_shared(p, tc__body(p, id));
+}
+
+static int tc__cuda_any_fills(const tc__printer *p, const tc__cuda_loop_body *b) {
+    int any = 0;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        any |= tc__cuda_fills_shared(p, b, tc__body(p, id));
+    return any;
+}
+
+// Where vectors begin and end for a thread: in a part of the row, or in all of it.
+typedef struct tc__cuda_span {
+    char first[24], last[64];
+} tc__cuda_span;
+
+static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
+    tc__cuda_span s;
+    tc__text t;
+    tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
+    int cut = p->cuda->parts > 1;
+    snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
+    snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
+    if (!cut) tc__text_free(&t);
+    return s;
+}
+
+// `const int c = k * 4;`
+static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
+    char line[160];
+    snprintf(line, sizeof line, "const %s c = k * %d;", tc__cuda_index_type(p),
+             p->cuda->width);
+    if (p->cuda->width == 1)
+        snprintf(line, sizeof line, "const %s c = k;", tc__cuda_index_type(p));
+    tc__cuda_place_add(at, "c", line);
+}
+
+// A loop over vectors, one at a time; the body names k and c.
+static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e,
+                                 tc__cuda_body_fn print) {
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    memset(&at, 0, sizeof at);
+    tc__cuda_place_column(p, &at);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = %s; k < %s; k += %d)", tc__cuda_index_type(p), s.first,
+            s.last, p->cuda->sharing);
+    tc__block_open(p);
+    tc__cuda_at(p, b, &at, print);
+    tc__block_close(p);
+}
+
+// A loop over U vectors at a time.
+static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    snprintf(line, sizeof line, "const %s k = k0 + u * %d;", tc__cuda_index_type(p),
+             q->sharing);
+    tc__cuda_place_add(&at, "k", line);
+    tc__cuda_place_column(p, &at);
+    snprintf(at.inside, sizeof at.inside, "k < %s", s.last);
+    snprintf(at.beyond, sizeof at.beyond, "k >= %s", s.last);
+    tc__line(p);
+    tc__put(p->out, "for (%s k0 = %s; k0 < %s; k0 += %d)", tc__cuda_index_type(p), s.first,
+            s.last, q->sharing * q->vectors);
+    tc__block_open(p);
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    tc__block_close(p);
+}
+
+// What is left of a row whose columns are not a multiple of V, by the last part of it.
+static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix width = tc__ix_const(q->width);
+    tc__line(p);
+    if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
+    tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
+    tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
+    tc__put(p->out, " + x; c < ");
+    tc__put_ix(p, e);
+    tc__put(p->out, "; c += %d)", q->sharing);
+    tc__block_open(p);
+    p->scalar = 1;
+    tc__cuda_compute(p, b);
+    p->scalar = 0;
+    tc__block_close(p);
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    const char *x = q->sharing == 1 ? "" : "x + ";
+    if (q->width > 1)
+        snprintf(line, sizeof line, "const %s c = (%su * %d) * %d;", tc__cuda_index_type(p),
+                 x, q->sharing, q->width);
+    else
+        snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
+                 q->sharing);
+    tc__cuda_place_add(&at, "c", line);
+    int64_t columns = tc__ix_value(e);
+    if (columns != (int64_t)q->vectors * q->sharing * q->width) {
+        snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
+        snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
+    }
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+}
+
+static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    tc__cuda_loop_body b;
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    if (tc__cuda_any_fills(p, &b)) {
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_fill_at);
+        tc__line(p);
+        tc__put(p->out, "tc_copy_wait_all();\n");
+    }
+    if (p->cuda->hold == TC__CUDA_REGISTERS)
+        tc__cuda_register_columns(p, &b, e);
+    else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
+        tc__cuda_deep_loop(p, &b, e);
+    else
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_one_at);
+    if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
+    tc__cuda_body_close(p, &b);
+}
+
+// ---- a kernel whose rows are cut into parts ----
+
+enum { TC__CUDA_FINISHING = -1 }; // instead of a launch: the last block has arrived
+
+// Bytes of the workspace before the partial results of accumulator i.
+static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
+    int64_t before = 0, values = 0;
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        before += n->op == TC_OP_NEW && n->attr[0] < i;
+        values += n->op == TC_OP_NEW;
+    }
+    return p->cuda->zeroed + before * (p->cuda->workspace - p->cuda->zeroed) / values;
+}
+
+// `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
+static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        const char *type = p->d->reg[tc__class_of(a->dtype)];
+        int64_t at = tc__cuda_work_at(p, i), values = 0;
+        if (!tc__cuda_in_run(run, id)) continue;
+        for (size_t k = 0; k < p->g->body.node.count; k++)
+            values += p->g->body.node.at[k]->op == TC_OP_NEW;
+        tc__line(p);
+        tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
+                (long long)at);
+        if (!tc__is_arg(a)) continue;
+        tc__line(p);
+        tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
+                (long long)(at + (p->cuda->workspace - p->cuda->zeroed) / values / 2));
+    }
+}
+
+// What all parts have of the row, each thread some, in element 0.
+static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__line(p);
+    tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
+    tc__block_open(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        if (tc__is_arg(a)) {
+            tc__cuda_acc_name(p, "keep", a);
+            tc__put(p->out,
+                    "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
+                    "(%s)tc_peek(&places%lld[%d * r + i]));\n",
+                    i, i, i, parts, tc__cuda_index_type(p), i, parts);
+            continue;
+        }
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0] = ");
+        tc__cuda_acc_name(p, "acc", a);
+        tc__put(p->out, "(");
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
+    }
+    tc__block_close(p);
+}
+
+// The part's own results, written for the others.
+static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__cuda_run own = *run;
+    own.part = 1;
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__cuda_put_run(p, &own);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        long long i = n->attr[0];
+        tc__line(p);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out,
+                    "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
+                    "+ part] = at%lld[0];\n",
+                    i, parts, i, i, parts, i);
+        else
+            tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
+    }
+    tc__block_close(p);
+}
+
+// The accumulators of a run as NEW made them.
+static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+        tc__put_acc(p, i);
+        tc__put(p->out, "[l] = ");
+        tc__cuda_identity(p, a);
+        if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
+        tc__put(p->out, ";\n");
+    }
+}
+
+// The loop over columns that node id stands before or in: 0, 1, ...
+static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
+    int loop = 0;
+    for (uint32_t i = 0; i < id; i++) {
+        const tc__node *n = tc__body(p, i);
+        loop += n->op == TC_OP_END && n->attr[0] == TC__COL;
+    }
+    return loop;
+}
+
+// The last launch of a kernel that ends in sums goes on behind its loop.
+static int tc__cuda_goes_on(const tc__printer *p) {
+    return p->launch == p->cuda->launches - 1 && tc__cuda_ends_in_sums(p->g);
+}
+
+// Nodes that the launch is for: its loop, and the stores of rows before it.
+static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
+    if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
+    if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+    return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
+}
+
+// Marks in need[] what the launch needs of other loops' results and of rows.
+static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
+    for (id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
+        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
+            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]), need);
+    }
+    for (id = count; id-- > 0;) {
+        const tc__node *n = tc__body(p, id);
+        if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+        for (uint32_t k = 0; k < n->n_attr; k++) {
+            tc__ix vals[64];
+            if (!tc__attr_is_ix(n, k)) continue;
+            uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
+            for (uint32_t v = 0; v < found; v++) {
+                first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
+                need[first[v]] = 1;
+            }
+        }
+    }
+}
+
+// COMBINE nodes of the run at n: from the workspace where the loop belongs to an earlier launch, from
+// the columns where it is this one's. 0 = the launch ends here.
+static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
+    if (loop < p->launch) {
+        run.need = need;
+        for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
+        if (!any) return 1;
+        for (uint32_t id = run.first; id < run.last; id++)
+            if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
+        tc__cuda_work_names(p, &run);
+        tc__cuda_gather_parts(p, &run);
+        tc__cuda_put_run(p, &run);
+        return 1;
+    }
+    tc__cuda_work_names(p, &run);
+    tc__cuda_put_part(p, &run);
+    if (!tc__cuda_goes_on(p)) return 0;
+    tc__line(p);
+    tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
+            p->cuda->parts);
+    p->launch = TC__CUDA_FINISHING;
+    tc__cuda_renew(p, &run);
+    tc__cuda_gather_parts(p, &run);
+    tc__cuda_put_run(p, &run);
+    return 1;
+}
+
+static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count;
+    int launch = p->launch;
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        int columns = n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
+        if (columns && loop == launch)
+            tc__cuda_row_columns(p, n->attr[5], id + 1, tc__loop_end(p->g, id));
+        if (columns) id = tc__loop_end(p->g, id);
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
+            !tc__cuda_cut_run(p, n, need))
+            return;
+        if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
+        int earlier = n->op == TC_OP_STORE && loop < launch;
+        if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
+    }
+}
+
+static void tc__cuda_cut_row(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    const char *type = tc__cuda_index_type(p);
+    if (!need) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__cuda_need_launch(p, need);
+    tc__line(p);
+    tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s first = part * ", type);
+    tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
+    tc__put(p->out, ", last = tc_min(first + ");
+    tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
+    tc__put(p->out, ", ");
+    tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
+    tc__put(p->out, ");\n");
+    tc__cuda_cut_nodes(p, need);
+    tc__free(p->out->ctx, need, p->g->body.node.count);
+}
+
+// ---- the form ----
+
+// Memory for what is held of a row.
+static void tc__cuda_keeps(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ix at = tc__cuda_scratch(p->g, q);
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__dtypes[p->g->buffer.at[i].dtype].memory, 0);
+        tc__put(p->out, " ");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%d];\n", q->vectors);
+    }
+    for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__CUDA_SHARED; i++) {
+        const tc__node *n = tc__body(p, i);
+        if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *const keep%u = (", i);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *)(shared + ");
+        tc__put_ix(p, at);
+        tc__put(p->out, ");\n");
+        at = tc__ix_add(p->g->body.ix, at,
+                        tc__ix_const(tc__cuda_bytes(p->g, n) *
+                                     tc__padded(tc__ix_value(p->g->cols), 64)));
+    }
+}
+
+// The row of a thread, and a loop over rows if there are more than blocks.
+static void tc__cuda_row_head(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    int rows = q->threads / q->sharing, looped = TC__CUDA_ROW_WAVES > 0;
+    const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
+    char row[80];
+    snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
+             q->sharing);
+    if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
+    if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
+    if (rows > 1 && q->sharing > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    if (looped) {
+        tc__line(p);
+        tc__put(p->out, "for (%s r = %s; r < ", type, row);
+        tc__put_ix(p, p->g->rows);
+        tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
+        tc__block_open(p);
+        return;
+    }
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
+    tc__line(p);
+    tc__put(p->out, "if (r >= ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, ") return;\n");
+}
+
+static void tc__cuda_rows(tc__printer *p) {
+    if (p->cuda->parts > 1) {
+        tc__cuda_cut_row(p);
+        return;
+    }
+    tc__cuda_row_head(p);
+    tc__cuda_keeps(p);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
+    if (TC__CUDA_ROW_WAVES == 0) return;
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n"); // before the next row
+    tc__block_close(p);
+}
+
+// What a loop has stored may be loaded by other threads behind it.
+static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
+    int stored = 0, loaded = 0;
+    for (uint32_t id = begin; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
+            tc__cuda_in_registers(p, n->attr[0]))
+            continue;
+        int shared =
+            p->g->buffer.at[n->attr[0]].written || tc__cuda_is_row(p->g, n->attr[0]);
+        if (id < end && n->op == TC_OP_STORE) stored = 1;
+        if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
+    }
+    if (!stored || !loaded || p->cuda->sharing == 1) return;
+    tc__line(p);
+    tc__put(p->out, p->cuda->sharing > 32 ? "__syncthreads();\n" : "__syncwarp();\n");
+}
+// ---- gen/kernel/print_cuda_columns.c ------------------------------------
+// CUDA dialect, the form "columns": the vector runs along the rows, so a thread has V rows and each
+// value of a row is an array over them. Threads side by side have the next rows, threads
+// one below the other, `y`, share the columns; what they have is summed from shared memory, top down.
+
+static int tc__cuda_below(const tc__printer *p) {
+    return p->cuda->threads / p->cuda->sharing;
+}
+
+// Rows of a block.
+static int tc__cuda_across(const tc__printer *p) {
+    return p->cuda->sharing * p->cuda->width;
+}
+
+// Some threads of the last block have no rows.
+static int tc__cuda_is_ragged(const tc__printer *p) {
+    return tc__ix_divisor(p->g->body.ix, p->g->rows) % tc__cuda_across(p) != 0;
+}
+
+static void tc__cuda_each_row(tc__printer *p) {
+    if (!p->row_lanes) return;
+    tc__cuda_unroll(p, "l", p->cuda->width);
+    p->lane = 1;
+}
+
+static void tc__cuda_each_row_end(tc__printer *p) {
+    if (p->row_lanes) tc__block_close(p);
+    p->lane = 0;
+}
+
+// Arrays for the values of rows [first, last); of places not where they are those of a part.
+static void tc__cuda_row_values(tc__printer *p, uint32_t first, uint32_t last, int part) {
+    for (uint32_t id = first; id < last && p->row_lanes; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_STORE || n->op == TC_OP_CONST || n->op == TC_OP_ARG) continue;
+        if (part && n->op == TC_OP_COMBINE && tc__is_arg(&p->acc[n->attr[0]])) continue;
+        tc__line(p);
+        tc__put(p->out, "%s t%u[%d];\n", p->d->reg[tc__class_of(n->dtype)], id,
+                p->cuda->width);
+    }
+}
+
+// ---- reductions ----
+
+// `x * 4 + l`: the row's place in the block.
+static const char *tc__cuda_across_at(const tc__printer *p, char out[32]) {
+    if (p->row_lanes)
+        snprintf(out, 32, "x * %d + l", p->cuda->width);
+    else
+        snprintf(out, 32, "x");
+    return out;
+}
+
+static void tc__cuda_share_below(tc__printer *p, const tc__cuda_run *run) {
+    char at[32];
+    int below = tc__cuda_below(p), across = tc__cuda_across(p);
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_across_at(p, at);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+                i, below * across);
+        if (!tc__is_arg(a)) continue;
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
+                below * across);
+    }
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        tc__line(p);
+        tc__put(p->out, "part%lld[y * %d + %s] = ", i, across, at);
+        tc__put_acc(p, i);
+        tc__put(p->out, "[%s]", l);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, ", place%lld[y * %d + %s] = at%lld[%s]", i, across, at, i, l);
+        tc__put(p->out, ";\n");
+    }
+    tc__cuda_each_row_end(p);
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+}
+
+// The result of one accumulator for a row.
+static void tc__cuda_below_value(tc__printer *p, const tc__node *n, int part) {
+    long long i = n->attr[0];
+    char at[32];
+    const tc__acc *a = &p->acc[i];
+    int below = tc__cuda_below(p), across = tc__cuda_across(p);
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_across_at(p, at);
+    if (tc__is_arg(a) && below > 1) {
+        tc__line(p);
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(best%lld[%s], at%lld[%s], part%lld + %s, place%lld + %s)",
+                below, across, i, l, i, l, i, at, i, at);
+        tc__put(p->out, ";\n");
+    }
+    if (tc__is_arg(a) && part) return;
+    tc__put_let(p, n, 0);
+    if (tc__is_arg(a))
+        tc__put(p->out, "at%lld[%s] == %s ? 0 : at%lld[%s]", i, l, tc__cuda_no_place(p), i,
+                l);
+    if (!tc__is_arg(a) && below > 1) {
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(part%lld + %s)", below, across, i, at);
+    }
+    if (!tc__is_arg(a) && below == 1) {
+        tc__put_acc(p, i);
+        tc__put(p->out, "[%s]", l);
+    }
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_put_below(tc__printer *p, const tc__cuda_run *run) {
+    if (tc__cuda_below(p) > 1) tc__cuda_share_below(p, run);
+    tc__cuda_row_values(p, run->first, run->last, run->part);
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++)
+        tc__cuda_below_value(p, tc__body(p, id), run->part);
+    tc__cuda_each_row_end(p);
+}
+
+// ---- columns cut into parts ----
+
+// The partial result of a part: parts one below the other, rows side by side.
+static void tc__cuda_below_work(tc__printer *p, const char *name, long long i,
+                                const char *part) {
+    int64_t rows =
+        tc__ix_value(tc__cuda_blocks(p->g, p->cuda)) / p->cuda->parts * tc__cuda_across(p);
+    tc__put(p->out, "%s%lld[%lld * %s + r%s]", name, i, (long long)rows, part,
+            p->row_lanes ? " + l" : "");
+}
+
+static void tc__cuda_put_part_below(tc__printer *p, const tc__cuda_run *run) {
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__cuda_run own = *run;
+    own.part = 1;
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__cuda_put_below(p, &own);
+    tc__line(p);
+    tc__put(p->out, tc__cuda_is_ragged(p) ? "if (y == 0 && in)" : "if (y == 0)");
+    tc__block_open(p);
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        long long i = n->attr[0];
+        tc__line(p);
+        tc__cuda_below_work(p, "work", i, "part");
+        tc__put(p->out, " = ");
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, "best%lld[%s]", i, l);
+        else
+            tc__put_name(p, n, 0);
+        tc__put(p->out, ";\n");
+        if (!tc__is_arg(&p->acc[i])) continue;
+        tc__line(p);
+        tc__cuda_below_work(p, "places", i, "part");
+        tc__put(p->out, " = at%lld[%s];\n", i, l);
+    }
+    tc__cuda_each_row_end(p);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+static void tc__cuda_gather_below(tc__printer *p, const tc__cuda_run *run) {
+    const char *l = p->row_lanes ? "l" : "0";
+    tc__line(p);
+    tc__put(p->out, "for (int i = y; i < %d; i += %d)", p->cuda->parts, tc__cuda_below(p));
+    tc__block_open(p);
+    tc__cuda_each_row(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        if (!tc__is_arg(a)) {
+            tc__put_acc(p, i);
+            tc__put(p->out, "[%s] = ", l);
+        }
+        tc__cuda_acc_name(p, tc__is_arg(a) ? "keep" : "acc", a);
+        tc__put(p->out, "(");
+        tc__put_acc(p, i);
+        tc__put(p->out, "[%s], ", l);
+        if (tc__is_arg(a)) tc__put(p->out, "at%lld[%s], ", i, l);
+        tc__put(p->out, "tc_peek(&");
+        tc__cuda_below_work(p, "work", i, "i");
+        tc__put(p->out, ")");
+        if (tc__is_arg(a)) {
+            tc__put(p->out, ", (%s)tc_peek(&", tc__cuda_index_type(p));
+            tc__cuda_below_work(p, "places", i, "i");
+            tc__put(p->out, ")");
+        }
+        tc__put(p->out, ");\n");
+    }
+    tc__cuda_each_row_end(p);
+    tc__block_close(p);
+}
+
+static void tc__cuda_below_run(tc__printer *p, const tc__node *n) {
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    if (p->cuda->parts > 1) {
+        tc__cuda_work_names(p, &run);
+        tc__cuda_put_part_below(p, &run);
+        tc__line(p);
+        tc__put(p->out,
+                "if (!tc_arrives_last((unsigned *)work + blockIdx.x / %d, %d)) return;\n",
+                p->cuda->parts, p->cuda->parts);
+        p->launch = TC__CUDA_FINISHING;
+        tc__cuda_renew(p, &run);
+        tc__cuda_gather_below(p, &run);
+    }
+    tc__cuda_put_below(p, &run);
+}
+
+// ---- the form ----
+
+static void tc__cuda_below_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    tc__cuda_loop_body b;
+    tc__cuda_place at;
+    tc__text limit;
+    char line[160];
+    int below = tc__cuda_below(p), ends = q->parts > 1 || tc__cuda_is_ragged(p);
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    const char *last = tc__cuda_text_of(p, &limit, e, 0);
+    if (ends) last = "last";
+    const char *first =
+        q->parts > 1 ? (below > 1 ? "first + y" : "first") : (below > 1 ? "y" : "0");
+    int deep = q->vectors > 1 && tc__cuda_count_issues(p, &b);
+    memset(&at, 0, sizeof at);
+    tc__line(p);
+    tc__put(p->out, "for (%s %s = %s; %s < %s; %s += %d)", type, deep ? "k" : "c", first,
+            deep ? "k" : "c", last, deep ? "k" : "c", deep ? below * q->vectors : below);
+    tc__block_open(p);
+    if (deep) {
+        snprintf(line, sizeof line, "const %s c = k + u * %d;", type, below);
+        tc__cuda_place_add(&at, "c", line);
+        snprintf(at.inside, sizeof at.inside, "c < %s", last);
+        snprintf(at.beyond, sizeof at.beyond, "c >= %s", last);
+        tc__cuda_declare(p, &b, q->vectors);
+        tc__cuda_put_vectors(p, &b, &at, q->vectors);
+    } else {
+        tc__cuda_issue_all(p, &b, "", 1);
+        tc__cuda_compute(p, &b);
+    }
+    tc__block_close(p);
+    tc__text_free(&limit);
+    tc__cuda_body_close(p, &b);
+}
+
+// Values of rows and their stores that stand side by side: nodes [begin, end) of the list.
+static void tc__cuda_below_values(tc__printer *p, uint32_t begin, uint32_t end) {
+    tc__cuda_loop_body b;
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    tc__cuda_row_values(p, begin, end, 0);
+    tc__cuda_compute(p, &b);
+    tc__cuda_body_close(p, &b);
+}
+
+static int tc__cuda_is_row_statement(const tc__node *n) {
+    return n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW ||
+           n->op == TC_OP_COMBINE;
+}
+
+static void tc__cuda_below_nodes(tc__printer *p) {
+    uint32_t count = (uint32_t)p->g->body.node.count;
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        uint32_t last = id;
+        if (n->op == TC_OP_NEW) tc__print_node(p, n);
+        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n)) tc__cuda_below_run(p, n);
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) {
+            last = tc__loop_end(p->g, id);
+            tc__cuda_below_columns(p, n->attr[5], id + 1, last);
+            id = last;
+            continue;
+        }
+        if (tc__cuda_is_row_statement(n)) continue;
+        while (last < count && !tc__cuda_is_row_statement(tc__body(p, last))) last++;
+        tc__cuda_below_values(p, id, last);
+        id = last - 1;
+    }
+}
+
+static void tc__cuda_below_ends(tc__printer *p, int ragged) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    if (!ragged && q->parts == 1) return;
+    if (q->parts > 1) {
+        tc__line(p);
+        tc__put(p->out, "const %s first = part * %lld;\n", type,
+                (long long)tc__ix_value(q->chunk));
+    }
+    tc__line(p);
+    tc__put(p->out, "const %s last = ", type);
+    if (ragged) tc__put(p->out, "in ? ");
+    if (q->parts > 1)
+        tc__put(p->out, "tc_min(first + %lld, ", (long long)tc__ix_value(q->chunk));
+    tc__put_ix(p, p->g->cols);
+    if (q->parts > 1) tc__put(p->out, ")");
+    if (ragged) tc__put(p->out, " : 0");
+    tc__put(p->out, ";\n");
+}
+
+static void tc__cuda_columns(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
+    int ragged = tc__cuda_is_ragged(p), below = tc__cuda_below(p);
+    tc__line(p);
+    if (below > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d, y = threadIdx.x / %d", q->sharing,
+                q->sharing);
+    else
+        tc__put(p->out, "const int x = threadIdx.x");
+    tc__put(p->out, q->parts > 1 ? ", part = blockIdx.x %% %d;\n" : ";\n", q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s %s = (%sblockIdx.x", type, ragged ? "row" : "r", wide);
+    if (q->parts > 1) tc__put(p->out, " / %d", q->parts);
+    tc__put(p->out, " * %d + x)", q->sharing);
+    tc__put(p->out, q->width > 1 ? " * %d;\n" : ";\n", q->width);
+    if (ragged) {
+        tc__line(p);
+        tc__put(p->out, "const int in = row < ");
+        tc__put_ix(p, p->g->rows);
+        tc__put(p->out, ";\n");
+        tc__line(p);
+        tc__put(p->out, "const %s r = in ? row : 0;\n", type);
+    }
+    p->row_lanes = q->width > 1;
+    tc__cuda_below_ends(p, ragged);
+    tc__cuda_below_nodes(p);
+    p->row_lanes = 0;
 }
 // ---- gen/kernel/print_cuda_matmul.c -------------------------------------
 // Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
@@ -25984,7 +28182,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
 // i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
 // written once. One barrier a step: what a stage held was multiplied in the step before.
 
-enum { TC__BLANKS = 40 };
+enum { TC__BLANKS = 64 };
 
 typedef struct tc__blank {
     const char *name;
@@ -26079,55 +28277,7 @@ static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
     return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
 }
 
-// The nodes of an operand at the present r, c, k: `copies` of them along the axis.
-static void tc__print_level(tc__printer *p, tc__level level, tc__axis axis, int copies) {
-    p->axis = axis, p->copies = copies;
-    for (uint32_t id = 0; id < p->g->body.node.count; id++)
-        if (tc__body(p, id)->level == (uint8_t)level) tc__print_node(p, tc__body(p, id));
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// `{t0_0, t0_1};` or `{tc_bits_f16(t0)};`: an operand's values as a pack.
-static void tc__put_operand(tc__printer *p, const tc__staged *s, int copies, int bits) {
-    const char *name = tc__dtypes[tc__body(p, s->id)->dtype].name;
-    p->axis = s->along, p->copies = copies;
-    tc__put(p->out, "{");
-    for (int i = 0; i < copies; i++) {
-        tc__put(p->out, "%s", i ? ", " : "");
-        if (bits) tc__put(p->out, "tc_bits_%s(", name);
-        tc__put_value(p, s->id, i);
-        if (bits) tc__put(p->out, ")");
-    }
-    tc__put(p->out, "};\n");
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// The rest of the list at r and c.
-static void tc__print_epilogue(tc__printer *p, int copies) {
-    p->axis = TC__COL, p->copies = copies;
-    tc__print_range(p, tc__contract_rows_loop(p), (uint32_t)p->g->body.node.count);
-    p->copies = 1;
-}
-
 // ---- the value of CONTRACT ----
-
-// Elements of the result in shared memory, from tile[at] on.
-static void tc__print_tile_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    const char *type = tc__product_type(p, q);
-    int copies = tc__copies_of(p, n), pack = tc__product_pack(q);
-    if (copies < pack) pack = copies;
-    for (int i = 0; i < copies; i += pack) {
-        tc__line(p);
-        tc__put(p->out, "const tc_pack<%s, %d> v%u_%d = *(const tc_pack<%s, %d> *)&tile[at",
-                type, pack, n->id, i, type, pack);
-        if (i) tc__put(p->out, " + %d", i);
-        tc__put(p->out, "];\n");
-        for (int u = 0; u < pack; u++) {
-            tc__put_let(p, n, i + u);
-            tc__put(p->out, "v%u_%d.at[%d];\n", n->id, i, u);
-        }
-    }
-}
 
 // Added up from the parts of the threads that shared it.
 static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
@@ -26139,47 +28289,124 @@ static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc
             q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
 }
 
-// Summed here, by one thread for each copy.
+// Summed here, element by element.
 static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    int copies = tc__copies_of(p, n);
-    tc__axis axis = p->axis;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put(p->out, "%s ", tc__product_type(p, q));
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = 0;\n");
-    }
+    const struct tc__cuda_plan *cuda = p->cuda;
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
+    tc__put(p->out, "%s t%u = 0;\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
     tc__put_ix(p, p->g->depth);
     tc__put(p->out, "; k++)");
     tc__block_open(p);
-    tc__print_level(p, TC__AT_LEFT, axis, copies);
-    tc__print_level(p, TC__AT_RIGHT, axis, copies);
-    p->axis = axis, p->copies = copies;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = tc_add_product_%s(", tc__suffix(q->dtype));
-        tc__put_value(p, p->g->left, i);
-        tc__put(p->out, ", ");
-        tc__put_value(p, p->g->right, i);
-        tc__put(p->out, ", ");
-        tc__put_name(p, n, i);
-        tc__put(p->out, ");\n");
-    }
+    p->cuda = NULL; // no vectors
+    for (uint32_t id = 0; id < tc__contract_rows_loop(p); id++)
+        tc__print_node(p, tc__body(p, id));
+    p->cuda = cuda;
+    tc__line(p);
+    tc__put(p->out, "t%u = tc_add_product_%s(", n->id, tc__suffix(q->dtype));
+    tc__put_value(p, p->g->left, 0);
+    tc__put(p->out, ", ");
+    tc__put_value(p, p->g->right, 0);
+    tc__put(p->out, ", t%u);\n", n->id);
     tc__block_close(p);
 }
 
 static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__product q = tc__product_plan(p->g);
     (void)copy;
-    if (q.form == TC__PRODUCT_LOOP)
+    if (q.form == TC__PRODUCT_LOOP) {
         tc__print_loop_value(p, &q, n);
-    else if (q.form == TC__PRODUCT_FEW && q.parts > 1)
+    } else if (q.form == TC__PRODUCT_FEW && q.parts > 1) {
         tc__print_parts_value(p, &q, n);
-    else
-        tc__print_tile_value(p, &q, n);
+    } else {
+        tc__put_let(p, n, 0);
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "sums.at[l];\n" : "tile[at];\n");
+    }
+}
+
+// ---- nodes of a level ----
+
+// Marks what the body has at `level`.
+static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level level) {
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++)
+        body->set[id] = tc__body(p, id)->level == (uint8_t)level;
+    return 1;
+}
+
+// Whether an operand is a load of whole vectors that needs no conversion.
+static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
+    return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
+           (bits || tc__is_own_class(n->dtype));
+}
+
+// An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
+// pack `to`: as registers hold them, or the bits of halves.
+static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                                   int width, int bits, const char *to) {
+    const struct tc__cuda_plan *before = p->cuda;
+    const tc__node *n = tc__body(p, s->id);
+    const char *half = tc__dtypes[n->dtype].name;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = width;
+    p->cuda = &q, p->axis = axis;
+    if (tc__is_plain_vector(p, n, bits)) {
+        tc__line(p);
+        tc__put(p->out, "%s = tc_load(", to);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+    } else {
+        tc__cuda_issue_all(p, &body, "", 1);
+        if (width > 1) tc__cuda_print_still(p, &body);
+        if (width > 1) tc__cuda_unroll(p, "l", width);
+        p->lane = width > 1;
+        for (uint32_t id = 0; id < body.end; id++)
+            if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
+                tc__print_node(p, tc__body(p, id));
+        tc__line(p);
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", to);
+        if (bits) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, s->id, 0);
+        tc__put(p->out, bits ? ");\n" : ";\n");
+        p->lane = 0;
+        if (width > 1) tc__block_close(p);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
+}
+
+// The sums of a vector, from tile[at] on.
+static void tc__print_sums(tc__printer *p, const tc__product *q) {
+    int width = p->cuda->width, pack = tc__product_pack(q);
+    const char *type = tc__product_type(p, q);
+    if (width < pack) pack = width;
+    tc__line(p);
+    tc__put(p->out, "tc_pack<%s, %d> sums;\n", type, width);
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
+            "tc_pack<%s, %d> *)&tile[at + l];\n",
+            width, pack, type, pack, type, pack);
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
+    tc__cuda_loop_body body;
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body.set[id] = 0;
+    }
+    tc__cuda_issue_all(p, &body, "", 1);
+    if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
+    tc__cuda_compute(p, &body);
+    tc__cuda_body_close(p, &body);
 }
 
 // ---- tiles: bringing operands ----
@@ -26235,11 +28462,11 @@ static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc_
     tc__put_filled(p, b, "const int e = x + j * @threads;\n");
     if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
         tc__put_filled(p, b,
-                       left ? "const tc_i64 r = r0 + @line;\n" : "const tc_i64 r = r0;\n");
+                       left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
     if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
-        tc__put_filled(p, b, "const tc_i64 c = c0 + @line;\n");
+        tc__put_filled(p, b, "const @index c = c0 + @line;\n");
     if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
-        tc__put_filled(p, b, "const tc_i64 k = k0 + @deep;\n");
+        tc__put_filled(p, b, "const @index k = k0 + @deep;\n");
 }
 
 static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
@@ -26255,20 +28482,16 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
     tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
 }
 
-// An access evaluated by the operand's nodes, into a register.
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
 static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside) {
+                            const char *inside, const char *to) {
     if (*inside) {
         tc__line(p);
         tc__put(p->out, "if (%s)", inside);
         tc__block_open(p);
     }
-    tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, "@name_next[j] = ");
-    tc__put_operand(p, s, s->width, q->half);
-    if (!*inside) return;
-    p->indent--;
-    tc__put_filled(p, b, "} else {\n    @name_next[j] = {};\n}\n");
+    tc__print_operand_pack(p, s, s->along, s->width, q->half, to);
+    if (*inside) tc__block_close(p);
 }
 
 // The next stage of an operand: on its way to shared memory, or to registers.
@@ -26277,13 +28500,27 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
     char inside[40];
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
-    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n");
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
     tc__print_stage_place(p, s, b, inside);
-    if (s->async)
+    if (s->bring == TC__BRING_ASYNC) {
         tc__print_copy(p, s, b, inside);
-    else
-        tc__print_fetch(p, q, s, b, inside);
+    } else if (s->bring == TC__BRING_LATER) {
+        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+        tc__print_fetch(p, q, s, inside,
+                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
+    } else {
+        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+        tc__print_fetch(p, q, s, inside, "next");
+        tc__put_filled(p, b,
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
+    }
     tc__block_close(p);
 }
 
@@ -26291,7 +28528,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
 static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
                           tc__blanks *b) {
     int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b,
                    "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
@@ -26335,7 +28572,7 @@ static const char tc__text_simt_sums[] =
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
 static const char tc__text_simt[] =
-    "#pragma unroll\n"
+    "#pragma unroll @written\n"
     "for (int d = 0; d < @depth; d++) {\n"
     "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
     "    #pragma unroll\n"
@@ -26422,7 +28659,8 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q);
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -26437,6 +28675,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     const tc__product_tile *t = q->tile;
     int rows = t->rows / t->high, cols = t->cols / t->across;
     b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
     tc__blank_text(b, "type", tc__product_type(p, q));
     tc__blank_text(b, "class", tc__suffix(q->dtype));
     tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
@@ -26466,7 +28705,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
 
 static void tc__let(tc__printer *p, const char *name, tc__ix e) {
     tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = ", name);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p), name);
     tc__put_ix(p, e);
     tc__put(p->out, ";\n");
 }
@@ -26481,19 +28720,20 @@ static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix block
         return;
     if (batches) {
         tc__line(p);
-        tc__put(p->out, "const tc_i64 first = (tc_i64)blockIdx.x / ");
+        tc__put(p->out, "const %s first = (%s)blockIdx.x / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p));
         tc__put_atom(p, blocks, 0);
         if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
         if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r0 = %s", batches ? "first" : "");
+    tc__put(p->out, "const %s r0 = %s", tc__cuda_index_type(p), batches ? "first" : "");
     if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
     tc__put(p->out, ";\n");
     if (!needs_end) return;
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r1 = %s", batches ? "first + " : "");
+    tc__put(p->out, "const %s r1 = %s", tc__cuda_index_type(p), batches ? "first + " : "");
     tc__put_atom(p, q->m, 0);
     tc__put(p->out, ";\n");
 }
@@ -26505,9 +28745,8 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
            all = tc__ix_mul(x, high, across);
     tc__put_filled(p, b,
                    "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
-                   "tc_i64 m, n;\n");
-    tc__line(p);
-    tc__put(p->out, "tc_place_tile(blockIdx.x");
+                   "@index m, n;\n");
+    tc__put_filled(p, b, "tc_place_tile<@index>(blockIdx.x");
     if (!tc__ix_equals(p->g->batch, 1)) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, all, 0);
@@ -26523,27 +28762,28 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
     if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
         tc__epilogue_uses(p->g, TC__COL))
-        tc__put_filled(p, b, "const tc_i64 c0 = n * @tilecols;\n");
+        tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
     if (rest) tc__let(p, "cols", p->g->cols);
     tc__let(p, "depth", p->g->depth);
 }
 
 static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b) {
-    if (s->async) return;
+    if (s->bring != TC__BRING_LATER) return;
     tc__stage_blanks(p, q, s, b);
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
 // The loop over k.
 static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int async = q->left.async || q->right.async, kept = !q->left.async || !q->right.async;
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
     tc__put_filled(p, b,
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
                    "for (int step = -@ahead; step < steps; step++) {\n"
                    "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
-                   "    const tc_i64 k0 = (tc_i64)(step + @ahead) * @depth;\n");
+                   "    const @index k0 = (@index)(step + @ahead) * @depth;\n");
     p->indent++;
     tc__print_next(p, q, &q->left, b);
     tc__print_next(p, q, &q->right, b);
@@ -26568,21 +28808,21 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__block_close(p);
 }
 
-// r and c of element e, inside the result: opens a block.
+// r and c of element e, and a block where it may be outside of the result.
 static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
                                    const char *column, const char *inside) {
     if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
     if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
         tc__put_filled(p, b, column);
+    if (!*inside) return;
     tc__line(p);
-    if (*inside) tc__put(p->out, "if (%s) ", inside);
-    tc__put(p->out, "{\n");
-    p->indent++;
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
 }
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
 static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__cuda_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
+    int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
         cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
     char inside[40];
     snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
@@ -26606,10 +28846,10 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
         "    for (int e = x; e < @many; e += @threads) {\n"
         "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
     p->indent += 2;
-    tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
-                           "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
-    tc__print_epilogue(p, width);
-    for (int i = 0; i < 3; i++) tc__block_close(p);
+    tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
+                           "const @index c = c0 + e % @packs * @width;\n", inside);
+    tc__print_epilogue(p, q);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
 
 static void tc__print_tiles(tc__printer *p, const tc__product *q) {
@@ -26630,6 +28870,7 @@ static void tc__print_tiles(tc__printer *p, const tc__product *q) {
 static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
     b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
     tc__blank_text(b, "type", tc__product_type(p, q));
     tc__blank_text(b, "class", tc__suffix(q->dtype));
     tc__blank_text(b, "axis", row ? "r" : "c");
@@ -26657,7 +28898,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__text_init(&text, p->out->ctx);
     tc__text *out = p->out;
     p->out = &text;
-    tc__put(p->out, "(tc_i64)blockIdx.x");
+    tc__put(p->out, "(%s)blockIdx.x", tc__cuda_index_type(p));
     if (batches) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, blocks, 0);
@@ -26670,7 +28911,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
     if (wide) return;
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c0 = %s;\n", at);
+    tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
     tc__let(p, "cols", p->g->cols);
 }
 
@@ -26685,42 +28926,35 @@ static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__b
     int left = s->level == TC__AT_LEFT;
     if (tc__level_uses(p->g, s->level, TC__ROW)) {
         tc__line(p);
-        tc__put(p->out, "const tc_i64 r = ");
+        tc__put(p->out, "const %s r = ", tc__cuda_index_type(p));
         tc__put_filled_here(p, b, left ? place : "r0");
         tc__put(p->out, ";\n");
     }
     if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c = ");
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
     tc__put_filled_here(p, b, place);
     tc__put(p->out, ";\n");
-}
-
-// The nodes of the operand, `width` along the axis, as pack `name`.
-static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
-                               int width, const char *name) {
-    tc__staged along = *s;
-    along.along = axis;
-    tc__print_level(p, s->level, axis, width);
-    tc__line(p);
-    tc__put(p->out, "%s = ", name);
-    tc__put_operand(p, &along, width, 0);
 }
 
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
-                   "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
-                   "@sharing * @each;\n"
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
-                   "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
+                   "for (@index k = lane * @width; k < depth; k += @stride) {\n"
                    "    tc_pack<@type, @width> few, wide[@each];\n"
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + group + j, @end - 1)");
-    tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, "wide[j]");
     p->indent -= 1;
     tc__put_filled(p, b,
                    "}\n"
@@ -26728,7 +28962,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
                    "for (int i = 0; i < @few; i++) {\n");
     p->indent += 1;
     tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, wide->width, "few");
+    tc__print_operand_pack(p, few, TC__DEPTH, wide->width, 0, "few");
     p->indent -= 2;
     tc__put_filled(
         p, b,
@@ -26758,13 +28992,13 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
         "tc_pack<@type, @width> sum[@few] = {};\n"
         "#pragma unroll @unroll\n"
-        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
+        "for (@index k = y; k < depth; k += @sharing) {\n"
         "    tc_pack<@type, @width> wide;\n"
         "    tc_pack<@type, 1> few;\n"
         "    {\n");
     p->indent += 2;
     tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
-    tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
+    tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
     p->indent -= 1;
     tc__put_filled(p, b,
                    "}\n"
@@ -26772,7 +29006,7 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
                    "for (int i = 0; i < @few; i++) {\n");
     p->indent += 1;
     tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
+    tc__print_operand_pack(p, few, TC__DEPTH, 1, 0, "few");
     p->indent -= 2;
     tc__put_filled(
         p, b,
@@ -26804,18 +29038,18 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
                    "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
     p->indent++;
     tc__print_result_place(p, &b,
-                           wide ? "const tc_i64 r = r0 + at % @cover;\n"
-                                : "const tc_i64 r = r0 + at / @cover;\n",
-                           wide ? "const tc_i64 c = at / @cover;\n"
-                                : "const tc_i64 c = c0 + at % @cover;\n",
+                           wide ? "const @index r = r0 + at % @cover;\n"
+                                : "const @index r = r0 + at / @cover;\n",
+                           wide ? "const @index c = at / @cover;\n"
+                                : "const @index c = c0 + at % @cover;\n",
                            wide ? "r < r1" : "c < cols");
-    tc__print_epilogue(p, 1);
+    tc__print_epilogue(p, q);
     tc__block_close(p);
     tc__block_close(p);
 }
 
 // The kernel's body; products that are summed in place have the other forms' loops.
-static void tc__print_product(tc__printer *p) {
+static void tc__cuda_product(tc__printer *p) {
     tc__product q = tc__product_plan(p->g);
     if (q.form == TC__PRODUCT_FEW)
         tc__print_few(p, &q);
@@ -26824,7 +29058,7 @@ static void tc__print_product(tc__printer *p) {
 }
 // ---- gen/kernel/print_cuda_opaque.c -------------------------------------
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of print_cuda_rows.c.
+// an element becomes a key and where results go, and calls a function of print_cuda_opaque_text.c.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
@@ -27170,548 +29404,119 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     return !out->failed && !g->body.ix->failed;
 }
 // ---- gen/kernel/print_cuda.c --------------------------------------------
-// CUDA dialect: the same LOOP lists for NVRTC, no includes. A value is a scalar of one
-// thread; an unrolled thread keeps V copies, the elements of one 16-byte access. How the
+// CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
 // loops map is in the plan (print_cuda_plan.c).
-// The order of a reduction here is its own: equal from run to run, not equal to the CPU's.
 
-// ---- values ----
+// ---- flat ----
 
-static void tc__cuda_constant(tc__printer *p, int dtype, tc__value v) {
-    if (tc__is_float(dtype)) {
-        tc__put_hexfloat(p->out, v.f, dtype != TC_F64);
-        return;
+// Statements of loops are no nodes of a body; values that no row is named in stand before it.
+static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
+    int hoist = !tc__cuda_names_rows(p->g);
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
+        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
+        if (statement || early) b->set[id] = 0;
+        if (early && !statement) tc__print_node(p, n);
     }
-    if (v.i == INT64_MIN)
-        tc__put(p->out, "(-0x7fffffffffffffffll - 1)");
-    else if (dtype == TC_I32 && v.i == INT32_MIN)
-        tc__put(p->out, "(-0x7fffffff - 1)");
+}
+
+// Vectors of the kernel; what is left of a single row is its tail.
+static tc__ix tc__cuda_flat_count(const tc__printer *p) {
+    tc__ixpool *x = p->g->body.ix;
+    return tc__ix_mul(x, p->g->rows,
+                      tc__ix_div(x, p->g->cols, tc__ix_const(p->cuda->width)));
+}
+
+static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix columns = tc__ix_div(x, p->g->cols, tc__ix_const(q->width));
+    tc__text across, all;
+    char line[160];
+    const char *row = tc__cuda_text_of(p, &across, columns, 0);
+    const char *end = tc__cuda_text_of(p, &all, tc__cuda_flat_count(p), 1);
+    memset(at, 0, sizeof *at);
+    if (q->vectors > 1) {
+        snprintf(line, sizeof line, "const %s i = i0 + u * %d;", type, q->threads);
+        tc__cuda_place_add(at, "i", line);
+    }
+    snprintf(line, sizeof line, "const %s r = i / %s;", type, row);
+    tc__cuda_place_add(at, "r", line);
+    int one = tc__ix_equals(p->g->rows, 1);
+    snprintf(line, sizeof line, "const %s c = i%s%s", type, one ? "" : " % ",
+             one ? "" : row);
+    size_t n = strlen(line);
+    if (q->width > 1)
+        snprintf(line + n, sizeof line - n, " * %d;", q->width);
     else
-        tc__put(p->out, dtype == TC_I64 ? "%lldll" : "%lld", (long long)v.i);
-}
-
-// What stands around an element of memory, read or written: braces do not narrow an int.
-static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
-    static const char *const words[TC_DTYPE_COUNT][2] = {
-        {"", "tc_u8("},                   // bool
-        {"", "tc_u8("},                   // u8
-        {"", "tc_i8("},                   // i8
-        {"", "tc_i16("},                  // i16
-        {"", ""},                         // i32
-        {"", ""},                         // i64
-        {"tc_of_f16(", "tc_bits_f16("},   // f16
-        {"tc_of_bf16(", "tc_bits_bf16("}, // bf16
-        {"", ""},                         // f32
-        {"", ""}};                        // f64
-    return words[p->g->buffer.at[n->attr[0]].dtype][store];
-}
-
-static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int store) {
-    return *tc__cuda_wrap(p, n, store) ? ")" : "";
-}
-
-static void tc__cuda_element(tc__printer *p, const tc__node *n) {
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, "]");
-}
-
-// `tc_pack<float, 4>`
-static void tc__cuda_pack(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_pack<%s, %d>", tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory,
-            p->copies);
-}
-
-static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
-    for (uint32_t i = first; i + 1 < n->n_attr; i += 2) {
-        tc__put(p->out, "%s(tc_u64)(", i > first ? " && " : "");
-        tc__put_ix(p, n->attr[i]);
-        tc__put(p->out, ") < (tc_u64)(");
-        tc__put_ix(p, n->attr[i + 1]);
-        tc__put(p->out, ")");
+        snprintf(line + n, sizeof line - n, ";");
+    tc__cuda_place_add(at, "c", line);
+    tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
+    if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
+        snprintf(at->inside, sizeof at->inside, "i < %s", end);
+        snprintf(at->beyond, sizeof at->beyond, "i >= %s", end);
     }
+    tc__text_free(&across);
+    tc__text_free(&all);
 }
 
-static void tc__cuda_load_one(tc__printer *p, const tc__node *n, int copy) {
-    int guarded = n->n_attr > TC__LOAD_FIXED;
-    tc__put_let(p, n, copy);
-    if (tc__cuda_is_turned(p->g, n) && p->turned) {
-        tc__put(p->out, "%stile%u[x", tc__cuda_wrap(p, n, 0), n->id);
-        if (p->copies > 1) tc__put(p->out, " + %d", copy);
-        tc__put(p->out, "][i]%s;\n", tc__cuda_wrapped(p, n, 0));
-        return;
-    }
-    if (guarded) {
-        tc__cuda_pred(p, n, TC__LOAD_FIXED);
-        tc__put(p->out, " ? ");
-    }
-    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-    tc__cuda_element(p, n);
-    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 0));
-    if (guarded) {
-        tc__value fill;
-        memcpy(&fill, &n->attr[2], sizeof fill);
-        tc__put(p->out, " : ");
-        tc__cuda_constant(p, n->dtype, fill);
-    }
-    tc__put(p->out, ";\n");
-}
-
-// ` = *(const tc_pack<float, 4> *)&in0[c];`
-static void tc__cuda_put_wide(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, " = *(const ");
-    tc__cuda_pack(p, n);
-    tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
-    tc__put(p->out, ";\n");
-}
-
-// What the thread holds of a row: `row0` or `keep3`, the id of the first load. 0 = not held.
-static int tc__cuda_put_held(tc__printer *p, const tc__node *n, int put) {
-    if (!p->steps || !tc__cuda_is_memory(n)) return 0;
-    int own = tc__cuda_is_own_row(p->g, n->attr[0]);
-    int64_t first = tc__cuda_first_load(p->g, n);
-    if (!own && first < 0) return 0;
-    if (put && own) tc__put_buffer(p, n->attr[0]);
-    if (put && !own) tc__put(p->out, "keep%lld", (long long)first);
-    if (put) tc__put(p->out, "[step]");
-    return 1;
-}
-
-// The first load of a held element.
-static void tc__cuda_hold(tc__printer *p, const tc__node *n) {
-    if (p->copies > 1 && tc__cuda_is_wide(p->g, n, p->copies)) {
-        tc__line(p);
-        tc__cuda_put_held(p, n, 1);
-        tc__cuda_put_wide(p, n);
-        return;
-    }
-    for (int i = 0; i < p->copies; i++) {
-        p->shift = i;
-        tc__line(p);
-        tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, ".at[%d] = ", i);
-        tc__cuda_element(p, n);
-        tc__put(p->out, ";\n");
-    }
-    p->shift = 0;
-}
-
-static void tc__cuda_load_held(tc__printer *p, const tc__node *n) {
-    if (tc__cuda_first_load(p->g, n) == (int64_t)n->id) tc__cuda_hold(p, n);
-    for (int i = 0; i < p->copies; i++) {
-        tc__put_let(p, n, i);
-        tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-        tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, ".at[%d]%s;\n", i, tc__cuda_wrapped(p, n, 0));
-    }
-}
-
-static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
-    int copies = tc__copies_of(p, n);
-    (void)copy;
-    if (tc__cuda_put_held(p, n, 0)) {
-        tc__cuda_load_held(p, n);
-        return;
-    }
-    if (copies > 1 && tc__cuda_is_wide_along(p->g, n, copies, p->axis)) {
-        tc__line(p);
-        tc__put(p->out, "const ");
-        tc__cuda_pack(p, n);
-        tc__put(p->out, " v%u", n->id);
-        tc__cuda_put_wide(p, n);
-        for (int i = 0; i < copies; i++) {
-            tc__put_let(p, n, i);
-            tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
-                    tc__cuda_wrapped(p, n, 0));
-        }
-        return;
-    }
-    for (int i = 0; i < copies; i++) {
-        p->shift = i;
-        tc__cuda_load_one(p, n, i);
-    }
-    p->shift = 0;
-}
-
-static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
-    int copies = tc__copies_of(p, n);
-    (void)copy;
-    int held = tc__cuda_put_held(p, n, 0);
-    if (held || (copies > 1 && tc__cuda_is_wide(p->g, n, copies))) {
-        tc__line(p);
-        if (!held) {
-            tc__put(p->out, "*(");
-            tc__cuda_pack(p, n);
-            tc__put(p->out, " *)&");
-            tc__cuda_element(p, n);
-        }
-        tc__cuda_put_held(p, n, 1);
-        tc__put(p->out, " = {");
-        for (int i = 0; i < copies; i++) {
-            tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
-            tc__put_value(p, n->in[0], i);
-            tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
-        }
-        tc__put(p->out, "};\n");
-        return;
-    }
-    for (int i = 0; i < copies; i++) {
-        p->shift = i;
-        tc__line(p);
-        if (p->row_block && n->level == TC__AT_ROW) tc__put(p->out, "if (x == 0) ");
-        tc__cuda_element(p, n);
-        tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
-        tc__put_value(p, n->in[0], i);
-        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
-    }
-    p->shift = 0;
-}
-
-static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__cuda_check(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_check(a.state, ");
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
-}
-
-static void tc__cuda_valid(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    if (!n->n_attr) tc__put(p->out, "1");
-    tc__cuda_pred(p, n, 0);
-    tc__put(p->out, ";\n");
-}
-
-// ---- reductions ----
-
-static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
-    (void)copy;
-    for (int j = 0; j < p->acc_copies; j++) {
-        tc__line(p);
-        tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
-        tc__put_acc(p, n->attr[0]);
-        tc__put(p->out, "_%d = ", j);
-        tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
-        tc__put(p->out, ";\n");
-        if (!tc__is_arg(a)) continue;
-        tc__line(p);
-        tc__put(p->out, "tc_i64 at%lld_%d = 0x7fffffffffffffffll;\n", (long long)n->attr[0],
-                j);
-    }
-}
-
-static const char *tc__cuda_arg_name(const tc__acc *a) {
-    return a->monoid == TC_OP_ARGMAX ? "max" : "min";
-}
-
-static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
-    long long i = n->attr[1];
-    const tc__acc *a = &p->acc[i];
-    const char *cls = tc__suffix(a->dtype);
-    (void)copy;
-    for (int j = 0; j < p->acc_copies; j++) {
-        tc__line(p);
-        if (tc__is_arg(a)) {
-            tc__put(p->out, "tc_keep_%s_%s(best%lld_%d, at%lld_%d, ", tc__cuda_arg_name(a),
-                    cls, i, j, i, j);
-            tc__put_value(p, n->in[0], j);
-            tc__put(p->out, ", c + %d);\n", j);
-            continue;
-        }
-        tc__put_acc(p, i);
-        tc__put(p->out, "_%d = tc_acc_%s_%s(", j, tc__ops[a->monoid].name, cls);
-        tc__put_acc(p, i);
-        tc__put(p->out, "_%d, ", j);
-        tc__put_value(p, n->in[0], j);
-        tc__put(p->out, ");\n");
-    }
-}
-
-static void tc__cuda_combine_arg(tc__printer *p, const tc__node *n, const tc__acc *a) {
-    long long i = n->attr[0];
-    const char *name = tc__cuda_arg_name(a), *cls = tc__suffix(a->dtype);
-    for (int j = 1; j < p->acc_copies; j++) {
-        tc__line(p);
-        tc__put(p->out, "tc_keep_%s_%s(best%lld_0, at%lld_0, best%lld_%d, at%lld_%d);\n",
-                name, cls, i, i, i, j, i, j);
-    }
-    if (p->row_block) {
-        tc__line(p);
-        tc__put(p->out, "tc_block_%s_%s<%d>(best%lld_0, at%lld_0);\n", name, cls,
-                p->row_block / 32, i, i);
-    }
-    tc__put_let(p, n, 0);
-    tc__put(p->out, "at%lld_0 == 0x7fffffffffffffffll ? 0 : at%lld_0;\n", i, i);
-}
-
-static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
-    const tc__acc *a = &p->acc[n->attr[0]];
-    const char *cls = tc__suffix(a->dtype), *name = tc__ops[a->monoid].name;
-    (void)copy;
-    if (tc__is_arg(a)) {
-        tc__cuda_combine_arg(p, n, a);
-        return;
-    }
-    for (int j = 1; j < p->acc_copies; j++) {
-        tc__line(p);
-        tc__put_acc(p, n->attr[0]);
-        tc__put(p->out, "_0 = tc_acc_%s_%s(", name, cls);
-        tc__put_acc(p, n->attr[0]);
-        tc__put(p->out, "_0, ");
-        tc__put_acc(p, n->attr[0]);
-        tc__put(p->out, "_%d);\n", j);
-    }
-    tc__put_let(p, n, 0);
-    if (p->row_block) tc__put(p->out, "tc_block_%s_%s<%d>(", name, cls, p->row_block / 32);
-    tc__put_acc(p, n->attr[0]);
-    tc__put(p->out, p->row_block ? "_0);\n" : "_0;\n");
-}
-
-// The block's version of a step function: all threads get the result.
-static void tc__cuda_block_text(tc__printer *p, const tc__acc *a) {
-    const char *type = p->d->reg[tc__class_of(a->dtype)], *name = tc__ops[a->monoid].name;
-    const char *cls = tc__suffix(a->dtype);
-    if (tc__is_arg(a)) {
-        const char *best = tc__cuda_arg_name(a);
-        tc__put(
-            p->out,
-            "\nTC_FN void tc_keep_%s_%s(%s &b, tc_i64 &j, %s v, tc_i64 i) {\n"
-            "    const int win = tc_win_%s_%s(v, b, i < j);\n    b = win ? v : b;\n    j "
-            "= win ? i : j;\n}\n",
-            best, cls, type, type, best, cls);
-        tc__put(
-            p->out,
-            "\ntemplate <int W> TC_FN void tc_block_%s_%s(%s &v, tc_i64 &i) {\n"
-            "    __shared__ %s value[W];\n    __shared__ tc_i64 index[W];\n"
-            "    for (int o = 16; o; o /= 2) tc_keep_%s_%s(v, i, __shfl_down_sync(~0u, v, "
-            "o),\n"
-            "                                          __shfl_down_sync(~0u, i, o));\n",
-            best, cls, type, type, best, cls);
-        tc__put(
-            p->out,
-            "    if (W == 1) {\n        v = __shfl_sync(~0u, v, 0), i = __shfl_sync(~0u, i, "
-            "0);\n        return;\n    }\n"
-            "    __syncthreads();\n    if (threadIdx.x %% 32 == 0) value[threadIdx.x / "
-            "32] = v, "
-            "index[threadIdx.x / 32] = i;\n    __syncthreads();\n    v = value[0], i = "
-            "index[0];\n"
-            "    for (int w = 1; w < W; w++) tc_keep_%s_%s(v, i, value[w], index[w]);\n}\n",
-            best, cls);
-        return;
-    }
-    tc__put(
-        p->out,
-        "\ntemplate <int W> TC_FN %s tc_block_%s_%s(%s x) {\n    __shared__ %s part[W];\n"
-        "    for (int o = 16; o; o /= 2) x = tc_acc_%s_%s(x, __shfl_down_sync(~0u, x, "
-        "o));\n",
-        type, name, cls, type, type, name, cls);
-    tc__put(
-        p->out,
-        "    if (W == 1) return __shfl_sync(~0u, x, 0);\n    __syncthreads();\n"
-        "    if (threadIdx.x %% 32 == 0) part[threadIdx.x / 32] = x;\n    "
-        "__syncthreads();\n    x = part[0];\n"
-        "    for (int w = 1; w < W; w++) x = tc_acc_%s_%s(x, part[w]);\n    return x;\n}\n",
-        name, cls);
-}
-
-// ---- loops ----
-
-static int tc__cuda_has(const tc__group *g, uint32_t begin, uint32_t end, tc__op op) {
-    for (uint32_t id = begin; id < end; id++)
-        if (g->body.node.at[id]->op == op) return 1;
-    return 0;
-}
-
-// `for` over the columns up to e, and its bracket.
-static void tc__cuda_loop_head(tc__printer *p, tc__ix e) {
+// The columns behind the last whole vector, by the first threads.
+static void tc__cuda_flat_tail(tc__printer *p, const tc__cuda_loop_body *b) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix width = tc__ix_const(p->cuda->width);
+    tc__ix whole = tc__ix_mul(x, tc__ix_div(x, p->g->cols, width), width);
     tc__line(p);
-    if (p->row_block) {
-        tc__put(p->out, "for (tc_i64 c = x");
-        if (p->acc_copies > 1) tc__put(p->out, " * %d", p->acc_copies);
-        tc__put(p->out, "; c < ");
-        tc__put_ix(p, e);
-        tc__put(p->out, "; c += %d)", p->row_block * p->acc_copies);
+    tc__put(p->out, "if (i0 < ");
+    tc__put_ix(p, tc__ix_sub(x, p->g->cols, whole));
+    tc__put(p->out, ")");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
+    tc__put_ix(p, whole);
+    tc__put(p->out, " + i0;\n");
+    p->scalar = 1;
+    tc__cuda_compute(p, b);
+    p->scalar = 0;
+    tc__block_close(p);
+}
+
+static void tc__cuda_flat(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_loop_body b;
+    tc__cuda_place at;
+    int deep = q->vectors > 1;
+    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
+    tc__cuda_flat_place(p, &at);
+    tc__line(p);
+    tc__put(p->out, "const %s %s = %sblockIdx.x * %d + threadIdx.x;\n",
+            tc__cuda_index_type(p), deep || q->tail ? "i0" : "i",
+            p->narrow ? "" : "(tc_i64)", q->threads * q->vectors);
+    tc__cuda_flat_body(p, &b);
+    if (deep) {
+        tc__cuda_declare(p, &b, q->vectors);
+        tc__cuda_put_vectors(p, &b, &at, q->vectors);
+    } else if (q->tail) {
+        tc__line(p);
+        tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
+        tc__line(p);
+        tc__put(p->out, "if (%s)", at.inside);
+        tc__block_open(p);
+        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+        tc__block_close(p);
     } else {
-        tc__put(p->out, "for (tc_i64 c = 0; c < ");
-        tc__put_ix(p, e);
-        tc__put(p->out, "; c++)");
+        if (*at.beyond) {
+            tc__line(p);
+            tc__put(p->out, "if (%s) return;\n", at.beyond);
+        }
+        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
     }
-    tc__block_open(p);
+    if (q->tail) tc__cuda_flat_tail(p, &b);
+    tc__cuda_body_close(p, &b);
 }
 
-// The same in steps of known number, so that what is held has constant places.
-static void tc__cuda_steps_head(tc__printer *p, tc__ix e, const tc__text *body) {
-    int whole = tc__ix_equals(e, (int64_t)p->steps * p->row_block * p->acc_copies);
-    tc__line(p);
-    tc__put(p->out, "#pragma unroll\n");
-    tc__line(p);
-    tc__put(p->out, "for (int step = 0; step < %d; step++)", p->steps);
-    tc__block_open(p);
-    if (whole && !tc__c_mentions(body, "c")) return;
-    tc__line(p);
-    tc__put(p->out,
-            p->acc_copies > 1 ? "const tc_i64 c = (x + step * %d) * %d;\n"
-                              : "const tc_i64 c = x + step * %d;\n",
-            p->row_block, p->acc_copies);
-    if (whole) return;
-    tc__line(p);
-    tc__put(p->out, "if (c >= ");
-    tc__put_ix(p, e);
-    tc__put(p->out, ") break;\n");
-}
-
-static void tc__cuda_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
-    tc__text body, *out = p->out;
-    tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent++;
-    p->copies = p->acc_copies;
-    tc__print_range(p, begin, end);
-    p->copies = 1;
-    p->out = out, p->indent--;
-    if (p->steps)
-        tc__cuda_steps_head(p, e, &body);
-    else
-        tc__cuda_loop_head(p, e);
-    tc__put_raw(out, body.at, body.size);
-    tc__block_close(p);
-    out->failed |= body.failed;
-    tc__text_free(&body);
-}
-
-// Columns of a row: threads that share it in steps of V, or one thread in series.
-static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    if (n->attr[0] == TC__ROW) { // the kernel has placed the rows
-        tc__print_range(p, begin, end);
-        return;
-    }
-    if (!p->in_row) {
-        tc__print_range(p, begin, end);
-        return;
-    }
-    tc__cuda_columns(p, n->attr[5], begin, end);
-    if (!p->row_block || !tc__cuda_has(p->g, begin, end, TC_OP_STORE)) return;
-    if (p->steps && !tc__cuda_has_shared_row(p->g)) return;
-    if (!tc__cuda_has(p->g, end, (uint32_t)p->g->body.node.count, TC_OP_LOAD)) return;
-    tc__line(p);
-    tc__put(p->out, "__syncthreads();\n"); // what was stored may be loaded by other threads
-}
-
-static void tc__cuda_let(tc__printer *p, const char *name, const char *lead, tc__ix e,
-                         const char *tail) {
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = %s", name, lead);
-    tc__put_atom(p, e, 0);
-    tc__put(p->out, "%s;\n", tail);
-}
-
-// All but the operands of a product, which stand before the loops.
-static void tc__cuda_all(tc__printer *p) {
-    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
-    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
-}
-
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++) {
-        const tc__node *n = g->body.node.at[id];
-        for (uint32_t i = 0; i < n->n_attr; i++)
-            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], TC__ROW))
-                return 1;
-    }
-    return 0;
-}
-
-static void tc__cuda_flat(tc__printer *p, const tc__cuda_plan *q) {
-    tc__ix columns = tc__ix_div(p->g->body.ix, p->g->cols, tc__ix_const(q->width));
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = (tc_i64)blockIdx.x * %d + threadIdx.x; i < ",
-            q->threads);
-    tc__put_ix(p, tc__ix_mul(p->g->body.ix, p->g->rows, columns));
-    tc__put(p->out, "; i += (tc_i64)gridDim.x * %d)", q->threads);
-    tc__block_open(p);
-    if (tc__cuda_names_rows(p->g)) tc__cuda_let(p, "r", "i / ", columns, "");
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c = i");
-    if (!tc__ix_equals(p->g->rows, 1)) {
-        tc__put(p->out, " %% ");
-        tc__put_atom(p, columns, 0);
-    }
-    tc__put(p->out, q->width > 1 ? " * %d;\n" : ";\n", q->width);
-    p->copies = q->width;
-    tc__cuda_all(p);
-    tc__block_close(p);
-}
-
-// Registers for what the thread holds of a row.
-static void tc__cuda_keeps(tc__printer *p, const tc__cuda_plan *q) {
-    for (size_t i = 0; i < p->g->buffer.count; i++) {
-        if (!tc__cuda_is_own_row(p->g, (int64_t)i)) continue;
-        tc__line(p);
-        tc__put(p->out, "tc_pack<%s, %d> ", tc__dtypes[p->g->buffer.at[i].dtype].memory,
-                q->width);
-        tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, "[%d];\n", q->steps);
-    }
-    for (size_t i = 0; i < p->g->body.node.count; i++) {
-        const tc__node *n = p->g->body.node.at[i];
-        if (tc__cuda_first_load(p->g, n) != (int64_t)i) continue;
-        tc__line(p);
-        tc__put(p->out, "tc_pack<%s, %d> keep%u[%d];\n",
-                tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory, q->width, n->id,
-                q->steps);
-    }
-}
-
-static void tc__cuda_rows(tc__printer *p, const tc__cuda_plan *q) {
-    int rows = q->threads / q->sharing;
-    tc__line(p);
-    tc__put(p->out,
-            rows > 1 ? "const int x = threadIdx.x %% %d;\n"
-                     : "const int x = threadIdx.x;\n",
-            q->sharing);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 r = ");
-    if (rows > 1)
-        tc__put(p->out, "(tc_i64)blockIdx.x * %d + threadIdx.x / %d; r < ", rows,
-                q->sharing);
-    else
-        tc__put(p->out, "blockIdx.x; r < ");
-    tc__put_ix(p, p->g->rows);
-    tc__put(p->out, rows > 1 ? "; r += (tc_i64)gridDim.x * %d)" : "; r += gridDim.x)",
-            rows);
-    tc__block_open(p);
-    p->row_block = q->sharing, p->acc_copies = q->width, p->in_row = 1;
-    p->steps = q->steps;
-    if (q->steps) tc__cuda_keeps(p, q);
-    tc__cuda_all(p);
-    if (rows == 1 &&
-        (tc__cuda_has_shared_row(p->g) || (!q->steps && tc__cuda_held(p->g)))) {
-        tc__line(p);
-        tc__put(p->out, "__syncthreads();\n"); // before the next row
-    }
-    tc__block_close(p);
-}
-
-static void tc__cuda_lanes(tc__printer *p, const tc__cuda_plan *q) {
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 r = (tc_i64)blockIdx.x * %d + threadIdx.x; r < ",
-            q->threads);
-    tc__put_ix(p, p->g->rows);
-    tc__put(p->out, "; r += (tc_i64)gridDim.x * %d)", q->threads);
-    tc__block_open(p);
-    p->acc_copies = 1, p->in_row = 1;
-    tc__cuda_all(p);
-    tc__block_close(p);
-}
+// ---- tile ----
 
 static void tc__cuda_inside(tc__printer *p) {
     tc__line(p);
@@ -27726,6 +29531,8 @@ static void tc__cuda_inside(tc__printer *p) {
 static void tc__cuda_lines(tc__printer *p, int width) {
     tc__line(p);
     if (8 * width < TC__CUDA_TILE_SIZE) {
+        tc__put(p->out, "#pragma unroll\n");
+        tc__line(p);
         tc__put(p->out, "for (int i = y; i < 32; i += %d)", 8 * width);
         tc__block_open(p);
         return;
@@ -27737,31 +29544,28 @@ static void tc__cuda_lines(tc__printer *p, int width) {
 }
 
 static void tc__cuda_fill_tile(tc__printer *p, const tc__node *n, int width) {
+    tc__line(p);
     if (width == 1) {
-        tc__line(p);
         tc__put(p->out, "tile%u[i][x] = ", n->id);
         tc__cuda_element(p, n);
         tc__put(p->out, ";\n");
         return;
     }
-    p->copies = width;
-    tc__line(p);
     tc__put(p->out, "const ");
-    tc__cuda_pack(p, n);
-    tc__put(p->out, " v%u", n->id);
-    tc__cuda_put_wide(p, n);
-    p->copies = 1;
-    for (int u = 0; u < width; u++) {
-        tc__line(p);
-        tc__put(p->out, "tile%u[i][x + %d] = v%u.at[%d];\n", n->id, u, n->id, u);
-    }
+    tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+    tc__put(p->out, " v%u = tc_load(", n->id);
+    tc__cuda_address(p, n);
+    tc__put(p->out, ");\n");
+    tc__line(p);
+    tc__put(p->out, "for (int l = 0; l < %d; l++) tile%u[i][x + l] = v%u.at[l];\n", width,
+            n->id, n->id);
 }
 
 // The tile of every turned load, read along the rows.
 static void tc__cuda_fill_tiles(tc__printer *p, int width) {
     tc__cuda_lines(p, width);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r = r0 + x, c = c0 + i;\n");
+    tc__put(p->out, "const %s r = r0 + x, c = c0 + i;\n", tc__cuda_index_type(p));
     tc__cuda_inside(p);
     tc__block_open(p);
     for (size_t id = 0; id < p->g->body.node.count; id++) {
@@ -27778,46 +29582,141 @@ static void tc__cuda_tile_memory(tc__printer *p) {
         if (!tc__cuda_is_turned(p->g, n)) continue;
         tc__line(p);
         tc__put(p->out, "__shared__ %s tile%u[32][33];  // 33: no two rows in one bank\n",
-                tc__dtypes[n->dtype].memory, n->id);
+                tc__cuda_memory(p, n), n->id);
     }
 }
 
-static void tc__cuda_tile(tc__printer *p, const tc__cuda_plan *q) {
+static void tc__cuda_tile_corner(tc__printer *p, const char *name, const char *lead,
+                                 tc__ix e, const char *tail) {
+    tc__line(p);
+    tc__put(p->out, "const %s %s = %s", tc__cuda_index_type(p), name, lead);
+    tc__put_atom(p, e, 0);
+    tc__put(p->out, "%s;\n", tail);
+}
+
+static void tc__cuda_tile(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_loop_body b;
     tc__ix across =
         tc__ix_ceil_div(p->g->body.ix, p->g->cols, tc__ix_const(TC__CUDA_TILE_SIZE));
+    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
     tc__cuda_tile_memory(p);
     tc__line(p);
     tc__put(p->out, "const int x = threadIdx.x %% %d", TC__CUDA_TILE_SIZE / q->width);
     if (q->width > 1) tc__put(p->out, " * %d", q->width);
     tc__put(p->out, ", y = threadIdx.x / %d;\n", TC__CUDA_TILE_SIZE / q->width);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 tile = blockIdx.x; tile < ");
-    tc__put_ix(p, q->blocks);
-    tc__put(p->out, "; tile += gridDim.x)");
-    tc__block_open(p);
-    tc__cuda_let(p, "r0", "tile / ", across, " * 32");
-    tc__cuda_let(p, "c0", "tile % ", across, " * 32");
-    tc__line(p);
-    tc__put(p->out, "__syncthreads();\n");
+    tc__cuda_tile_corner(p, "r0", "blockIdx.x / ", across, " * 32");
+    tc__cuda_tile_corner(p, "c0", "blockIdx.x % ", across, " * 32");
     tc__cuda_fill_tiles(p, q->width);
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n");
     tc__cuda_lines(p, q->width);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r = r0 + i, c = c0 + x;\n");
+    tc__put(p->out, "const %s r = r0 + i, c = c0 + x;\n", tc__cuda_index_type(p));
     tc__cuda_inside(p);
     tc__block_open(p);
-    p->turned = 1, p->copies = q->width;
-    tc__cuda_all(p);
-    p->turned = 0, p->copies = 1;
+    p->turned = 1;
+    for (uint32_t id = 0; id < b.end; id++)
+        if (tc__body(p, id)->op == TC_OP_FOR || tc__body(p, id)->op == TC_OP_END)
+            b.set[id] = 0;
+    tc__cuda_compute(p, &b);
+    p->turned = 0;
     tc__block_close(p);
     tc__block_close(p);
-    tc__block_close(p);
+    tc__cuda_body_close(p, &b);
 }
 
-static void tc__cuda_product(tc__printer *p, const tc__cuda_plan *q) {
-    (void)q;
-    tc__print_product(p);
+// ---- functions of a monoid ----
+
+// Text with # for what follows tc_<function>_, T for the type and @ for the identity.
+static void tc__cuda_pattern(tc__printer *p, const tc__acc *a, const char *s) {
+    const char *name = tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name;
+    const char *type = p->d->reg[tc__class_of(a->dtype)];
+    for (; *s; s++) {
+        if (*s == '#')
+            tc__put(p->out, "%s_%s", name, tc__suffix(a->dtype));
+        else if (*s == '@')
+            tc__cuda_identity(p, a);
+        else if (*s == '$')
+            tc__put(p->out, "%s", type);
+        else
+            tc__put_raw(p->out, s, 1);
+    }
+}
+
+static const char tc__cuda_sum_text[] =
+    "\n// The elements of a thread.\n"
+    "template <int V> TC_FN $ tc_fold_#(const $ (&x)[V]) {\n"
+    "    $ y = x[0];\n"
+    "    for (int l = 1; l < V; l++) y = tc_acc_#(y, x[l]);\n"
+    "    return y;\n"
+    "}\n"
+    "\n// The values of L lanes that are neighbours; all of them get the result.\n"
+    "template <int L> TC_FN $ tc_lanes_#($ x) {\n"
+    "    for (int o = L / 2; o; o /= 2) x = tc_acc_#(x, __shfl_xor_sync(~0u, x, o));\n"
+    "    return x;\n"
+    "}\n"
+    "\n// What W warps have put into shared memory; all threads get the result.\n"
+    "template <int W> TC_FN $ tc_parts_#(const $ *part) {\n"
+    "    const int w = threadIdx.x % 32;\n"
+    "    return tc_lanes_#<32>(w < W ? part[w] : @);\n"
+    "}\n"
+    "\n// H values of shared memory, S apart.\n"
+    "template <int H, int S> TC_FN $ tc_below_#(const $ *part) {\n"
+    "    $ x = part[0];\n"
+    "    for (int y = 1; y < H; y++) x = tc_acc_#(x, part[y * S]);\n"
+    "    return x;\n"
+    "}\n";
+
+static const char tc__cuda_arg_text[] =
+    "\n// (b, j) becomes (v, i) if that is better.\n"
+    "template <class I> TC_FN void tc_keep_#($ &b, I &j, $ v, I i) {\n"
+    "    const int win = tc_win_#(v, b, i < j);\n"
+    "    b = win ? v : b;\n"
+    "    j = win ? i : j;\n"
+    "}\n"
+    "\ntemplate <int V, class I> TC_FN void tc_fold_#($ (&v)[V], I (&i)[V]) {\n"
+    "    for (int l = 1; l < V; l++) tc_keep_#(v[0], i[0], v[l], i[l]);\n"
+    "}\n"
+    "\ntemplate <int L, class I> TC_FN void tc_lanes_#($ &v, I &i) {\n"
+    "    for (int o = L / 2; o; o /= 2) {\n"
+    "        const $ w = __shfl_xor_sync(~0u, v, o);\n"
+    "        const I k = __shfl_xor_sync(~0u, i, o);\n"
+    "        tc_keep_#(v, i, w, k);\n"
+    "    }\n"
+    "}\n"
+    "\ntemplate <int W, class I> TC_FN void tc_parts_#($ &v, I &i, const $ *part, const I *place) {\n"
+    "    const int w = threadIdx.x % 32 % W;\n"
+    "    v = part[w];\n"
+    "    i = place[w];\n"
+    "    tc_lanes_#<32>(v, i);\n"
+    "}\n"
+    "\ntemplate <int H, int S, class I> TC_FN void tc_below_#($ &v, I &i, const $ *part, const I *place) {\n"
+    "    v = part[0];\n"
+    "    i = place[0];\n"
+    "    for (int y = 1; y < H; y++) tc_keep_#(v, i, part[y * S], place[y * S]);\n"
+    "}\n";
+
+static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
+    tc__cuda_pattern(p, a, tc__is_arg(a) ? tc__cuda_arg_text : tc__cuda_sum_text);
+}
+
+// ---- loops of a list that is printed in its order ----
+
+static void tc__cuda_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
+    if (n->attr[0] == TC__ROW || !p->cuda) { // the kernel has placed the rows
+        tc__print_range(p, begin, end);
+        return;
+    }
+    tc__cuda_row_columns(p, n->attr[5], begin, end);
+    tc__cuda_row_barrier(p, begin, end);
+}
+
+static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    if (!tc__cuda_leads_run(p, n)) return;
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    tc__cuda_put_run(p, &run);
 }
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
@@ -27831,29 +29730,19 @@ static void tc__cuda_parameters(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, ", ");
     }
+    if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
     int sizes = tc__cuda_sizes(p->g);
     tc__put(p->out, "const tc_kargs<%d> a", sizes ? sizes : 1);
 }
 
-// The scratch of a row that threads hold in registers.
-static int tc__cuda_is_register(const tc__printer *p, int64_t b) {
-    return p->steps && tc__cuda_is_own_row(p->g, b);
-}
-
-static void tc__cuda_names(tc__printer *p, const tc__text *body) {
-    for (int64_t slot = 0; slot < 64; slot++) {
-        char name[24];
-        snprintf(name, sizeof name, "s%lld", (long long)slot);
-        if (!tc__c_mentions(body, name)) continue;
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 %s = a.size[%lld];\n", name, (long long)slot);
-    }
+// Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
+static void tc__cuda_scratch_names(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_ROW || tc__cuda_is_register(p, (int64_t)i)) continue;
+        if (!p->cuda || !tc__cuda_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
         const char *type = tc__dtypes[b->dtype].memory;
         tc__line(p);
-        if (p->axis == TC__ROW) { // of one thread
+        if (p->axis == TC__ROW) {
             tc__put(p->out, "%s ", type);
             tc__put_buffer(p, (int64_t)i);
             tc__put(p->out, "[");
@@ -27867,48 +29756,66 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
         tc__put_ix(p, b->offset);
         tc__put(p->out, ");\n");
     }
+}
+
+static void tc__cuda_args(tc__printer *p) {
     for (size_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = p->g->body.node.at[id];
-        char name[24];
         int seen = n->op != TC_OP_ARG;
         for (size_t j = 0; j < id && !seen; j++)
             seen = p->g->body.node.at[j]->op == TC_OP_ARG &&
                    p->g->body.node.at[j]->attr[0] == n->attr[0];
         if (seen) continue;
-        snprintf(name, sizeof name, "arg%lld", (long long)n->attr[0]);
+        const char *type = p->d->reg[tc__class_of(n->dtype)];
         tc__line(p);
-        tc__put(p->out, "const %s %s = (%s)a.arg(%lld).%s;\n",
-                p->d->reg[tc__class_of(n->dtype)], name, p->d->reg[tc__class_of(n->dtype)],
-                (long long)n->attr[0], tc__is_float(n->dtype) ? "f" : "i");
+        tc__put(p->out, "const %s arg%lld = (%s)a.arg(%lld).%s;\n", type,
+                (long long)n->attr[0], type, (long long)n->attr[0],
+                tc__is_float(n->dtype) ? "f" : "i");
     }
 }
 
-static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
-    static void (*const forms[])(tc__printer *, const tc__cuda_plan *) = {
-        tc__cuda_flat, tc__cuda_rows, tc__cuda_lanes, tc__cuda_tile, tc__cuda_product};
-    tc__cuda_plan q = tc__cuda_plan_of(p->g);
+static void tc__cuda_names(tc__printer *p, const tc__text *body) {
+    const char *type = tc__cuda_index_type(p);
+    for (int64_t slot = 0; slot < 64; slot++) {
+        char name[24];
+        snprintf(name, sizeof name, "s%lld", (long long)slot);
+        if (!tc__c_mentions(body, name)) continue;
+        tc__line(p);
+        tc__put(p->out, "const %s %s = %sa.size[%lld];\n", type, name,
+                p->narrow ? "(int)" : "", (long long)slot);
+    }
+    if (tc__c_mentions(body, "seed")) {
+        tc__line(p);
+        tc__put(p->out, "const tc_u64 seed = a.state->seed, draw = a.state->draw;\n");
+    }
+    tc__cuda_scratch_names(p);
+    tc__cuda_args(p);
+}
+
+// One launch of the kernel as a function.
+static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
+    static void (*const forms[])(tc__printer *) = {
+        tc__cuda_flat, tc__cuda_rows, tc__cuda_columns, tc__cuda_tile, tc__cuda_product};
+    const tc__cuda_plan *q = p->cuda;
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
-    p->out = &body, p->indent = 1, p->acc_copies = 1;
-    p->axis = q.form == TC__CUDA_LANES ? TC__ROW : TC__COL;
-    forms[q.form](p, &q);
-    for (size_t i = 0; i < p->g->buffer.count && p->axis == TC__ROW; i++) {
-        const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_ROW || tc__ix_is_const(b->numel)) continue;
-        out->failed =
-            !tc__fail(out->ctx, TC_E_UNSUPPORTED, "cuda: a row buffer of unknown size");
-    }
+    p->out = &body, p->indent = 1, p->launch = launch;
+    forms[q->form](p);
     p->out = out, p->indent = 0;
-    tc__put(out, "// %d threads in a block, ", q.threads);
-    tc__put_ix(p, q.blocks);
+    if (launch) tc__put(out, "\n");
+    tc__put(out, "// %d threads in a block, ", q->threads);
+    tc__put_ix(p, q->blocks);
     tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
-            q.threads);
-    if (q.resident) tc__put(out, ", %d", q.resident);
-    tc__put(out, ")\n%s(", symbol);
+            q->threads);
+    if (q->resident) tc__put(out, ", %d", q->resident);
+    tc__put(out, ")\n%s", symbol);
+    if (launch) tc__put(out, "_%d", launch);
+    tc__put(out, "(");
     tc__cuda_parameters(p);
     tc__put(out, ")");
     tc__block_open(p);
-    if (!tc__ix_equals(q.shared, 0)) tc__put(out, "    extern __shared__ char shared[];\n");
+    if (tc__c_mentions(&body, "shared") || !tc__ix_equals(q->shared, 0))
+        tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
     tc__cuda_names(p, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);
@@ -27916,16 +29823,47 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__text_free(&body);
 }
 
+static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
+    tc__cuda_plan q = tc__cuda_plan_of(p->g);
+    p->cuda = &q, p->narrow = q.narrow;
+    p->axis = q.axis;
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (q.form != TC__CUDA_COLUMNS || !tc__cuda_is_scratch(p->g, &q, (int64_t)i) ||
+            tc__ix_is_const(b->numel))
+            continue;
+        p->out->failed =
+            !tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "cuda: a row buffer of unknown size");
+    }
+    for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
+    p->cuda = NULL, p->narrow = 0;
+}
+
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__cuda_load}, // one access of 16 bytes, or each copy
+    {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
-    {TC_OP_INDEX, TC__PER_COPY, tc__cuda_index},
-    {TC_OP_CHECK, TC__PER_COPY, tc__cuda_check},
-    {TC_OP_VALID, TC__PER_COPY, tc__cuda_valid},
+    {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
+    {TC_OP_CHECK, TC__ONCE, tc__cuda_check},
+    {TC_OP_VALID, TC__ONCE, tc__cuda_valid},
+    {TC_OP_RANDOM, TC__ONCE, tc__cuda_random},
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
     {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
+    {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
+    {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
+    {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
+    {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SIN, TC__ONCE, tc__cuda_fast},
+    {TC_OP_COS, TC__ONCE, tc__cuda_fast},
+    {TC_OP_TANH, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SILU, TC__ONCE, tc__cuda_fast},
+    {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast},
+    {TC_OP_DIV, TC__ONCE, tc__cuda_fast},
+    {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast},
+    {TC_OP_SQRT, TC__ONCE, tc__cuda_fast},
+    {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
@@ -27940,12 +29878,12 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_kernel,
     tc__cuda_loop,
     tc__cuda_constant,
-    tc__cuda_block_text,
+    tc__cuda_monoid_text,
     tc__cuda_grids,
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
 };
-// ---- gen/kernel/print_cuda_rows.c ---------------------------------------
+// ---- gen/kernel/print_cuda_opaque_text.c --------------------------------
 // Device functions of opaque ops: what print_cuda_opaque.c calls, sections of the head of a CUDA file.
 // Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
 // depend on the order in which threads come: sums are added in one order, and where atomics are
@@ -28077,10 +30015,14 @@ static const char *const tc__text_cuda_rows[] = {
     "    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }",
     "    TC_FN T value(tc_u64 w) { return (T)w; }",
     "};",
+    "",
+    "// fn: word_of",
     "template <> struct TC_N(word_of)<float> {",
     "    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }",
     "    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }",
     "};",
+    "",
+    "// fn: word_of",
     "template <> struct TC_N(word_of)<double> {",
     "    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }",
     "    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }",
@@ -28595,6 +30537,88 @@ static const char *const tc__text_cuda_rows[] = {
     "}",
     "",
 };
+// ---- gen/kernel/print_cuda_integers.c -----------------------------------
+// Integer functions of ops.def in CUDA, as cpu/math.h defines them: x / 0 = 0, x % 0 = 0, the least by -1
+// wraps, and so do powers; shifts by less than 0 or by all bits give what shifting them out does.
+
+static const char *const tc__text_cuda_integers[] = {
+    "// fn: fmod_i32",
+    "TC_FN tc_i32 TC_N(fmod_i32)(tc_i32 a, tc_i32 b) { return b == 0 || b == -1 ? 0 : a % b; }",
+    "",
+    "// fn: remainder_i32 fmod_i32",
+    "TC_FN tc_i32 TC_N(remainder_i32)(tc_i32 a, tc_i32 b) {",
+    "    const tc_i32 m = TC_N(fmod_i32)(a, b);",
+    "    return m != 0 && (m < 0) != (b < 0) ? m + b : m;",
+    "}",
+    "",
+    "// fn: floor_divide_i32 fmod_i32",
+    "TC_FN tc_i32 TC_N(floor_divide_i32)(tc_i32 a, tc_i32 b) {",
+    "    const tc_i32 m = TC_N(fmod_i32)(a, b);",
+    "    if (b == 0) return 0;",
+    "    if (b == -1) return (tc_i32)(0 - (unsigned)a);",
+    "    return a / b - (m != 0 && (m < 0) != (b < 0));",
+    "}",
+    "",
+    "// fn: shl_i32",
+    "TC_FN tc_i32 TC_N(shl_i32)(tc_i32 a, tc_i32 n) { return n < 0 || n > 31 ? 0 : (tc_i32)((unsigned)a << n); }",
+    "",
+    "// fn: shr_i32",
+    "TC_FN tc_i32 TC_N(shr_i32)(tc_i32 a, tc_i32 n) { return a >> (n < 0 || n > 31 ? 31 : n); }",
+    "",
+    "// fn: pow_i32",
+    "TC_FN tc_i32 TC_N(pow_i32)(tc_i32 a, tc_i32 n) {",
+    "    unsigned y = 1, base = (unsigned)a;",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    for (tc_i32 e = n; e != 0; e >>= 1, base *= base)",
+    "        if (e & 1) y *= base;",
+    "    return (tc_i32)y;",
+    "}",
+    "",
+    "// fn: abs_i32",
+    "TC_FN tc_i32 TC_N(abs_i32)(tc_i32 a) { return a < 0 ? (tc_i32)(0 - (unsigned)a) : a; }",
+    "",
+    "// fn: sign_i32",
+    "TC_FN tc_i32 TC_N(sign_i32)(tc_i32 a) { return (a > 0) - (a < 0); }",
+    "",
+    "// fn: fmod_i64",
+    "TC_FN tc_i64 TC_N(fmod_i64)(tc_i64 a, tc_i64 b) { return b == 0 || b == -1 ? 0 : a % b; }",
+    "",
+    "// fn: remainder_i64 fmod_i64",
+    "TC_FN tc_i64 TC_N(remainder_i64)(tc_i64 a, tc_i64 b) {",
+    "    const tc_i64 m = TC_N(fmod_i64)(a, b);",
+    "    return m != 0 && (m < 0) != (b < 0) ? m + b : m;",
+    "}",
+    "",
+    "// fn: floor_divide_i64 fmod_i64",
+    "TC_FN tc_i64 TC_N(floor_divide_i64)(tc_i64 a, tc_i64 b) {",
+    "    const tc_i64 m = TC_N(fmod_i64)(a, b);",
+    "    if (b == 0) return 0;",
+    "    if (b == -1) return (tc_i64)(0 - (tc_u64)a);",
+    "    return a / b - (m != 0 && (m < 0) != (b < 0));",
+    "}",
+    "",
+    "// fn: shl_i64",
+    "TC_FN tc_i64 TC_N(shl_i64)(tc_i64 a, tc_i64 n) { return n < 0 || n > 63 ? 0 : (tc_i64)((tc_u64)a << n); }",
+    "",
+    "// fn: shr_i64",
+    "TC_FN tc_i64 TC_N(shr_i64)(tc_i64 a, tc_i64 n) { return a >> (n < 0 || n > 63 ? 63 : n); }",
+    "",
+    "// fn: pow_i64",
+    "TC_FN tc_i64 TC_N(pow_i64)(tc_i64 a, tc_i64 n) {",
+    "    tc_u64 y = 1, base = (tc_u64)a;",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    for (tc_i64 e = n; e != 0; e >>= 1, base *= base)",
+    "        if (e & 1) y *= base;",
+    "    return (tc_i64)y;",
+    "}",
+    "",
+    "// fn: abs_i64",
+    "TC_FN tc_i64 TC_N(abs_i64)(tc_i64 a) { return a < 0 ? (tc_i64)(0 - (tc_u64)a) : a; }",
+    "",
+    "// fn: sign_i64",
+    "TC_FN tc_i64 TC_N(sign_i64)(tc_i64 a) { return (a > 0) - (a < 0); }",
+    "",
+};
 // ---- gen/kernel/print_cuda_prelude.c ------------------------------------
 // The head of a CUDA file: types, and the macros and functions of ops.def that its kernels use.
 // Functions are written once as text over T, for float and double.
@@ -28626,9 +30650,130 @@ static const char *const tc__text_cuda[] = {
     "    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }",
     "};",
     "",
-    "template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {",
+    "template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {",
     "    T at[V];",
     "};",
+    "",
+    "// fn: words",
+    "// A vector as the words that memory instructions move.",
+    "template <class P> union TC_N(words) {",
+    "    P v;",
+    "    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];",
+    "    __device__ __forceinline__ TC_N(words)() {}",
+    "};",
+    "",
+    "// fn: load",
+    "// A vector of memory that the kernel does not write, as few instructions as its bytes allow.",
+    "template <class P> TC_FN P TC_N(load)(const P *p) {",
+    "    TC_N(words)<P> u;",
+    "    const unsigned *q = (const unsigned *)p;",
+    "    #pragma unroll",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        asm(\"ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\"",
+    "            : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
+    "            : \"l\"(q + 4 * i));",
+    "    if (sizeof(P) == 8) asm(\"ld.global.nc.v2.b32 {%0, %1}, [%2];\" : \"=r\"(u.w[0]), \"=r\"(u.w[sizeof(P) / 8]) : \"l\"(q));",
+    "    if (sizeof(P) == 4) asm(\"ld.global.nc.b32 %0, [%1];\" : \"=r\"(u.w[0]) : \"l\"(q));",
+    "    if (sizeof(P) < 4) u.v = *p;",
+    "    return u.v;",
+    "}",
+    "",
+    "// fn: load_stream",
+    "// The same of what is read once: it takes no room in L1.",
+    "template <class P> TC_FN P TC_N(load_stream)(const P *p) {",
+    "    TC_N(words)<P> u;",
+    "    const unsigned *q = (const unsigned *)p;",
+    "    #pragma unroll",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        asm(\"ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];\"",
+    "            : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
+    "            : \"l\"(q + 4 * i));",
+    "    if (sizeof(P) < 16) u.v = TC_N(load)(p);",
+    "    return u.v;",
+    "}",
+    "",
+    "// fn: store",
+    "template <class P> TC_FN void TC_N(store)(P *p, const P &v) {",
+    "    TC_N(words)<P> u;",
+    "    unsigned *q = (unsigned *)p;",
+    "    u.v = v;",
+    "    #pragma unroll",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        asm volatile(\"st.global.v4.b32 [%0], {%1, %2, %3, %4};\" ::\"l\"(q + 4 * i),",
+    "                     \"r\"(u.w[4 * i]), \"r\"(u.w[4 * i + 1]), \"r\"(u.w[4 * i + 2]), \"r\"(u.w[4 * i + 3])",
+    "                     : \"memory\");",
+    "    if (sizeof(P) == 8) asm volatile(\"st.global.v2.b32 [%0], {%1, %2};\" ::\"l\"(q), \"r\"(u.w[0]), \"r\"(u.w[sizeof(P) / 8]) : \"memory\");",
+    "    if (sizeof(P) < 8) *p = v;",
+    "}",
+    "",
+    "// fn: store_stream",
+    "// Past the caches, for a result that is too large to be found there.",
+    "template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {",
+    "    TC_N(words)<P> u;",
+    "    unsigned *q = (unsigned *)p;",
+    "    u.v = v;",
+    "    #pragma unroll",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        asm volatile(\"st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};\" ::\"l\"(q + 4 * i),",
+    "                     \"r\"(u.w[4 * i]), \"r\"(u.w[4 * i + 1]), \"r\"(u.w[4 * i + 2]), \"r\"(u.w[4 * i + 3])",
+    "                     : \"memory\");",
+    "    if (sizeof(P) < 16) TC_N(store)(p, v);",
+    "}",
+    "",
+    "// fn: splat",
+    "template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {",
+    "    tc_pack<T, V> v;",
+    "    for (int l = 0; l < V; l++) v.at[l] = x;",
+    "    return v;",
+    "}",
+    "",
+    "// fn: copy_async16",
+    "// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.",
+    "TC_FN void TC_N(copy_async16)(void *to, const void *from) {",
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async8",
+    "TC_FN void TC_N(copy_async8)(void *to, const void *from) {",
+    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async4",
+    "TC_FN void TC_N(copy_async4)(void *to, const void *from) {",
+    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");",
+    "}",
+    "",
+    "// fn: copy_async",
+    "template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {",
+    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+    "        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);",
+    "    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);",
+    "    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);",
+    "}",
+    "",
+    "// fn: copy_wait_all",
+    "TC_FN void TC_N(copy_wait_all)() { asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); }",
+    "",
+    "// fn: peek",
+    "// What another block has written.",
+    "template <class T> TC_FN T TC_N(peek)(const T *p) {",
+    "    return *(const volatile T *)p;",
+    "}",
+    "",
+    "// fn: arrives_last",
+    "// Whether this block is the last of n that share the ticket: it sees what all of them have written.",
+    "// The ticket is 0 again afterwards.",
+    "TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
+    "    __shared__ unsigned before;",
+    "    __threadfence();",
+    "    __syncthreads();",
+    "    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);",
+    "    __syncthreads();",
+    "    const int last = before == n - 1;",
+    "    if (last && threadIdx.x == 0) *ticket = 0;",
+    "    __threadfence();",
+    "    return last;",
+    "}",
     "",
     "// fn: of_f16",
     "TC_FN float TC_N(of_f16)(tc_u16 b) {",
@@ -28652,6 +30797,36 @@ static const char *const tc__text_cuda[] = {
     "    tc_u16 b;",
     "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
     "    return b;",
+    "}",
+    "",
+    "// fn: pack_f16",
+    "// Two halves in a word, the first in its low part.",
+    "TC_FN unsigned TC_N(pack_f16)(float a, float b) {",
+    "    unsigned w;",
+    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(w) : \"f\"(b), \"f\"(a));",
+    "    return w;",
+    "}",
+    "",
+    "// fn: pack_bf16",
+    "TC_FN unsigned TC_N(pack_bf16)(float a, float b) {",
+    "    unsigned w;",
+    "    asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(w) : \"f\"(b), \"f\"(a));",
+    "    return w;",
+    "}",
+    "",
+    "// fn: halves_f16",
+    "// A vector rounded to 16 bits, two elements at a time.",
+    "template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, V> &x) {",
+    "    TC_N(words)<tc_pack<tc_u16, V>> u;",
+    "    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_f16)(x.at[2 * l], x.at[2 * l + 1]);",
+    "    return u.v;",
+    "}",
+    "",
+    "// fn: halves_bf16",
+    "template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float, V> &x) {",
+    "    TC_N(words)<tc_pack<tc_u16, V>> u;",
+    "    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);",
+    "    return u.v;",
     "}",
     "",
     "// fn: cast_f32_f16",
@@ -28679,14 +30854,24 @@ static const char *const tc__text_cuda[] = {
     "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
     "",
     "// fn: floor_div",
-    "TC_FN tc_i64 TC_N(floor_div)(tc_i64 a, tc_i64 b) { return a / b - (a % b < 0); }",
+    "template <class A, class B> TC_FN auto TC_N(floor_div)(A a, B b) -> decltype(a + b) {",
+    "    return a / b - (a % b < 0);",
+    "}",
     "",
     "// fn: floor_mod",
-    "TC_FN tc_i64 TC_N(floor_mod)(tc_i64 a, tc_i64 b) { return a % b < 0 ? a % b + b : a "
-    "% b; }",
+    "template <class A, class B> TC_FN auto TC_N(floor_mod)(A a, B b) -> decltype(a + b) {",
+    "    return a % b < 0 ? a % b + b : a % b;",
+    "}",
     "",
     "// fn: min",
-    "TC_FN tc_i64 TC_N(min)(tc_i64 a, tc_i64 b) { return a < b ? a : b; }",
+    "template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {",
+    "    return a < b ? a : b;",
+    "}",
+    "",
+    "// fn: max",
+    "template <class A, class B> TC_FN auto TC_N(max)(A a, B b) -> decltype(a + b) {",
+    "    return a > b ? a : b;",
+    "}",
     "",
     "// fn: add_product_f32",
     "TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }",
@@ -28702,8 +30887,8 @@ static const char *const tc__text_cuda[] = {
     "",
     "// fn: place_tile",
     "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
-    "TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {",
-    "    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
+    "template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
+    "    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
     "    m = strip + t % (8 * across) % tall;",
     "    n = t % (8 * across) / tall;",
     "}",
@@ -28748,12 +30933,6 @@ static const char *const tc__text_cuda[] = {
     "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
     "}",
     "",
-    "// fn: copy_async16",
-    "TC_FN void TC_N(copy_async16)(void *shared, const void *global) {",
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"",
-    "                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global) : \"memory\");",
-    "}",
-    "",
     "// fn: copy_async16_if",
     "// Zeros where it is not ok; `global` is not read then.",
     "TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {",
@@ -28784,6 +30963,337 @@ static const char *const tc__text_cuda[] = {
     "",
 };
 
+// Math whose text is not the same for float and double, and the random numbers.
+static const char *const tc__text_cuda_math[] = {
+    "// fn: larger_f32",
+    "// NaN wins; one instruction.",
+    "TC_FN float TC_N(larger_f32)(float x, float y) {",
+    "    float z;",
+    "    asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));",
+    "    return z;",
+    "}",
+    "",
+    "// fn: larger_f64",
+    "TC_FN double TC_N(larger_f64)(double x, double y) { return x != x ? x : x > y ? x : y; }",
+    "",
+    "// fn: larger_i32",
+    "TC_FN int TC_N(larger_i32)(int x, int y) { return x > y ? x : y; }",
+    "",
+    "// fn: larger_i64",
+    "TC_FN tc_i64 TC_N(larger_i64)(tc_i64 x, tc_i64 y) { return x > y ? x : y; }",
+    "",
+    "// fn: smaller_f32",
+    "// NaN wins; one instruction.",
+    "TC_FN float TC_N(smaller_f32)(float x, float y) {",
+    "    float z;",
+    "    asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));",
+    "    return z;",
+    "}",
+    "",
+    "// fn: smaller_f64",
+    "TC_FN double TC_N(smaller_f64)(double x, double y) { return x != x ? x : x < y ? x : y; }",
+    "",
+    "// fn: smaller_i32",
+    "TC_FN int TC_N(smaller_i32)(int x, int y) { return x < y ? x : y; }",
+    "",
+    "// fn: smaller_i64",
+    "TC_FN tc_i64 TC_N(smaller_i64)(tc_i64 x, tc_i64 y) { return x < y ? x : y; }",
+    "",
+    "// fn: rcp",
+    "// 1 / x within 1 ulp.",
+    "TC_FN float TC_N(rcp)(float x) {",
+    "    float y;",
+    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: ex2",
+    "// 2 ** x within 2 ulp.",
+    "TC_FN float TC_N(ex2)(float x) {",
+    "    float y;",
+    "    asm(\"ex2.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: lg2",
+    "// log2(x), absolute error 2^-22 where the result is near 0.",
+    "TC_FN float TC_N(lg2)(float x) {",
+    "    float y;",
+    "    asm(\"lg2.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: sigmoid_f32",
+    "// 1 / (1 + e^-x): 2 ulp of the exponential, 1 of the sum and the reciprocal.",
+    "TC_FN float TC_N(sigmoid_f32)(float x) { return TC_N(rcp)(1.0f + expf(-x)); }",
+    "",
+    "// fn: tanh_f32",
+    "// 1 - 2 / (e^2|x| + 1), and a polynomial where that cancels: both within 2 ulp.",
+    "TC_FN float TC_N(tanh_f32)(float x) {",
+    "    const float a = fabsf(x), s = x * x;",
+    "    const float big = fmaf(-2.0f, TC_N(rcp)(expf(a + a) + 1.0f), 1.0f);",
+    "    float p = fmaf(-0.00589514058f, s, 0.0207959563f);",
+    "    p = fmaf(p, s, -0.0537838265f);",
+    "    p = fmaf(p, s, 0.133319244f);",
+    "    p = fmaf(p, s, -0.333332986f);",
+    "    return a < 0.6f ? fmaf(p * s, x, x) : copysignf(big, x);",
+    "}",
+    "",
+    "// fn: silu_f32",
+    "TC_FN float TC_N(silu_f32)(float x) { return x * TC_N(sigmoid_f32)(x); }",
+    "",
+    "// fn: gelu_tanh_f32",
+    "// x (1 + tanh u) / 2 = x / (1 + e^-2u): nothing cancels for negative x.",
+    "TC_FN float TC_N(gelu_tanh_f32)(float x) {",
+    "    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f);",
+    "    return x * TC_N(rcp)(1.0f + expf(-u));",
+    "}",
+    "",
+    "// fn: trig_big",
+    "// x = (4 m + q) pi/2 + r for finite |x| >= 2^16: 24 bits of x times the 96 bits of 2/pi that matter.",
+    "static __device__ __noinline__ int TC_N(trig_big)(float x, float &r) {",
+    "    static const __device__ unsigned two_over_pi[8] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,",
+    "                                                       0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};",
+    "    const unsigned b = __float_as_uint(x), bit = ((b >> 23) & 255) - 120, word = bit / 32, shift = bit % 32;",
+    "    const tc_u64 m = (b & 0x7fffffu) | 0x800000u;",
+    "    unsigned w[3];",
+    "    #pragma unroll",
+    "    for (int i = 0; i < 3; i++) {",
+    "        const tc_u64 two = (tc_u64)two_over_pi[word + i] << 32 | two_over_pi[word + i + 1];",
+    "        w[i] = (unsigned)((two << shift) >> 32);",
+    "    }",
+    "    const tc_u64 p = ((m * w[0]) << 32) + m * w[1] + ((m * w[2]) >> 32);",
+    "    const tc_u64 q = (p + 0x2000000000000000ull) >> 62;",
+    "    const double d = (double)(tc_i64)(p - (q << 62)) * 3.4061215800865545e-19;",
+    "    r = x < 0 ? -(float)d : (float)d;",
+    "    return x < 0 ? -(int)q : (int)q;",
+    "}",
+    "",
+    "// fn: trig_reduce",
+    "// x = (4 m + q) pi/2 + r with |r| <= pi/4; the low two bits of the result are q.",
+    "TC_FN int TC_N(trig_reduce)(float x, float &r) {",
+    "    const float t = fmaf(x, 0.636619747f, 12582912.0f), n = t - 12582912.0f;",
+    "    r = fmaf(n, -1.57079637f, x);",
+    "    r = fmaf(n, 4.37113883e-08f, r);",
+    "    r = fmaf(n, 1.71512451e-15f, r);",
+    "    if (fabsf(x) > 1e5f && fabsf(x) < __int_as_float(0x7f800000)) return TC_N(trig_big)(x, r);",
+    "    return __float_as_int(t);",
+    "}",
+    "",
+    "// fn: sin_poly_f32",
+    "// sin(r) for |r| <= pi/4",
+    "TC_FN float TC_N(sin_poly_f32)(float r) {",
+    "    const float z = r * r;",
+    "    float p = fmaf(2.83250984e-06f, z, -0.000198530644f);",
+    "    p = fmaf(p, z, 0.0083333794f);",
+    "    p = fmaf(p, z, -0.166666672f);",
+    "    return fmaf(r * z, p, r);",
+    "}",
+    "",
+    "// fn: cos_poly_f32",
+    "// cos(r) for |r| <= pi/4",
+    "TC_FN float TC_N(cos_poly_f32)(float r) {",
+    "    const float z = r * r;",
+    "    float p = fmaf(2.44323219e-05f, z, -0.00138873095f);",
+    "    p = fmaf(p, z, 0.0416666456f);",
+    "    return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f));",
+    "}",
+    "",
+    "// fn: sin_f32",
+    "TC_FN float TC_N(sin_f32)(float x) {",
+    "    float r;",
+    "    const int q = TC_N(trig_reduce)(x, r);",
+    "    const float y = q & 1 ? TC_N(cos_poly_f32)(r) : TC_N(sin_poly_f32)(r);",
+    "    return x == 0 ? x : __int_as_float(__float_as_int(y) ^ ((q & 2) << 30));",
+    "}",
+    "",
+    "// fn: cos_f32",
+    "TC_FN float TC_N(cos_f32)(float x) {",
+    "    float r;",
+    "    const int q = TC_N(trig_reduce)(x, r);",
+    "    const float y = q & 1 ? TC_N(sin_poly_f32)(r) : TC_N(cos_poly_f32)(r);",
+    "    return __int_as_float(__float_as_int(y) ^ (((q + 1) & 2) << 30));",
+    "}",
+    "",
+    "// fn: tan_f32",
+    "TC_FN float TC_N(tan_f32)(float x) {",
+    "    float r;",
+    "    const int q = TC_N(trig_reduce)(x, r);",
+    "    const float s = TC_N(sin_poly_f32)(r), c = TC_N(cos_poly_f32)(r);",
+    "    return x == 0 ? x : q & 1 ? -c / s : s / c;",
+    "}",
+    "",
+    "// fn: exp_half",
+    "TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }",
+    "",
+    "// fn: exp2_half",
+    "TC_FN float TC_N(exp2_half)(float x) { return TC_N(ex2)(x); }",
+    "",
+    "// fn: log_half",
+    "// Near 1 the logarithm of the unit is not accurate.",
+    "TC_FN float TC_N(log_half)(float x) {",
+    "    const float d = x - 1.0f;",
+    "    return fabsf(d) < 0.0078125f ? d * fmaf(d, fmaf(d, 0.333333343f, -0.5f), 1.0f) : TC_N(lg2)(x) * 0.693147182f;",
+    "}",
+    "",
+    "// fn: log2_half",
+    "TC_FN float TC_N(log2_half)(float x) {",
+    "    const float d = x - 1.0f;",
+    "    return fabsf(d) < 0.0078125f ? d * fmaf(d, fmaf(d, 0.480898350f, -0.721347511f), 1.44269502f) : TC_N(lg2)(x);",
+    "}",
+    "",
+    "// fn: turn_half",
+    "// The odd polynomial of sin on [-pi/2, pi/2], error 1e-6; q is odd where the sign turns.",
+    "TC_FN float TC_N(turn_half)(float r, int q) {",
+    "    const float z = r * r;",
+    "    float p = fmaf(-0.000185009f, z, 0.00831199f);",
+    "    p = fmaf(p, z, -0.166655f);",
+    "    return __int_as_float(__float_as_int(fmaf(r * z, p, r)) ^ (q << 31));",
+    "}",
+    "",
+    "// fn: sin_half",
+    "TC_FN float TC_N(sin_half)(float x) {",
+    "    if (fabsf(x) > 1e5f) return TC_N(sin_f32)(x);",
+    "    const float t = fmaf(x, 0.318309873f, 12582912.0f), n = t - 12582912.0f;",
+    "    return TC_N(turn_half)(fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)), __float_as_int(t));",
+    "}",
+    "",
+    "// fn: cos_half",
+    "// cos(x) = sin(x + pi/2), with the shift in the multiple of pi.",
+    "TC_FN float TC_N(cos_half)(float x) {",
+    "    if (fabsf(x) > 1e5f) return TC_N(cos_f32)(x);",
+    "    const float t = fmaf(x, 0.318309873f, 0.5f) + 12582912.0f, n = t - 12582912.0f - 0.5f;",
+    "    return TC_N(turn_half)(fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)), __float_as_int(t));",
+    "}",
+    "",
+    "// fn: tanh_half",
+    "// 1 - 2 / (e^2x + 1), and where that cancels the beginning of the series.",
+    "TC_FN float TC_N(tanh_half)(float x) {",
+    "    const float y = fmaf(-2.0f, TC_N(rcp)(TC_N(ex2)(x * 2.88539004f) + 1.0f), 1.0f);",
+    "    return fabsf(x) < 0.0625f ? x * fmaf(x * x, -0.333333343f, 1.0f) : y;",
+    "}",
+    "",
+    "// fn: tanh_bf16",
+    "// Within 2^-11.",
+    "TC_FN float TC_N(tanh_bf16)(float x) {",
+    "    float y;",
+    "    asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: sigmoid_half",
+    "TC_FN float TC_N(sigmoid_half)(float x) { return TC_N(rcp)(1.0f + TC_N(ex2)(x * -1.44269502f)); }",
+    "",
+    "// fn: silu_half",
+    "TC_FN float TC_N(silu_half)(float x) { return x * TC_N(sigmoid_half)(x); }",
+    "",
+    "// fn: gelu_tanh_half",
+    "TC_FN float TC_N(gelu_tanh_half)(float x) {",
+    "    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f);",
+    "    return x * TC_N(sigmoid_half)(u);",
+    "}",
+    "",
+    "// fn: div_half",
+    "TC_FN float TC_N(div_half)(float a, float b) {",
+    "    float y;",
+    "    asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: rcp_half",
+    "TC_FN float TC_N(rcp_half)(float x) { return TC_N(rcp)(x); }",
+    "",
+    "// fn: sqrt_half",
+    "TC_FN float TC_N(sqrt_half)(float x) {",
+    "    float y;",
+    "    asm(\"sqrt.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: rsqrt_half",
+    "TC_FN float TC_N(rsqrt_half)(float x) {",
+    "    float y;",
+    "    asm(\"rsqrt.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    return y;",
+    "}",
+    "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
+    "// fn: draw",
+    "// Four random words.",
+    "struct TC_N(draw) {",
+    "    unsigned w[4];",
+    "};",
+    "",
+    "// fn: philox",
+    "// Philox4x32-10 with the key seed; the index of the element and draw are the counter.",
+    "TC_FN TC_N(draw) TC_N(philox)(tc_i64 i, tc_u64 draw, tc_u64 seed) {",
+    "    unsigned a = (unsigned)i, b = (unsigned)((tc_u64)i >> 32), c = (unsigned)draw, d = (unsigned)(draw >> 32);",
+    "    unsigned k0 = (unsigned)seed, k1 = (unsigned)(seed >> 32);",
+    "    #pragma unroll",
+    "    for (int n = 0; n < 10; n++) {",
+    "        const unsigned h0 = __umulhi(a, 0xd2511f53u), h1 = __umulhi(c, 0xcd9e8d57u);",
+    "        const unsigned l0 = a * 0xd2511f53u, l1 = c * 0xcd9e8d57u;",
+    "        a = h1 ^ b ^ k0;",
+    "        b = l1;",
+    "        c = h0 ^ d ^ k1;",
+    "        d = l0;",
+    "        k0 += 0x9e3779b9u;",
+    "        k1 += 0xbb67ae85u;",
+    "    }",
+    "    return {{a, b, c, d}};",
+    "}",
+    "",
+    "// fn: uniform_f32",
+    "// [0, 1) from one word, 24 bits.",
+    "TC_FN float TC_N(uniform_f32)(const TC_N(draw) &x) { return (float)(x.w[0] >> 8) * 5.96046448e-08f; }",
+    "",
+    "// fn: normal_f32",
+    "// Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1], v in [0, 1).",
+    "TC_FN float TC_N(normal_f32)(const TC_N(draw) &x) {",
+    "    const float u = ((float)(x.w[0] >> 8) + 1.0f) * 5.96046448e-08f;",
+    "    const float v = (float)(x.w[1] >> 8) * 2.38418579e-07f, t = v + 12582912.0f;",
+    "    const float r = (v - (t - 12582912.0f)) * 1.57079637f;",
+    "    const int q = __float_as_int(t);",
+    "    const float y = q & 1 ? TC_N(sin_poly_f32)(r) : TC_N(cos_poly_f32)(r);",
+    "    return sqrtf(logf(u) * -2.0f) * __int_as_float(__float_as_int(y) ^ (((q + 1) & 2) << 30));",
+    "}",
+    "",
+    "// fn: uniform_f64",
+    "// [0, 1) from two words, 53 bits.",
+    "TC_FN double TC_N(uniform_f64)(const TC_N(draw) &x) {",
+    "    return ((double)(x.w[0] >> 5) * 67108864.0 + (double)(x.w[1] >> 6)) * 1.1102230246251565e-16;",
+    "}",
+    "",
+    "// fn: normal_f64",
+    "TC_FN double TC_N(normal_f64)(const TC_N(draw) &x) {",
+    "    const double u = TC_N(uniform_f64)(x) + 1.1102230246251565e-16;",
+    "    const double v = ((double)(x.w[2] >> 5) * 67108864.0 + (double)(x.w[3] >> 6)) * 1.1102230246251565e-16;",
+    "    return sqrt(log(u) * -2.0) * cospi(2.0 * v);",
+    "}",
+    "",
+};
+
 // Macros of ops.def for each class: T the type, U the unsigned type that arithmetic wraps
 // in.
 static const char *const tc__text_cuda_class[] = {
@@ -28804,47 +31314,66 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_B_@(m) (m)",
 };
 
-// Functions of float and double: the name in ops.def and its body over x, y; # is the
-// suffix of the CUDA function (f or nothing), @ the class.
-static const char *const tc__cuda_functions[][2] = {
-    {"exp", "exp#(x)"},
-    {"exp2", "exp2#(x)"},
-    {"expm1", "expm1#(x)"},
-    {"log", "log#(x)"},
-    {"log2", "log2#(x)"},
-    {"log10", "log10#(x)"},
-    {"log1p", "log1p#(x)"},
-    {"sin", "sin#(x)"},
-    {"cos", "cos#(x)"},
-    {"tan", "tan#(x)"},
-    {"asin", "asin#(x)"},
-    {"acos", "acos#(x)"},
-    {"atan", "atan#(x)"},
-    {"sinh", "sinh#(x)"},
-    {"cosh", "cosh#(x)"},
-    {"tanh", "tanh#(x)"},
-    {"erf", "erf#(x)"},
-    {"floor", "floor#(x)"},
-    {"ceil", "ceil#(x)"},
-    {"trunc", "trunc#(x)"},
-    {"round", "rint#(x)"},
-    {"abs", "fabs#(x)"},
-    {"sqrt", "sqrt#(x)"},
-    {"rsqrt", "(T)1 / sqrt#(x)"},
-    {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x"},
-    {"sigmoid", "(T)1 / ((T)1 + exp#(-x))"},
-    {"silu", "x / ((T)1 + exp#(-x))"},
-    {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)"},
+// Functions of a class: the name in ops.def and its body over x, y, z; T is the type and U the unsigned
+// one that arithmetic of integers wraps in, # is the suffix of the CUDA function (f or nothing), @ the
+// class. What has a text of its own for float above is DOUBLE here.
+enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
+
+static const struct {
+    const char *name, *body;
+    int classes;
+} tc__cuda_functions[] = {
+    {"exp", "exp#(x)", TC__CUDA_BOTH},
+    {"exp2", "exp2#(x)", TC__CUDA_BOTH},
+    {"expm1", "expm1#(x)", TC__CUDA_BOTH},
+    {"log", "log#(x)", TC__CUDA_BOTH},
+    {"log2", "log2#(x)", TC__CUDA_BOTH},
+    {"log10", "log10#(x)", TC__CUDA_BOTH},
+    {"log1p", "log1p#(x)", TC__CUDA_BOTH},
+    {"sin", "sin#(x)", TC__CUDA_DOUBLE},
+    {"cos", "cos#(x)", TC__CUDA_DOUBLE},
+    {"tan", "tan#(x)", TC__CUDA_DOUBLE},
+    {"asin", "asin#(x)", TC__CUDA_BOTH},
+    {"acos", "acos#(x)", TC__CUDA_BOTH},
+    {"atan", "atan#(x)", TC__CUDA_BOTH},
+    {"sinh", "sinh#(x)", TC__CUDA_BOTH},
+    {"cosh", "cosh#(x)", TC__CUDA_BOTH},
+    {"tanh", "tanh#(x)", TC__CUDA_DOUBLE},
+    {"erf", "erf#(x)", TC__CUDA_BOTH},
+    {"floor", "floor#(x)", TC__CUDA_BOTH},
+    {"ceil", "ceil#(x)", TC__CUDA_BOTH},
+    {"trunc", "trunc#(x)", TC__CUDA_BOTH},
+    {"round", "rint#(x)", TC__CUDA_BOTH},
+    {"abs", "fabs#(x)", TC__CUDA_BOTH},
+    {"sqrt", "sqrt#(x)", TC__CUDA_BOTH},
+    {"rsqrt", "(T)1 / sqrt#(x)", TC__CUDA_BOTH},
+    {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x", TC__CUDA_BOTH},
+    {"sigmoid", "(T)1 / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
+    {"silu", "x / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
+    {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)", TC__CUDA_BOTH},
     {"gelu_tanh",
-     "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))"},
-    {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))"},
-    {"pow", "pow#(x, y)"},
-    {"atan2", "atan2#(x, y)"},
-    {"fmod", "fmod#(x, y)"},
-    {"remainder", "tc_wrap_@(fmod#(x, y), y)"},
-    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)"},
-    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x"},
-    {"fma", "fma#(x, y, z)"}};
+     "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))",
+     TC__CUDA_DOUBLE},
+    {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))", TC__CUDA_BOTH},
+    {"pow", "pow#(x, y)", TC__CUDA_BOTH},
+    {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
+    {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
+    {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
+    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
+    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
+    {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
+    {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
+    {"shl",
+     "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+     TC__CUDA_INTS},
+    {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+     TC__CUDA_INTS},
+    {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
+    {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
+    {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
+    {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
 
 // Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
@@ -28875,16 +31404,24 @@ static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
     }
 }
 
-// Replaces T and U by types: done by typedefs around each function, for short text.
+static int tc__pattern_names(const char *s, char letter) {
+    for (const char *at = s; *at; at++)
+        if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
+            return 1;
+    return 0;
+}
+
+// A function of x, y, z as far as its body names them; types are names inside it, for short text.
 static void tc__cuda_function(tc__text *out, const char *name, const char *body,
                               const char *cls, const char *type, const char *argument,
                               const char *suffix) {
-    int three = strstr(body, "z)") != NULL,
-        two = three || strstr(body, "y)") || strstr(body, "y <");
     tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
-    if (two) tc__put(out, ", %s y", type);
-    if (three) tc__put(out, ", %s z", type);
-    tc__put(out, ") {\n    typedef %s T;\n    return (T)(", type);
+    if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
+    if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n", type);
+    if (tc__pattern_names(body, 'U'))
+        tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
+    tc__put(out, "    return (T)(");
     tc__put_pattern(out, body, cls, suffix);
     tc__put(out, ");\n}\n\n");
 }
@@ -28934,24 +31471,45 @@ static void tc__cuda_macros(tc__text *out) {
             "(b) + (c))\n");
 }
 
+// Whether the kernels, or functions of the class that are already written, use the function. Those
+// that others use stand behind them in the table, and are written first.
+static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
+    return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+}
+
+static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
+    const char *type = tc__dialect_cuda.reg[cls];
+    int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
+    tc__text used;
+    char name[64];
+    tc__text_init(&used, out->ctx);
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (!tc__cuda_uses(&used, kernels, name)) continue;
+        tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
+        tc__put(&used, "\n");
+    }
+    for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (tc__cuda_uses(&used, kernels, name))
+            tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
+                              type, type, cls == TC__CLASS_f32 ? "f" : "");
+    }
+    tc__text_free(&used);
+}
+
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     char name[64];
-    for (int wide = 0; wide < 2; wide++) {
-        const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
-        for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i][0], cls);
-            int wrap = !strcmp(tc__cuda_functions[i][0], "wrap");
-            snprintf(name, sizeof name, "%s_%s",
-                     wrap ? "remainder" : tc__cuda_functions[i][0], cls);
-            int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "floor_divide_%s", cls);
-            used |= wrap && tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i][0], cls);
-            if (used)
-                tc__cuda_function(out, name, tc__cuda_functions[i][1], cls, type, type,
-                                  wide ? "" : "f");
-        }
-    }
+    for (int cls = 0; cls < TC__CLASSES; cls++)
+        tc__cuda_class_math(out, kernels, (tc__class)cls);
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
             snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
@@ -28971,10 +31529,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
                                              int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
+        {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
+        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)},
         {tc__text_cuda_rows, (uint32_t)TC__COUNT(tc__text_cuda_rows)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
-    const tc__text *all = &kernels;
+    const tc__text *all[2];
+    all[0] = &kernels, all[1] = &functions;
     tc__text_init(&kernels, out->ctx);
     tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
@@ -28983,13 +31544,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
-    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
-         tc__prelude_mark(&q, &all, 1, &steps);
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
+    if (ok) tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__prelude_mark(&q, all, 2, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
-    tc__cuda_math(&functions, &kernels);
     tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
     ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
@@ -29003,6 +31564,46 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     tc__text_free(&macros);
     return ok && !out->failed;
 }
+// ---- gen/kernel/print_cuda_spread.c -------------------------------------
+// A CUDA text that is no group's: row-major elements go to a strided view, with the sizes and strides
+// of the launch. exec/remote_view.c launches it; its kernels are by size of an element: 1, 2, 4, 8.
+
+enum {
+    TC__SPREAD_THREADS = 256,
+    TC__SPREAD_WAVES = 16 // blocks of a multiprocessor
+};
+
+static const char tc__text_cuda_spread[] =
+    "// Elements of `from`, row-major, to the strided view `to`.\n"
+    "struct tc_spread {\n"
+    "    void *to;\n"
+    "    const void *from;\n"
+    "    long long count, rank, dims[8], strides[8];  // strides in elements\n"
+    "};\n"
+    "\n"
+    "template <class T> static __device__ __forceinline__ void tc_spread_all(const tc_spread &a) {\n"
+    "    const long long step = (long long)gridDim.x * 256;\n"
+    "    for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < a.count; i += step) {\n"
+    "        long long left = i, at = 0;\n"
+    "        for (int d = (int)a.rank - 1; d >= 0; d--) {\n"
+    "            at += left % a.dims[d] * a.strides[d];\n"
+    "            left /= a.dims[d];\n"
+    "        }\n"
+    "        ((T *)a.to)[at] = ((const T *)a.from)[i];\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000(const tc_spread a) { tc_spread_all<unsigned char>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_1(const tc_spread a) { tc_spread_all<unsigned short>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_2(const tc_spread a) { tc_spread_all<unsigned>(a); }\n"
+    "\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "tc_kernel_0000000000000000_3(const tc_spread a) { tc_spread_all<unsigned long long>(a); }\n";
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -46668,10 +49269,14 @@ typedef struct tc__remote_part {
     void *plan; // of the device
 } tc__remote_part;
 
-// An external that kernels cannot read where it is, because it is not aligned.
+// An external that kernels cannot read or write where it is, while a run lasts: see
+// exec/remote_view.c.
 typedef struct tc__remote_bounce {
+    uint32_t address; // of the program: the first that it stands for
     tc_device_memory memory;
-    size_t bytes;
+    char *from, *to; // its first element, and that element in `memory`
+    int64_t low;     // bytes to the lowest address
+    size_t bytes;    // from there on
 } tc__remote_bounce;
 
 typedef struct tc__remote {
@@ -46707,10 +49312,11 @@ typedef struct tc__remote_language {
     const tc__dialect *dialect;
     // The head of a text that has these kernels; 0 = reported.
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
+    const char *spread; // its kernels write a strided view: see exec/remote_view.c
 } tc__remote_language;
 
 static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude},
+    {&tc__dialect_cuda, tc__print_cuda_prelude, tc__text_cuda_spread},
 };
 
 // NULL = there is none of this name.
@@ -46830,9 +49436,7 @@ static void tc__remote_free(tc__remote *r) {
     if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
-    for (size_t i = 0; i < r->bounce.count; i++)
-        tc__remote_give(r, &r->bounce.at[i].memory);
-    TC__VEC_FREE(r->ctx, r->bounce);
+    TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
     TC__VEC_FREE(r->ctx, r->after);
 }
 
@@ -48419,9 +51023,39 @@ typedef struct tc__remote_job {
     tc__text *source; // of each unit
 } tc__remote_job;
 
+static int tc__nodes_same(const tc__node *a, const tc__node *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
+           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
+           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
+           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
+}
+
+static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
+    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
+           a->numel == b->numel && a->offset == b->offset;
+}
+
+// Whether two kernels of a program are the same but for where their buffers are: then so is their text,
+// which need not be printed to see it. The layers of a model are such kernels.
+static int tc__groups_same(const tc__group *a, const tc__group *b) {
+    if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
+        a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
+        a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
+        return 0;
+    for (size_t i = 0; i < a->body.node.count; i++)
+        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
+    for (size_t i = 0; i < a->buffer.count; i++)
+        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
+    return 1;
+}
+
 // Adds the kernel of a launch, unless it is there. 0 = reported.
 static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
     tc__remote_order o;
+    for (l->order = 0; l->order < j->order.count; l->order++)
+        if (tc__groups_same(j->order.at[l->order].text.group, l->group)) return 1;
     memset(&o, 0, sizeof o);
     o.launch = l, o.unit = -1;
     o.text.group = l->group;
@@ -48650,19 +51284,28 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
+    memset(j, 0, sizeof *j);
+    j->c = r->ctx, j->device = r->device;
+    j->language = tc__remote_language_of(r->device->own.language);
+    j->code = tc__remote_code_of(r->ctx, r->device);
+    tc__desk *k = &r->ctx->kernels->desk;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
+    j->cache = k->cache;
+    return j->code != NULL;
+}
+
+static void tc__remote_job_close(tc__remote_job *j) {
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text.text);
+    TC__VEC_FREE(j->c, j->order);
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
-    memset(&j, 0, sizeof j);
-    j.c = r->ctx, j.device = r->device;
-    j.language = tc__remote_language_of(r->device->own.language);
-    j.code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j.cache = k->cache;
-    int ok = j.code != NULL;
+    int ok = tc__remote_job_open(&j, r);
     for (uint32_t i = 0; ok && i < r->launches; i++)
         if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
     r->ctx->stats.emit_ns += tc__now_ns() - start;
@@ -48674,8 +51317,7 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
                 name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
     ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
     r->ctx->stats.kernels_made += ok ? open : 0;
-    for (size_t i = 0; i < j.order.count; i++) tc__text_free(&j.order.at[i].text.text);
-    TC__VEC_FREE(r->ctx, j.order);
+    tc__remote_job_close(&j);
     r->ready = ok;
     return ok;
 }
@@ -48831,18 +51473,25 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     return at && !t->failed ? t->at : NULL;
 }
 
+// Kernels that a device has no text for are left out.
 static int tc__foreign_cuda(tc__program *p, tc__text *out) {
-    size_t n = p->launch.count;
-    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    size_t most = p->launch.count, n = 0;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
-    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    for (size_t i = 0; groups && i < most; i++)
+        if (!p->remote || !p->remote->launch[i].host) groups[n++] = p->launch.at[i].group;
     int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
         ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
     }
-    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    if (groups) tc__free(p->ctx, groups, (most + !most) * sizeof *groups);
     return ok;
+}
+
+// The emitted text of all kernels, in the language of where they run.
+static int tc__program_text(tc__program *p, tc__text *out) {
+    return p->remote ? tc__foreign_cuda(p, out) : tc__program_print(p, out);
 }
 
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {
@@ -50110,6 +52759,221 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 #    pragma GCC pop_options
 #endif
 
+// ---- gen/exec/remote_view.c ---------------------------------------------
+// Memory of the user's that kernels of a device cannot take as it is. They read and write 16 bytes at
+// once from addresses that are multiples of them, and a view may begin at any element: it is copied to
+// memory that does for the time of a run. They write row-major results, and a view that is written in
+// place may have any strides: the elements go there by a kernel of its own.
+
+// ---- aligned inputs ----
+
+// What the addresses of an input reach, in bytes from its first element.
+typedef struct tc__extent {
+    int64_t low, high;
+    int adjacent; // some elements are neighbours, so that several may be read at once
+} tc__extent;
+
+enum { TC__REMOTE_ACCESS = 16 };
+
+static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
+    tc__extent r;
+    tc__ixenv env;
+    const tc__shape *s = p->inputs[source];
+    memset(&r, 0, sizeof r), memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (int i = 0; i < s->rank; i++) {
+        int64_t stride = tc__ix_eval(&p->ix, s->strides[i], &env);
+        int64_t last = tc__ix_eval(&p->ix, s->dims[i], &env) - 1;
+        if (last < 0) return memset(&r, 0, sizeof r), r; // there is nothing to read
+        if (last > 0 && stride == 1) r.adjacent = 1;
+        if (last > 0 && stride < 0) r.low += last * stride;
+        if (last > 0 && stride > 0) r.high += last * stride;
+    }
+    int64_t bytes = (int64_t)tc__dtype(s->dtype)->bytes;
+    r.low *= bytes, r.high = (r.high + 1) * bytes;
+    return r;
+}
+
+// The external that an address is of, UINT32_MAX = memory of the program's, which is aligned.
+static uint32_t tc__address_external(const tc__program *p, const tc__address *a) {
+    uint32_t source = a->source;
+    if (a->output)
+        source =
+            p->output.at[a->source].direct ? p->output.at[a->source].external : UINT32_MAX;
+    return source < p->externals ? source : UINT32_MAX;
+}
+
+static int tc__bounce_failed(tc__program *p, tc_status s) {
+    return !s ||
+           tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
+}
+
+// Takes memory for what address i is of, and copies what kernels read of it.
+static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
+    tc__remote *m = p->remote;
+    const tc_device *d = &m->device->own;
+    tc__remote_bounce b;
+    size_t before = tc__remote_rounded((size_t)-r->low);
+    memset(&b, 0, sizeof b);
+    if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
+    b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
+    b.from = (char *)*p->address.at[i].at;
+    tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
+    if (s) return tc__bounce_failed(p, s);
+    b.to = (char *)b.memory.address + before;
+    m->bounce.at[m->bounce.count++] = b;
+    if (p->address.at[i].output) return 1;
+    return tc__bounce_failed(p, d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes));
+}
+
+// The place that address i has for this run: of an earlier address, if that is of the same.
+static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
+    tc__remote *m = p->remote;
+    const tc__address *a = &p->address.at[i];
+    for (size_t k = 0; k < m->bounce.count; k++) {
+        const tc__remote_bounce *b = &m->bounce.at[k];
+        const tc__address *o = &p->address.at[b->address];
+        if (o->output == a->output && tc__address_external(p, o) == external)
+            return *a->at = b->to, 1;
+    }
+    return 0;
+}
+
+// Before launches are filled in: their addresses are such that kernels can take them. 0 = reported.
+static int tc__bounce_in(tc__program *p) {
+    for (uint32_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        if ((uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        uint32_t external = tc__address_external(p, a);
+        if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
+        tc__extent r = tc__extent_of(p, external);
+        if (!r.adjacent) continue;
+        if (!tc__bounce_add(p, i, &r)) return 0;
+        *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
+    }
+    return 1;
+}
+
+// The launches have their arguments: the program has the addresses that it was given.
+static void tc__bounce_restore(tc__program *p) {
+    const tc__remote *m = p->remote;
+    for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
+        for (size_t k = 0; k < m->bounce.count; k++)
+            if (*p->address.at[i].at == m->bounce.at[k].to)
+                *p->address.at[i].at = m->bounce.at[k].from;
+}
+
+// Behind the launches: what they wrote goes where it belongs; memory goes back, which the order of the
+// device's work allows. 0 = reported.
+static int tc__bounce_out(tc__program *p, int ok) {
+    tc__remote *m = p->remote;
+    const tc_device *d = &m->device->own;
+    while (m->bounce.count) {
+        tc__remote_bounce *b = &m->bounce.at[--m->bounce.count];
+        if (ok && p->address.at[b->address].output)
+            ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
+        tc__remote_give(m, &b->memory);
+    }
+    return ok;
+}
+
+// ---- strided results ----
+
+typedef struct tc__spread_args {
+    void *to;
+    const void *from;
+    int64_t count, rank, dims[TC_MAX_RANK], strides[TC_MAX_RANK];
+} tc__spread_args;
+
+#if TC__JIT
+
+// The kernels of a text, by size of an element.
+static const int tc__spread_sizes[TC__GRIDS] = {1, 2, 4, 8};
+
+// The order of a text that is not printed from a group.
+static int tc__remote_text_order(tc__remote_job *j, const char *text,
+                                 tc__remote_launch *l) {
+    tc__remote_order o;
+    memset(&o, 0, sizeof o);
+    o.launch = l, o.unit = 0;
+    tc__text_init(&o.text.text, j->c);
+    tc__put(&o.text.text, "%s", text);
+    if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
+    tc__order_name(&o.text, 0, 0);
+    if (TC__PUSH(j->c, j->order, o)) return 1;
+    tc__text_free(&o.text.text);
+    return 0;
+}
+
+static int tc__remote_text_build(tc__remote_job *j) {
+    const tc_device *d = &j->device->own;
+    const tc__remote_order *o = &j->order.at[0];
+    tc_device_text unit;
+    memset(&unit, 0, sizeof unit);
+    unit.name = o->text.symbol, unit.text = o->text.text.at;
+    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, unit.text);
+    tc_status s = d->build(d->user, &unit, 1);
+    if (s) return tc__remote_failed(j->c, j->device, "a kernel could not be compiled", s);
+    j->text = &unit, j->units = 1;
+    int ok = tc__remote_unit_load(j, 0);
+    j->c->stats.kernels_made += (uint64_t)ok;
+    d->drop(d->user, &unit, 1);
+    return ok;
+}
+
+// The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
+static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+    tc__remote_job j;
+    tc__remote_launch l;
+    const tc__remote_kernel *k = NULL;
+    int size = 0;
+    memset(&l, 0, sizeof l);
+    while (size < TC__GRIDS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    l.grids.count = TC__GRIDS;
+    for (int i = 0; i < TC__GRIDS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
+    int ok = tc__remote_job_open(&j, r);
+    ok = ok && tc__remote_text_order(&j, j.language->spread, &l);
+    if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
+    if (ok && !k)
+        ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);
+    if (ok && !k) k = tc__remote_known(j.code, j.order.at[0].text.digest);
+    void *kernel = k ? k->kernel[size] : NULL;
+    tc__remote_job_close(&j);
+    return kernel;
+}
+
+#else
+
+static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+    (void)bytes;
+    return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
+}
+
+#endif
+
+// to, strided by l = from, row-major. 0 = reported.
+static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
+                             const void *from) {
+    const tc_device *d = &r->device->own;
+    const uint32_t offset = 0;
+    tc__spread_args a;
+    tc_device_launch launch;
+    void *plan = NULL;
+    memset(&a, 0, sizeof a), memset(&launch, 0, sizeof launch);
+    a.to = to, a.from = from, a.count = l->numel, a.rank = l->rank;
+    memcpy(a.dims, l->dims, sizeof a.dims), memcpy(a.strides, l->strides, sizeof a.strides);
+    int64_t blocks = (l->numel - 1) / TC__SPREAD_THREADS + 1;
+    int64_t most = (int64_t)r->device->own.processors * TC__SPREAD_WAVES;
+    launch.kernel = tc__spread_kernel(r, tc__dtype(l->dtype)->bytes);
+    if (!launch.kernel) return 0;
+    launch.blocks = (uint32_t)(blocks < most ? blocks : most);
+    launch.threads = TC__SPREAD_THREADS;
+    launch.argument = &a, launch.argument_bytes = sizeof a;
+    launch.offset = &offset, launch.n_argument = 1;
+    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES);
+    if (plan) d->forget(d->user, plan);
+    return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
+}
 // ---- gen/exec/run.c -----------------------------------------------------
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
@@ -50571,14 +53435,16 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
+    int ok = tc__bounce_in(p);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
-    for (uint32_t i = 0; i < r->parts; i++) {
-        if (!tc__remote_run_part(r, &r->part[i])) return 0;
-        if (r->part[i].host != UINT32_MAX &&
-            !tc__launch_visit(p, v->region, r->part[i].host))
-            return 0;
+    tc__bounce_restore(p);
+    for (uint32_t i = 0; ok && i < r->parts; i++) {
+        ok = tc__remote_run_part(r, &r->part[i]);
+        if (ok && r->part[i].host != UINT32_MAX)
+            ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
+    if (!tc__bounce_out(p, ok)) return 0;
     if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
     return r->waiting == r->checks;
 }
@@ -50620,15 +53486,12 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
         if (back) e->storage->version++;
         if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        if (!l->contiguous)
-            return tc__fail(p->ctx, TC_E_UNSUPPORTED,
-                            "a write in place to a strided view on %s; write to a dense "
-                            "tensor, or to the whole of it",
-                            d->name);
-        s = back
-                ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
-                : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
-                             bytes);
+        void *to = back ? tc__external_data(p->ctx, e) : o->storage->data;
+        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
+        if (l->contiguous)
+            s = d->copy_on(d->user, to, from, bytes);
+        else if (!tc__remote_spread(p->remote, l, to, from))
+            return 0;
     }
     return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
 }
@@ -54538,6 +57401,25 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
     tc__text_free(&lines);
 }
 
+// "on cuda:0, 1024 blocks of 256 threads, 40 registers, ...": each launch that it is on a device.
+static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
+    const tc__remote_launch *l = &r->launch[i];
+    const tc_device *d = &r->device->own;
+    char text[200];
+    if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
+    for (int k = 0; k < l->grids.count && !l->host; k++) {
+        const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
+        tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
+                (unsigned)at->threads);
+        if (at->shared) tc__put(t, ", %u bytes shared", (unsigned)at->shared);
+        if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
+        text[0] = 0;
+        if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
+        tc__put(t, "%s%s%s", *text ? "; " : "", text,
+                k + 1 < l->grids.count ? "; then\n" : " as ");
+    }
+}
+
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
     if (l->opaque && !l->custom) return "the library's function";
@@ -54570,7 +57452,9 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
-        if (tc__foreign_of(p))
+        if (p->remote)
+            tc__explain_remote(t, p->remote, (uint32_t)i);
+        else if (tc__foreign_of(p))
             tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
@@ -54759,7 +57643,7 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
     tc__text t;
     if (!p || p->source) return p ? p->source : NULL;
     tc__text_init(&t, c);
-    if (!tc__program_print(p, &t) || !t.capacity) {
+    if (!tc__program_text(p, &t) || !t.capacity) {
         tc__text_free(&t);
         return NULL;
     }
@@ -55393,7 +58277,10 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
         tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
-        tc__put(h->t, "</code>, %s", l->run ? "compiled" : "interpreted");
+        tc__put(h->t, "</code>, %s",
+                p->remote ? p->remote->device->own.name
+                : l->run  ? "compiled"
+                          : "interpreted");
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);
@@ -55418,7 +58305,7 @@ static void tc__html_memory(tc__html *h, const tc__program *p) {
 
 static void tc__html_source(tc__html *h, tc__program *p) {
     tc__error_mark held = tc__error_now(h->ctx);
-    if (tc__program_print(p, &h->plain)) {
+    if (tc__program_text(p, &h->plain)) {
         tc__html_details(h, "emitted C");
         return;
     }

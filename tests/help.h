@@ -66,7 +66,7 @@ TEST_UNUSED static void expect_error(tc_ctx *tc, tc_status item, const char *tex
 
 // A region whose place does not move with the lines of the test; calls that must work.
 #define BEGIN(name)            tc_trace_begin_at(tc, name, NULL, "test.c", 1)
-#define END()                  CHECK_EQ(tc_trace_end(tc), TC_OK)
+#define END()                  CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)))
 #define CALL(f, in, n, out, m) CHECK_EQ(tc_call(f, in, n, out, m), TC_OK)
 #define MISS(f, k)             CHECK_EQ(tc_last_miss(f).kind, k)
 

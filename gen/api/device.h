@@ -103,6 +103,9 @@ typedef struct tc_device {
     tc_status (*find)(void *user, void *module, const char *symbol, uint32_t threads,
                       void **kernel);
 
+    // What the device knows of a kernel, for people: registers, what spills. May be NULL.
+    void (*describe)(void *user, void *kernel, char *text, size_t room);
+
     // Runs the list. *plan is the device's for this list, NULL at first; its length, its
     // kernels and what they come after are the same until forget.
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,

@@ -267,6 +267,13 @@ TCU__FN tc_status tcu__seam_find(void *user, void *module, const char *symbol,
     TCU__SEAM(user, r != NULL && tcu__seam_find_kernel(s, module, symbol, threads, kernel));
 }
 
+TCU__FN void tcu__seam_describe(void *user, void *kernel, char *text, size_t room) {
+    const tcu__kernel *k = &((tcu__found *)kernel)->kernel;
+    (void)user;
+    tcu__print(text, room, "%d registers, %d bytes spilled, %d bytes of shared memory",
+               k->registers, k->spilled, k->shared);
+}
+
 // ---- running
 
 TCU__FN void tcu__plan_free(tcu__seam *s, tcu__plan *p) {
@@ -398,6 +405,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->copy_on = tcu__seam_copy_on, d->fill = tcu__seam_fill, d->sync = tcu__seam_sync;
     d->build = tcu__seam_build, d->drop = tcu__seam_drop;
     d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
+    d->describe = tcu__seam_describe;
     d->run = tcu__seam_run, d->forget = tcu__seam_forget;
 }
 

@@ -180,6 +180,25 @@ static void tc__explain_guards(tc__text *t, const tc__visit *v) {
     tc__text_free(&lines);
 }
 
+// "on cuda:0, 1024 blocks of 256 threads, 40 registers, ...": each launch that it is on a device.
+static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
+    const tc__remote_launch *l = &r->launch[i];
+    const tc_device *d = &r->device->own;
+    char text[200];
+    if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
+    for (int k = 0; k < l->grids.count && !l->host; k++) {
+        const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
+        tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
+                (unsigned)at->threads);
+        if (at->shared) tc__put(t, ", %u bytes shared", (unsigned)at->shared);
+        if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
+        text[0] = 0;
+        if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
+        tc__put(t, "%s%s%s", *text ? "; " : "", text,
+                k + 1 < l->grids.count ? "; then\n" : " as ");
+    }
+}
+
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
     if (l->opaque && !l->custom) return "the library's function";
@@ -212,7 +231,9 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         tc__report_kernel(t, l->group, (uint32_t)i);
-        if (tc__foreign_of(p))
+        if (p->remote)
+            tc__explain_remote(t, p->remote, (uint32_t)i);
+        else if (tc__foreign_of(p))
             tc__put(t, "    backend \"%s\" has the graph; to us it is ", p->backend->name);
         else
             tc__put(t, "    runs %s as ", tc__launch_how(l));
@@ -401,7 +422,7 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
     tc__text t;
     if (!p || p->source) return p ? p->source : NULL;
     tc__text_init(&t, c);
-    if (!tc__program_print(p, &t) || !t.capacity) {
+    if (!tc__program_text(p, &t) || !t.capacity) {
         tc__text_free(&t);
         return NULL;
     }

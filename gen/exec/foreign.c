@@ -138,18 +138,25 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     return at && !t->failed ? t->at : NULL;
 }
 
+// Kernels that a device has no text for are left out.
 static int tc__foreign_cuda(tc__program *p, tc__text *out) {
-    size_t n = p->launch.count;
-    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, n);
+    size_t most = p->launch.count, n = 0;
+    const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
-    for (size_t i = 0; groups && i < n; i++) groups[i] = p->launch.at[i].group;
+    for (size_t i = 0; groups && i < most; i++)
+        if (!p->remote || !p->remote->launch[i].host) groups[n++] = p->launch.at[i].group;
     int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
         ok = tc__print_kernel(out, groups[i], &tc__dialect_cuda, symbol);
     }
-    if (groups) tc__free(p->ctx, groups, (n + !n) * sizeof *groups);
+    if (groups) tc__free(p->ctx, groups, (most + !most) * sizeof *groups);
     return ok;
+}
+
+// The emitted text of all kernels, in the language of where they run.
+static int tc__program_text(tc__program *p, tc__text *out) {
+    return p->remote ? tc__foreign_cuda(p, out) : tc__program_print(p, out);
 }
 
 TCDEF const char *tc_graph_source(const tc_graph *graph, const char *language) {

@@ -31,10 +31,14 @@ typedef struct tc__remote_part {
     void *plan; // of the device
 } tc__remote_part;
 
-// An external that kernels cannot read where it is, because it is not aligned.
+// An external that kernels cannot read or write where it is, while a run lasts: see
+// exec/remote_view.c.
 typedef struct tc__remote_bounce {
+    uint32_t address; // of the program: the first that it stands for
     tc_device_memory memory;
-    size_t bytes;
+    char *from, *to; // its first element, and that element in `memory`
+    int64_t low;     // bytes to the lowest address
+    size_t bytes;    // from there on
 } tc__remote_bounce;
 
 typedef struct tc__remote {
@@ -70,10 +74,11 @@ typedef struct tc__remote_language {
     const tc__dialect *dialect;
     // The head of a text that has these kernels; 0 = reported.
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
+    const char *spread; // its kernels write a strided view: see exec/remote_view.c
 } tc__remote_language;
 
 static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude},
+    {&tc__dialect_cuda, tc__print_cuda_prelude, tc__text_cuda_spread},
 };
 
 // NULL = there is none of this name.
@@ -193,9 +198,7 @@ static void tc__remote_free(tc__remote *r) {
     if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
-    for (size_t i = 0; i < r->bounce.count; i++)
-        tc__remote_give(r, &r->bounce.at[i].memory);
-    TC__VEC_FREE(r->ctx, r->bounce);
+    TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
     TC__VEC_FREE(r->ctx, r->after);
 }
 

@@ -68,9 +68,39 @@ typedef struct tc__remote_job {
     tc__text *source; // of each unit
 } tc__remote_job;
 
+static int tc__nodes_same(const tc__node *a, const tc__node *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
+           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
+           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
+           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
+}
+
+static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
+    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
+           a->numel == b->numel && a->offset == b->offset;
+}
+
+// Whether two kernels of a program are the same but for where their buffers are: then so is their text,
+// which need not be printed to see it. The layers of a model are such kernels.
+static int tc__groups_same(const tc__group *a, const tc__group *b) {
+    if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
+        a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
+        a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
+        return 0;
+    for (size_t i = 0; i < a->body.node.count; i++)
+        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
+    for (size_t i = 0; i < a->buffer.count; i++)
+        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
+    return 1;
+}
+
 // Adds the kernel of a launch, unless it is there. 0 = reported.
 static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
     tc__remote_order o;
+    for (l->order = 0; l->order < j->order.count; l->order++)
+        if (tc__groups_same(j->order.at[l->order].text.group, l->group)) return 1;
     memset(&o, 0, sizeof o);
     o.launch = l, o.unit = -1;
     o.text.group = l->group;
@@ -299,19 +329,28 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
+    memset(j, 0, sizeof *j);
+    j->c = r->ctx, j->device = r->device;
+    j->language = tc__remote_language_of(r->device->own.language);
+    j->code = tc__remote_code_of(r->ctx, r->device);
+    tc__desk *k = &r->ctx->kernels->desk;
+    if (k->library->disk && !k->cache)
+        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
+    j->cache = k->cache;
+    return j->code != NULL;
+}
+
+static void tc__remote_job_close(tc__remote_job *j) {
+    for (size_t i = 0; i < j->order.count; i++) tc__text_free(&j->order.at[i].text.text);
+    TC__VEC_FREE(j->c, j->order);
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
-    memset(&j, 0, sizeof j);
-    j.c = r->ctx, j.device = r->device;
-    j.language = tc__remote_language_of(r->device->own.language);
-    j.code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j.cache = k->cache;
-    int ok = j.code != NULL;
+    int ok = tc__remote_job_open(&j, r);
     for (uint32_t i = 0; ok && i < r->launches; i++)
         if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
     r->ctx->stats.emit_ns += tc__now_ns() - start;
@@ -323,8 +362,7 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
                 name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
     ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
     r->ctx->stats.kernels_made += ok ? open : 0;
-    for (size_t i = 0; i < j.order.count; i++) tc__text_free(&j.order.at[i].text.text);
-    TC__VEC_FREE(r->ctx, j.order);
+    tc__remote_job_close(&j);
     r->ready = ok;
     return ok;
 }

@@ -458,14 +458,16 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
+    int ok = tc__bounce_in(p);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
-    for (uint32_t i = 0; i < r->parts; i++) {
-        if (!tc__remote_run_part(r, &r->part[i])) return 0;
-        if (r->part[i].host != UINT32_MAX &&
-            !tc__launch_visit(p, v->region, r->part[i].host))
-            return 0;
+    tc__bounce_restore(p);
+    for (uint32_t i = 0; ok && i < r->parts; i++) {
+        ok = tc__remote_run_part(r, &r->part[i]);
+        if (ok && r->part[i].host != UINT32_MAX)
+            ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
+    if (!tc__bounce_out(p, ok)) return 0;
     if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
     return r->waiting == r->checks;
 }
@@ -507,15 +509,12 @@ static int tc__program_finish_remote(tc__program *p, const tc__visit *v) {
         size_t bytes = (size_t)l->numel * tc__dtype(l->dtype)->bytes;
         if (back) e->storage->version++;
         if (!bytes || !(o->copy || (back && !o->direct))) continue;
-        if (!l->contiguous)
-            return tc__fail(p->ctx, TC_E_UNSUPPORTED,
-                            "a write in place to a strided view on %s; write to a dense "
-                            "tensor, or to the whole of it",
-                            d->name);
-        s = back
-                ? d->copy_on(d->user, tc__external_data(p->ctx, e), o->storage->data, bytes)
-                : d->copy_on(d->user, o->storage->data, tc__output_data(p, v, o->first),
-                             bytes);
+        void *to = back ? tc__external_data(p->ctx, e) : o->storage->data;
+        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
+        if (l->contiguous)
+            s = d->copy_on(d->user, to, from, bytes);
+        else if (!tc__remote_spread(p->remote, l, to, from))
+            return 0;
     }
     return !s || tc__remote_failed(p->ctx, p->remote->device, "a copy of a result", s);
 }

@@ -566,15 +566,40 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 
 // ---- creation ----
 
+static void tc__fill_elements(void *data, int64_t n, double value, int dtype) {
+    tc__value v = tc__value_of(value, dtype);
+    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
+    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+}
+
 static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value,
                                 int dtype) {
     void *data;
     tc_tensor t = tc__tensor_make(f, d, dtype, &data);
-    tc__value v = tc__value_of(value, dtype);
-    int64_t n = t.id ? tc__numel(d->rank, d->size) : 0;
-    if (n && value == 0) memset(data, 0, (size_t)n * tc__dtype(dtype)->bytes);
-    for (int64_t i = 0; i < n && value != 0; i++) tc__value_store(data, i, dtype, v);
+    if (t.id) tc__fill_elements(data, tc__numel(d->rank, d->size), value, dtype);
     return t;
+}
+
+// The same on a device, where a kernel for each value would have to be compiled.
+static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double value,
+                                  int dtype) {
+    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
+    int64_t n = tc__numel(d->rank, d->size);
+    size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
+    void *here = s && value != 0 ? tc__alloc_aligned(f->c, bytes + !bytes) : NULL;
+    tc_status status = TC_OK;
+    if (!s || (value != 0 && !here)) return tc__storage_unref(f->c, s), tc__null();
+    if (here) tc__fill_elements(here, n, value, dtype);
+    if (bytes && here) status = to->own.copy_in(to->own.user, s->data, here, bytes);
+    if (bytes && !here) status = to->own.fill(to->own.user, s->data, 0, bytes);
+    if (here) tc__free_aligned(f->c, here, bytes + !bytes);
+    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(f->c, s);
+    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
+             to->own.why(to->own.user));
+    return tc__null();
 }
 
 // Recorded as a constant inside a region; outside memory of its own, which in-place ops may
@@ -582,7 +607,9 @@ static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value
 static tc_tensor tc__full(const tc__api *f, const tc_dims *d, double value, int dtype) {
     if (!tc__dtype_check(f, dtype) || !tc__dims_check(f->c, f->who, d->rank, d->size))
         return tc__null();
-    if (!tc__is_recording(f->c)) return tc__filled_now(f, d, value, dtype);
+    if (!tc__is_recording(f->c))
+        return tc__values_of(f->c)->source_device ? tc__filled_there(f, d, value, dtype)
+                                                  : tc__filled_now(f, d, value, dtype);
     int64_t word = tc__value_word(value, dtype);
     return tc__source(f->c, TC_OP_CONST, dtype, d->rank, d->size, &word, 1, f->file,
                       f->line);

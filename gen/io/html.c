@@ -186,7 +186,10 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
         tc__put(h->t, "<p><span class=\"c%u\">&#160;&#160;&#160;</span> <code>",
                 (unsigned)(i % TC__COLORS));
         tc__put_kernel_name(h->t, l->group, (uint32_t)i);
-        tc__put(h->t, "</code>, %s", l->run ? "compiled" : "interpreted");
+        tc__put(h->t, "</code>, %s",
+                p->remote ? p->remote->device->own.name
+                : l->run  ? "compiled"
+                          : "interpreted");
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);
@@ -211,7 +214,7 @@ static void tc__html_memory(tc__html *h, const tc__program *p) {
 
 static void tc__html_source(tc__html *h, tc__program *p) {
     tc__error_mark held = tc__error_now(h->ctx);
-    if (tc__program_print(p, &h->plain)) {
+    if (tc__program_text(p, &h->plain)) {
         tc__html_details(h, "emitted C");
         return;
     }

@@ -112,12 +112,15 @@ struct tc__printer {
     int pointers;
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
-    int row_block;      // CUDA: threads that share a row, 0 = one
-    int acc_copies;     // CUDA: copies of an accumulator
-    int in_row, turned; // CUDA: columns are a loop; loads come from tiles
-    int steps;          // CUDA: accesses of a thread that cover its row, 0 = not held
-    int parts;          // contraction: columns run from c0 to c1,
-    int64_t part_step;  //   which are multiples of this or the end
+    const struct tc__cuda_plan
+        *cuda;         // CUDA: how the loops map, NULL = each node as it stands
+    int narrow;        // CUDA: indices are int
+    int scalar;        // CUDA: what is printed has single elements, the plan vectors
+    int row_lanes;     // CUDA: values of rows are arrays over l
+    int launch;        // CUDA: of the kernel's launches, the one that is printed
+    int turned;        // CUDA: loads come from tiles
+    int parts;         // contraction: columns run from c0 to c1,
+    int64_t part_step; //   which are multiples of this or the end
 };
 
 static void tc__line(tc__printer *p) { tc__put(p->out, "%*s", p->indent * 4, ""); }
@@ -143,8 +146,12 @@ static int tc__copies_of(const tc__printer *p, const tc__node *n) {
     return tc__lanes_differ(n, p->axis) ? p->copies : 1;
 }
 
+static int tc__is_row_lane(const tc__printer *p, const tc__node *n) {
+    return p->row_lanes && n->level == TC__AT_ROW;
+}
+
 static void tc__put_name(tc__printer *p, const tc__node *n, int copy) {
-    tc__put(p->out, "t%u", n->id);
+    tc__put(p->out, tc__is_row_lane(p, n) ? "t%u[l]" : "t%u", n->id);
     if (tc__copies_of(p, n) > 1) tc__put(p->out, "_%d", copy);
 }
 
@@ -171,7 +178,8 @@ static void tc__put_value(tc__printer *p, uint32_t id, int copy) {
 // `const tc_vf t5_1 = `
 static void tc__put_let(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
-    tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
+    if (!tc__is_row_lane(p, n))
+        tc__put(p->out, "const %s ", p->d->reg[tc__class_of(n->dtype)]);
     tc__put_name(p, n, copy);
     tc__put(p->out, " = ");
 }
@@ -193,8 +201,8 @@ static void tc__put_shift(tc__printer *p) {
 
 static void tc__put_val(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
-    int many = !p->d->cuda;
-    if (tc__class_of(n->dtype) != TC__CLASS_i64) tc__put(p->out, "(%s)", p->d->index);
+    int many = !p->d->cuda, wide = tc__class_of(n->dtype) == TC__CLASS_i64;
+    if (!wide || p->narrow) tc__put(p->out, "(%s)", p->narrow ? "int" : p->d->index);
     tc__put_name(p, n, p->shift / p->unit);
     if (many) tc__put(p->out, "[%s]", p->lane && tc__lanes_differ(n, p->axis) ? "l" : "0");
 }
@@ -535,7 +543,7 @@ static void tc__put_acc(tc__printer *p, int64_t i) {
         const char *name;
     } names[] = {{TC_OP_ADD, "sum"},        {TC_OP_MUL, "prod"},
                  {TC_OP_MAXIMUM, "max"},    {TC_OP_MINIMUM, "min"},
-                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "all"},
+                 {TC_OP_LOGICAL_OR, "any"}, {TC_OP_LOGICAL_AND, "every"},
                  {TC_OP_ARGMAX, "best"},    {TC_OP_ARGMIN, "best"}};
     const char *name = "acc";
     for (size_t k = 0; k < TC__COUNT(names); k++)

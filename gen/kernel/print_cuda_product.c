@@ -17,14 +17,15 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16, // bytes of one access
-    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,  // of a block
-    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16,   // bytes of one access
+    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
+    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,    // of a block
+    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16         // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -37,17 +38,17 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 16, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 4, 2, 2, 2, 100}, // f64, i64: 4 x 4
+    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
     {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 4, 4, 2, 90},
+    {128, 128, 32, 2, 2, 4, 2, 90},
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},
 };
@@ -62,19 +63,27 @@ static const struct {
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
 };
 
+// How a stage of an operand comes to shared memory.
+typedef enum tc__bring {
+    TC__BRING_LATER, // evaluated into registers, stored when the present stage is multiplied
+    TC__BRING_NOW,   // evaluated and stored: so many elements that registers do not suffice
+    TC__BRING_ASYNC  // copied without a register
+} tc__bring;
+
 // An operand on its way to where it is multiplied.
 typedef struct tc__staged {
     tc__level level;
     uint32_t id;    // of its value
     tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
     int width;      // elements read at once
-    int async;      // copied to shared memory without a register
+    tc__bring bring;
 } tc__staged;
 
 typedef struct tc__product {
     tc__product_form form;
     int dtype, half; // half: on tensor cores
     int threads;
+    int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
@@ -168,8 +177,10 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
-    s.async = q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-              g->buffer.at[n->attr[0]].dtype == q->dtype;
+    if (s.width == 1) s.bring = TC__BRING_NOW;
+    if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
+        g->buffer.at[n->attr[0]].dtype == q->dtype)
+        s.bring = TC__BRING_ASYNC;
     return s;
 }
 
@@ -217,8 +228,12 @@ static int tc__stage_size(const tc__product *q, tc__level level) {
     return q->tile->depth * tc__line_pitch(q, size);
 }
 
+static int tc__has_async(const tc__product *q) {
+    return q->left.bring == TC__BRING_ASYNC || q->right.bring == TC__BRING_ASYNC;
+}
+
 static int tc__product_stages(const tc__product *q) {
-    return q->left.async || q->right.async ? q->tile->stages : 2;
+    return tc__has_async(q) ? q->tile->stages : 2;
 }
 
 // Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
@@ -239,6 +254,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 // Narrower accesses where a stage has fewer of them than there are threads.
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
+    if (s->width == 1) s->bring = TC__BRING_NOW;
+}
+
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
@@ -248,6 +269,8 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    q->resident = easy ? q->tile->resident : 1;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));

@@ -1,653 +1,687 @@
-// Device functions of opaque ops: what print_cuda_opaque.c calls, sections of the head of a CUDA file.
-// Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
-// depend on the order in which threads come: sums are added in one order, and where atomics are
-// used they are of integers.
-//
-// x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
-// kernel's.
+// CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
+// run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
+// `sum1[l]`; they are folded, then the lanes of a warp exchange them so that all have the result,
+// then the warps of a block through shared memory. Reductions of one phase share the barrier.
 
-static const char *const tc__text_cuda_rows[] = {
-    "// fn: sums",
-    "template <class T> struct TC_N(sums) {",
-    "    TC_FN T none() { return 0; }",
-    "    TC_FN T with(T a, T b) { return a + b; }",
-    "};",
-    "",
-    "// fn: products",
-    "template <class T> struct TC_N(products) {",
-    "    TC_FN T none() { return 1; }",
-    "    TC_FN T with(T a, T b) { return a * b; }",
-    "};",
-    "",
-    "// fn: scan_warp",
-    "// What F makes of the values of the lanes up to this one.",
-    "template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {",
-    "    const int lane = threadIdx.x % 32;",
-    "    for (int o = 1; o < 32; o *= 2) {",
-    "        const T y = __shfl_up_sync(~0u, x, o);",
-    "        if (lane >= o) x = F::with(y, x);",
-    "    }",
-    "    return x;",
-    "}",
-    "",
-    "// fn: scan_load",
-    "// V elements of a row of n from c on; behind its end, those that change nothing.",
-    "template <class F, class T, int V>",
-    "TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {",
-    "    tc_pack<T, V> v;",
-    "    for (int j = 0; j < V; j++) v.at[j] = F::none();",
-    "    if (c < n) v = *(const tc_pack<T, V> *)&x[c];",
-    "    return v;",
-    "}",
-    "",
-    "// fn: scan_store",
-    "template <class F, class T, int V>",
-    "TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {",
-    "    for (int j = 0; j < V; j++) v.at[j] = F::with(before, v.at[j]);",
-    "    if (c < n) *(tc_pack<T, V> *)&y[c] = v;",
-    "}",
-    "",
-    "// fn: scan_lines",
-    "// A warp for each row, 8 in a block: steps of 32 V elements.",
-    "template <class F, class T, int V>",
-    "TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
-    "    const int lane = threadIdx.x % 32;",
-    "    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows;",
-    "         r += (tc_i64)gridDim.x * 8) {",
-    "        T carry = F::none();",
-    "        for (tc_i64 begin = 0; begin < n; begin += 32 * V) {",
-    "            const tc_i64 c = begin + lane * V;",
-    "            tc_pack<T, V> v = TC_N(scan_load)<F, T, V>(x + r * n, c, n);",
-    "            for (int j = 1; j < V; j++) v.at[j] = F::with(v.at[j - 1], v.at[j]);",
-    "            const T upto = TC_N(scan_warp)<F>(v.at[V - 1]);",
-    "            const T left = __shfl_up_sync(~0u, upto, 1);",
-    "            TC_N(scan_store)<F, T, V>(y + r * n, c, n,",
-    "                                     lane ? F::with(carry, left) : carry, v);",
-    "            carry = F::with(carry, __shfl_sync(~0u, upto, 31));",
-    "        }",
-    "    }",
-    "}",
-    "",
-    "// fn: scan_tile",
-    "// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and",
-    "// gives what F makes of all of them.",
-    "template <class F, class T, int V>",
-    "TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {",
-    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
-    "    T upto[4];",
-    "    for (int k = 0; k < 4; k++) {",
-    "        for (int j = 1; j < V; j++)",
-    "            v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);",
-    "        upto[k] = TC_N(scan_warp)<F>(v[k].at[V - 1]);",
-    "        if (lane == 31) part[k * 8 + warp] = upto[k];",
-    "    }",
-    "    __syncthreads();",
-    "    if (warp == 0) part[lane] = TC_N(scan_warp)<F>(part[lane]);",
-    "    __syncthreads();",
-    "    for (int k = 0; k < 4; k++) {",
-    "        const T left = __shfl_up_sync(~0u, upto[k], 1);",
-    "        T before = F::none();",
-    "        if (k * 8 + warp) before = part[k * 8 + warp - 1];",
-    "        if (lane) before = F::with(before, left);",
-    "        for (int j = 0; j < V; j++) v[k].at[j] = F::with(before, v[k].at[j]);",
-    "    }",
-    "    return part[31];",
-    "}",
-    "",
-    "// fn: scan_rows",
-    "// A block for each row: its tiles one after the other.",
-    "template <class F, class T, int V>",
-    "TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
-    "    __shared__ T part[2 * 32];",
-    "    tc_pack<T, V> v[4], next[4];",
-    "    int turn = 0;",
-    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
-    "        T carry = F::none();",
-    "        tc_i64 c = threadIdx.x * V;",
-    "        for (int k = 0; k < 4; k++)",
-    "            next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
-    "        for (tc_i64 begin = 0; begin < n; begin += 1024 * V) {",
-    "            for (int k = 0; k < 4; k++) {",
-    "                v[k] = next[k];",
-    "                next[k] =",
-    "                    TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);",
-    "            }",
-    "            const T all = TC_N(scan_tile)<F, T, V>(v, part + turn * 32);",
-    "            for (int k = 0; k < 4; k++)",
-    "                TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry,",
-    "                                         v[k]);",
-    "            carry = F::with(carry, all);",
-    "            c += 1024 * V;",
-    "            turn ^= 1;",
-    "        }",
-    "    }",
-    "}",
-    "",
-    "// fn: word_of",
-    "// The bits of a value, and back.",
-    "template <class T> struct TC_N(word_of) {",
-    "    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }",
-    "    TC_FN T value(tc_u64 w) { return (T)w; }",
-    "};",
-    "",
-    "// fn: word_of",
-    "template <> struct TC_N(word_of)<float> {",
-    "    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }",
-    "    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }",
-    "};",
-    "",
-    "// fn: word_of",
-    "template <> struct TC_N(word_of)<double> {",
-    "    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }",
-    "    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }",
-    "};",
-    "",
-    "// fn: slot",
-    "// A value that other blocks wait for, in memory that was 0: each 4 bytes of it with a mark in",
-    "// one word, so that words may come in any order.",
-    "template <class T> struct TC_N(slot) {",
-    "    volatile tc_u64 word[sizeof(T) / 4];",
-    "    __device__ __forceinline__ void put(T v) {",
-    "        const tc_u64 bits = TC_N(word_of)<T>::bits(v);",
-    "        for (int i = 0; i < (int)sizeof(T) / 4; i++)",
-    "            word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);",
-    "    }",
-    "    __device__ __forceinline__ bool get(T &v) {",
-    "        tc_u64 bits = 0;",
-    "        tc_u64 there = 1;",
-    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) {",
-    "            const tc_u64 w = word[i];",
-    "            there &= w >> 32;",
-    "            bits |= (w & 0xffffffff) << 32 * i;",
-    "        }",
-    "        if (there) v = TC_N(word_of)<T>::value(bits);",
-    "        return there;",
-    "    }",
-    "};",
-    "",
-    "// fn: look_back",
-    "// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a",
-    "// group. A tile waits for those of its group, then for what the groups before it came to; both are",
-    "// taken in an order that does not depend on who was first.",
-    "template <class F, class T>",
-    "TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {",
-    "    const int lane = threadIdx.x % 32, i = (int)(t % 32);",
-    "    const tc_i64 g = t / 32, groups = (tiles + 31) / 32;",
-    "    TC_N(slot)<T> *own = slot, *whole = slot + tiles, *before = whole + groups;",
-    "    T x = F::none(), sum = F::none();",
-    "    if (lane == 0) own[t].put(all);",
-    "    for (bool there = false; !__all_sync(~0u, there);)",
-    "        there = lane >= i || own[g * 32 + lane].get(x);",
-    "    if (lane == i) x = all;",
-    "    x = TC_N(scan_warp)<F>(x);",
-    "    if (lane == 31 && i == 31) whole[g].put(x);",
-    "    const T near = __shfl_sync(~0u, x, i ? i - 1 : 0);",
-    "    int from = -1; // the lane whose group knows what is before it",
-    "    while (g > 0 && from < 0) {",
-    "        const tc_i64 q = g - 1 - lane;",
-    "        const int here = q >= 0 && whole[q].get(x),",
-    "                  first = here && (q == 0 || before[q].get(sum));",
-    "        const unsigned missing = __ballot_sync(~0u, !here),",
-    "                       found = __ballot_sync(~0u, first);",
-    "        const int nearest = __ffs(found) - 1;",
-    "        if (found && !(missing & ((2u << nearest) - 1))) from = nearest;",
-    "    }",
-    "    if (g > 0) sum = __shfl_sync(~0u, sum, from);",
-    "    for (int l = from; l >= 0; l--) sum = F::with(sum, __shfl_sync(~0u, x, l));",
-    "    if (lane == 0 && i == 0 && g > 0) before[g].put(sum);",
-    "    return i ? F::with(sum, near) : sum;",
-    "}",
-    "",
-    "// fn: scan_tiles",
-    "// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.",
-    "template <class F, class T, int V>",
-    "TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n,",
-    "                           unsigned char *work) {",
-    "    __shared__ T part[32], before;",
-    "    __shared__ unsigned ticket;",
-    "    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V),",
-    "                 slots = tiles + (tiles + 31) / 32 * 2;",
-    "    if (threadIdx.x == 0)",
-    "        ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;",
-    "    __syncthreads();",
-    "    if (ticket >= rows * tiles) return;",
-    "    const tc_i64 r = ticket / tiles, t = ticket % tiles,",
-    "                 c = (t * 1024 + threadIdx.x) * V;",
-    "    TC_N(slot)<T> *slot = (TC_N(slot)<T> *)(work + 64) + r * slots;",
-    "    tc_pack<T, V> v[4];",
-    "    for (int k = 0; k < 4; k++)",
-    "        v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
-    "    const T all = TC_N(scan_tile)<F, T, V>(v, part);",
-    "    if (threadIdx.x < 32) {",
-    "        const T sum =",
-    "            tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();",
-    "        if (threadIdx.x == 0) before = sum;",
-    "    }",
-    "    __syncthreads();",
-    "    for (int k = 0; k < 4; k++)",
-    "        TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);",
-    "}",
-    "",
-    "// fn: clear",
-    "// Leaves the workspace as it was found.",
-    "TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
-    "         i += (tc_i64)gridDim.x * 256)",
-    "        work[i] = 0;",
-    "}",
-    "",
-    "// fn: key_i32",
-    "// Elements as unsigned keys in their order; of floats NaN is the last, and -0 like 0.",
-    "TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }",
-    "",
-    "// fn: key_i64",
-    "TC_FN tc_u64 TC_N(key_i64)(tc_i64 x) { return (tc_u64)x ^ 0x8000000000000000ull; }",
-    "",
-    "// fn: key_f32",
-    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
-    "TC_FN unsigned TC_N(key_f32)(float x) {",
-    "    const unsigned b = x == 0 ? 0 : __float_as_uint(x);",
-    "    if (x != x) return 0xffffffffu;",
-    "    return b >> 31 ? ~b : b | 0x80000000u;",
-    "}",
-    "",
-    "// fn: key_f64",
-    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
-    "TC_FN tc_u64 TC_N(key_f64)(double x) {",
-    "    const tc_u64 b = x == 0 ? 0 : (tc_u64)__double_as_longlong(x);",
-    "    if (x != x) return 0xffffffffffffffffull;",
-    "    return b >> 63 ? ~b : b | 0x8000000000000000ull;",
-    "}",
-    "",
-    "// fn: pair",
-    "// A key, and the place in its row where it was.",
-    "template <class K> struct __align__(2 * sizeof(K)) TC_N(pair) {",
-    "    K key;",
-    "    unsigned at;",
-    "};",
-    "",
-    "// fn: is_behind",
-    "template <class K>",
-    "TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {",
-    "    return a.key > b.key || (a.key == b.key && a.at > b.at);",
-    "}",
-    "",
-    "// fn: sort_pairs",
-    "// Sorts n pairs in shared memory, equal keys by their places: two runs, the second read backwards,",
-    "// become one of `run` pairs. What happens inside of 64 pairs is a warp's own.",
-    "template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {",
-    "    int last = n;",
-    "    for (int run = 2; run < 2 * n; run *= 2) {",
-    "        for (int span = run; span > 1; span /= 2) {",
-    "            const int half = span / 2, work = (n + span - 1) / span * half;",
-    "            if (span > 64 || last > 64)",
-    "                __syncthreads();",
-    "            else",
-    "                __syncwarp();",
-    "            last = span;",
-    "            for (int i = threadIdx.x; i < work; i += blockDim.x) {",
-    "                const int low = i / half * span + i % half;",
-    "                const int high =",
-    "                    span < run ? low + half : low + span - 1 - i % half * 2;",
-    "                if (high >= n || !TC_N(is_behind)(v[low], v[high])) continue;",
-    "                const TC_N(pair)<K> was = v[low];",
-    "                v[low] = v[high];",
-    "                v[high] = was;",
-    "            }",
-    "        }",
-    "    }",
-    "    __syncthreads();",
-    "}",
-    "",
-    "// fn: sort_rows",
-    "// A block for each row of n <= MOST keys: put gets place and pair, in order.",
-    "template <class K, int MOST, class F, class G>",
-    "TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
-    "    __shared__ TC_N(pair)<K> v[MOST];",
-    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
-    "        for (int i = threadIdx.x; i < n; i += blockDim.x)",
-    "            v[i] = {key(r, i), (unsigned)i};",
-    "        __syncthreads();",
-    "        TC_N(sort_pairs)(v, (int)n);",
-    "        for (int i = threadIdx.x; i < n; i += blockDim.x) put(r, i, v[i]);",
-    "        __syncthreads();",
-    "    }",
-    "}",
-    "",
-    "// fn: scan_256",
-    "// Of 256 threads: the sum of the counts before this one's.",
-    "TC_FN unsigned TC_N(scan_256)(unsigned x) {",
-    "    __shared__ unsigned part[8];",
-    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
-    "    unsigned sum = x;",
-    "    for (int o = 1; o < 32; o *= 2) {",
-    "        const unsigned y = __shfl_up_sync(~0u, sum, o);",
-    "        if (lane >= o) sum += y;",
-    "    }",
-    "    __syncthreads();",
-    "    if (lane == 31) part[warp] = sum;",
-    "    __syncthreads();",
-    "    for (int w = 0; w < warp; w++) sum += part[w];",
-    "    return sum - x;",
-    "}",
-    "",
-    "// fn: sorter",
-    "// Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the",
-    "// workspace of that. A pass moves pairs from one of two places to the other.",
-    "template <class K, int D> struct TC_N(sorter) {",
-    "    enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };",
-    "    tc_i64 rows, n, tiles; // tiles of a row",
-    "    unsigned *ticket;      // of each pass",
-    "    unsigned *count;       // [row][digit][256]: keys with this value of the digit",
-    "    volatile tc_u64 *state; // [row][tile][256]: pass, and how many there or up to it",
-    "    TC_N(pair)<K> *pair[2]; // [row][n]",
-    "    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows,",
-    "                                           tc_i64 n)",
-    "        : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {",
-    "        ticket = (unsigned *)work;",
-    "        count = ticket + 16;",
-    "        state = (tc_u64 *)(count + rows * D * 256);",
-    "        pair[0] = (TC_N(pair)<K> *)(state + rows * tiles * 256);",
-    "        pair[1] = pair[0] + rows * n;",
-    "    }",
-    "    __device__ __forceinline__ bool in_block() const { return n <= TILE; }",
-    "};",
-    "",
-    "// fn: sort_count",
-    "// Counts the values of all digits.",
-    "template <class K, int D, class F>",
-    "TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {",
-    "    __shared__ unsigned here[D * 256];",
-    "    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x,",
-    "                 end = all * (blockIdx.x + 1) / gridDim.x;",
-    "    if (s.n >> 32) __trap(); // places are of 32 bits",
-    "    for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;",
-    "    __syncthreads();",
-    "    for (tc_i64 tile = begin; tile < end; tile++) {",
-    "        const tc_i64 r = tile / s.tiles, first = tile % s.tiles * s.TILE;",
-    "        const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
-    "#pragma unroll 4",
-    "        for (int i = threadIdx.x; i < n; i += 256) {",
-    "            const K k = key(r, first + i);",
-    "            for (int d = 0; d < D; d++)",
-    "                atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);",
-    "        }",
-    "        if (tile + 1 < end && (tile + 1) % s.tiles) continue;",
-    "        __syncthreads();",
-    "        for (int i = threadIdx.x; i < D * 256; i += 256) {",
-    "            if (here[i]) atomicAdd(&s.count[r * D * 256 + i], here[i]);",
-    "            here[i] = 0;",
-    "        }",
-    "        __syncthreads();",
-    "    }",
-    "}",
-    "",
-    "// fn: sort_pass",
-    "// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in",
-    "// the order in which blocks begin. get gives the pair at a place of a row, put takes it.",
-    "template <int PASS, class K, int D, class F, class G>",
-    "TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {",
-    "    enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };",
-    "    __shared__ TC_N(pair)<K> sorted[ITEMS * 256];",
-    "    __shared__ unsigned before[8 * 256]; // by warp and value: of earlier warps",
-    "    __shared__ unsigned start[256]; // by value: place in the tile,",
-    "    __shared__ tc_i64 to[256];      // and how far from there to that in the row",
-    "    __shared__ unsigned ticket;",
-    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
-    "    for (int i = x; i < 8 * 256; i += 256) before[i] = 0;",
-    "    if (x == 0) ticket = atomicAdd(&s.ticket[PASS], 1u);",
-    "    __syncthreads();",
-    "    if (ticket >= s.rows * s.tiles) return;",
-    "    const tc_i64 r = ticket / s.tiles, t = ticket % s.tiles, first = t * s.TILE;",
-    "    const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
-    "    TC_N(pair)<K> mine[ITEMS];",
-    "    unsigned rank[ITEMS];",
-    "#pragma unroll",
-    "    for (int k = 0; k < ITEMS; k++) {",
-    "        const int i = (warp * ITEMS + k) * 32 + lane;",
-    "        if (i < n) mine[k] = get(r, first + i);",
-    "    }",
-    "#pragma unroll",
-    "    for (int k = 0; k < ITEMS; k++) {",
-    "        const int i = (warp * ITEMS + k) * 32 + lane;",
-    "        const unsigned value =",
-    "            i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;",
-    "        const unsigned same = __match_any_sync(~0u, value),",
-    "                       left = same & ((1u << lane) - 1);",
-    "        rank[k] = __popc(left) + (i < n ? before[warp * 256 + value] : 0);",
-    "        __syncwarp();",
-    "        if (i < n && !left) before[warp * 256 + value] += __popc(same);",
-    "        __syncwarp();",
-    "    }",
-    "    __syncthreads();",
-    "    unsigned all = 0; // in the tile, of value x",
-    "    for (int w = 0; w < 8; w++) {",
-    "        const unsigned here = before[w * 256 + x];",
-    "        before[w * 256 + x] = all;",
-    "        all += here;",
-    "    }",
-    "    volatile tc_u64 *state = s.state + (tc_i64)ticket * 256 + x;",
-    "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48,",
-    "                 up_to = (tc_u64)(2 * PASS + 2) << 48;",
-    "    *state = (t ? in_tile : up_to) | all;",
-    "    const unsigned place = TC_N(scan_256)(all),",
-    "                   in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
-    "    tc_u64 earlier = 0;",
-    "    for (tc_i64 q = 1; q <= t;) {",
-    "        const tc_u64 word = *(state - q * 256);",
-    "        if (word < in_tile) continue; // it is not there yet",
-    "        earlier += word & 0xffffffffffffull;",
-    "        if (word >= up_to) break;",
-    "        q++;",
-    "    }",
-    "    if (t) *state = up_to | (earlier + all);",
-    "    start[x] = place;",
-    "    to[x] = (tc_i64)(in_row + earlier) - place;",
-    "    __syncthreads();",
-    "#pragma unroll",
-    "    for (int k = 0; k < ITEMS; k++) {",
-    "        const int i = (warp * ITEMS + k) * 32 + lane;",
-    "        if (i >= n) continue;",
-    "        const int value = (int)(mine[k].key >> 8 * PASS) & 255;",
-    "        sorted[start[value] + before[warp * 256 + value] + rank[k]] = mine[k];",
-    "    }",
-    "    __syncthreads();",
-    "#pragma unroll 4",
-    "    for (int i = x; i < n; i += 256) {",
-    "        const TC_N(pair)<K> v = sorted[i];",
-    "        put(r, to[(int)(v.key >> 8 * PASS) & 255] + i, v);",
-    "    }",
-    "}",
-    "",
-    "// fn: sort_first",
-    "// The pass that makes the pairs.",
-    "template <class K, int D, class F>",
-    "TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {",
-    "    TC_N(sort_pass)<0>(",
-    "        s,",
-    "        [&](tc_i64 r, tc_i64 i) {",
-    "            return TC_N(pair)<K>{key(r, i), (unsigned)i};",
-    "        },",
-    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[0][r * s.n + i] = v; });",
-    "}",
-    "",
-    "// fn: sort_next",
-    "template <int PASS, class K, int D>",
-    "TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {",
-    "    TC_N(sort_pass)<PASS>(",
-    "        s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },",
-    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) {",
-    "            s.pair[PASS % 2][r * s.n + i] = v;",
-    "        });",
-    "}",
-    "",
-    "// fn: sort_last",
-    "// The pass after which the order is known.",
-    "template <class K, int D, class G>",
-    "TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {",
-    "    TC_N(sort_pass)<D - 1>(",
-    "        s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);",
-    "}",
-    "",
-    "// fn: top_rows",
-    "// The first k of n pairs of each row, of a block: the key of the last one by its digits from the",
-    "// highest down, then all before it, then as many equal ones as are missing.",
-    "template <class K, int k, class F, class G>",
-    "TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
-    "    __shared__ TC_N(pair)<K> v[k];",
-    "    __shared__ unsigned count[256], part[32], taken, digit, less;",
-    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
-    "    if (n >> 32) __trap(); // places are of 32 bits",
-    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
-    "        K last = 0;",
-    "        unsigned below = 0; // keys below all that begin as `last`",
-    "        for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {",
-    "            for (int i = x; i < 256; i += blockDim.x) count[i] = 0;",
-    "            __syncthreads();",
-    "#pragma unroll 4",
-    "            for (tc_i64 i = x; i < n; i += blockDim.x) {",
-    "                const K rest = (key(r, i) ^ last) >> shift;",
-    "                if (rest < 256) atomicAdd(&count[rest], 1u);",
-    "            }",
-    "            __syncthreads();",
-    "            if (warp == 0) {",
-    "                unsigned own = 0;",
-    "                for (int j = 0; j < 8; j++) own += count[lane * 8 + j];",
-    "                unsigned upto = below + TC_N(scan_warp)<TC_N(sums)<unsigned>>(own);",
-    "                const unsigned enough = __ballot_sync(~0u, upto >= (unsigned)k);",
-    "                if (lane == __ffs(enough) - 1) {",
-    "                    unsigned j = lane * 8;",
-    "                    for (upto -= own; upto + count[j] < (unsigned)k; j++)",
-    "                        upto += count[j];",
-    "                    digit = j, less = upto;",
-    "                }",
-    "            }",
-    "            __syncthreads();",
-    "            last |= (K)digit << shift, below = less;",
-    "        }",
-    "        if (x == 0) taken = 0;",
-    "        __syncthreads();",
-    "        unsigned seen =",
-    "            below; // of the pairs of `last`, those in v behind the others",
-    "        for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {",
-    "            const tc_i64 i = begin + x;",
-    "            const K y = i < n ? key(r, i) : 0;",
-    "            const int equal = i < n && y == last;",
-    "            if (i < n && y < last) v[atomicAdd(&taken, 1u)] = {y, (unsigned)i};",
-    "            if (seen >= (unsigned)k || !__syncthreads_or(equal)) continue;",
-    "            const unsigned lanes = __ballot_sync(~0u, equal);",
-    "            if (lane == 0) part[warp] = __popc(lanes);",
-    "            __syncthreads();",
-    "            unsigned all = 0;",
-    "            for (int w = 0; w < (int)blockDim.x / 32; w++) {",
-    "                if (w == warp && equal &&",
-    "                    seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)",
-    "                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {",
-    "                        y, (unsigned)i};",
-    "                all += part[w];",
-    "            }",
-    "            seen += all;",
-    "        }",
-    "        __syncthreads();",
-    "        TC_N(sort_pairs)(v, k);",
-    "        for (int i = x; i < k; i += blockDim.x) put(r, i, v[i]);",
-    "        __syncthreads();",
-    "    }",
-    "}",
-    "",
-    "// fn: scatter_mark",
-    "// For each place the last element that goes there, as its number + 1: order cannot matter.",
-    "template <class F, class G>",
-    "TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole,",
-    "                             unsigned *last) {",
-    "    if (m >> 32) __trap(); // numbers are of 32 bits",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m;",
-    "         i += (tc_i64)gridDim.x * 256) {",
-    "        const tc_i64 r = i / m, j = i % m;",
-    "        atomicMax(&last[whole(r) * n + index(r, j)], (unsigned)(j + 1));",
-    "    }",
-    "}",
-    "",
-    "// fn: scatter_take",
-    "template <class T, class F>",
-    "TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,",
-    "                             const T *src, F part, unsigned *last, T *y) {",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n;",
-    "         i += (tc_i64)gridDim.x * 256) {",
-    "        const unsigned j = last[i];",
-    "        if (j) last[i] = 0;",
-    "        y[i] = j ? src[part(i / n) * m + j - 1] : x[i];",
-    "    }",
-    "}",
-    "",
-    "// fn: copy",
-    "template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
-    "         i += (tc_i64)gridDim.x * 256)",
-    "        y[i] = x[i];",
-    "}",
-    "",
-    "// fn: first_from",
-    "// Of n pairs in order, the first whose key is not below.",
-    "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,",
-    "                             tc_i64 key) {",
-    "    while (begin < n) {",
-    "        const tc_i64 half = begin + (n - begin) / 2;",
-    "        if (v[half].key < key)",
-    "            begin = half + 1;",
-    "        else",
-    "            n = half;",
-    "    }",
-    "    return begin;",
-    "}",
-    "",
-    "// fn: scatter_sum",
-    "// To each element of x, those of src that go there are added, in their order: a thread for a place",
-    "// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.",
-    "template <class T, class S, int EACH, class F>",
-    "TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,",
-    "                            const T *src, F part, const TC_N(pair)<unsigned> *pairs,",
-    "                            T *y) {",
-    "    const int lane = threadIdx.x % 32;",
-    "    const tc_i64 all = (rows + EACH - 1) / EACH * n;",
-    "    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all;",
-    "         begin += (tc_i64)gridDim.x * 256) {",
-    "        const tc_i64 i = begin + lane, r0 = i / n * EACH, c = i % n;",
-    "        const tc_i64 line = EACH > 1 || i >= all ? 0 : part(r0);",
-    "        const TC_N(pair)<unsigned> *run = pairs + (line > 0 ? line * m : 0);",
-    "        const tc_i64 size = i < all && line >= 0 ? m : 0,",
-    "                     first = TC_N(first_from)(run, 0, size, c);",
-    "        const tc_i64 end = TC_N(first_from)(",
-    "            run, first, first < size && run[first].key == c ? size : first, c + 1);",
-    "#pragma unroll 1",
-    "        for (int e = 0; e < EACH; e++) {",
-    "            const tc_i64 r = r0 + e;",
-    "            const bool in = i < all && r < rows;",
-    "            const T *from = src + (in && end > first ? part(r) * m : 0);",
-    "            S sum = in ? x[r * n + c] : 0;",
-    "            tc_i64 p = first;",
-    "#pragma unroll 1",
-    "            for (; in && p < end && p < first + 32; p++)",
-    "                sum = sum + from[run[p].at];",
-    "            for (unsigned left = __ballot_sync(~0u, in && p < end); left;",
-    "                 left &= left - 1) {",
-    "                const int l = __ffs(left) - 1;",
-    "                const tc_i64 stop = __shfl_sync(~0u, end, l);",
-    "                const T *its = (const T *)__shfl_sync(~0u, (tc_u64)from, l);",
-    "                const TC_N(pair)<unsigned> *their =",
-    "                    (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);",
-    "                S whole = __shfl_sync(~0u, sum, l);",
-    "#pragma unroll 1",
-    "                for (tc_i64 q = __shfl_sync(~0u, p, l); q < stop; q += 32) {",
-    "                    const S v = q + lane < stop ? its[their[q + lane].at] : 0;",
-    "                    for (int o = 0; o < 32 && q + o < stop; o++)",
-    "                        whole = whole + __shfl_sync(~0u, v, o);",
-    "                }",
-    "                if (lane == l) sum = whole;",
-    "            }",
-    "            if (in) y[r * n + c] = (T)sum;",
-    "        }",
-    "    }",
-    "}",
-    "",
-};
+static const char *tc__cuda_no_place(const tc__printer *p) {
+    return p->narrow ? "0x7fffffff" : "0x7fffffffffffffffll";
+}
+
+static void tc__cuda_identity(tc__printer *p, const tc__acc *a) {
+    tc__cuda_constant(p, a->dtype, tc__identity(a->monoid, a->dtype));
+}
+
+// `float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};`
+static void tc__cuda_new(tc__printer *p, const tc__node *n, int copy) {
+    const tc__acc *a = &p->acc[n->attr[0]];
+    int width = tc__cuda_width_of(p);
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(a->dtype)]);
+    tc__put_acc(p, n->attr[0]);
+    tc__put(p->out, "[%d] = {", width);
+    for (int l = 0; l < width; l++) {
+        if (l) tc__put(p->out, ", ");
+        tc__cuda_identity(p, a);
+    }
+    tc__put(p->out, "};\n");
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "%s at%lld[%d] = {", tc__cuda_index_type(p), (long long)n->attr[0],
+            width);
+    for (int l = 0; l < width; l++)
+        tc__put(p->out, "%s%s", l ? ", " : "", tc__cuda_no_place(p));
+    tc__put(p->out, "};\n");
+}
+
+static const char *tc__cuda_arg_name(const tc__acc *a) {
+    return a->monoid == TC_OP_ARGMAX ? "max" : "min";
+}
+
+// What the functions of the accumulator are called: `add_f32`, `max_f32` for the place of the largest.
+static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a) {
+    tc__put(p->out, "tc_%s_%s_%s", lead,
+            tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
+            tc__suffix(a->dtype));
+}
+
+static void tc__cuda_step(tc__printer *p, const tc__node *n, int copy) {
+    long long i = n->attr[1];
+    const tc__acc *a = &p->acc[i];
+    const char *at = p->lane ? "l" : "0";
+    (void)copy;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "keep", a);
+        tc__put(p->out, "(best%lld[%s], at%lld[%s], ", i, at, i, at);
+        tc__put_value(p, n->in[0], 0);
+        tc__put(p->out, p->lane && p->axis == TC__COL ? ", %s(c + l));\n" : ", %s(c));\n",
+                tc__cuda_index_type(p));
+        return;
+    }
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s] = ", at);
+    tc__cuda_acc_name(p, "acc", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "[%s], ", at);
+    tc__put_value(p, n->in[0], 0);
+    tc__put(p->out, ");\n");
+}
+
+// ---- a run of reductions ----
+
+// COMBINE nodes [first, last) stand side by side, for the accumulators of one phase. The phase that
+// a launch of a cut kernel has nothing to do with is left out.
+typedef struct tc__cuda_run {
+    uint32_t first, last;
+    const uint8_t *need; // by node, NULL = all
+    int part;            // the results are those of a part: places stay as they are
+} tc__cuda_run;
+
+static int tc__cuda_in_run(const tc__cuda_run *run, uint32_t id) {
+    return !run->need || run->need[id];
+}
+
+// Warps that share a row.
+static int tc__cuda_warps(const tc__printer *p) { return p->cuda->sharing / 32; }
+
+// The thread's value over the lanes that share its row, into `all1`; of a place, into element 0.
+static void tc__cuda_fold(tc__printer *p, int64_t i, const char *lead) {
+    const tc__acc *a = &p->acc[i];
+    int lanes = p->cuda->sharing < 32 ? p->cuda->sharing : 32;
+    tc__line(p);
+    if (tc__is_arg(a)) {
+        tc__cuda_acc_name(p, "fold", a);
+        tc__put(p->out, "(best%lld, at%lld);\n", (long long)i, (long long)i);
+        tc__line(p);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0]);\n", lanes, (long long)i,
+                (long long)i);
+        return;
+    }
+    tc__put(p->out, "%s = ", lead);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<%d>(", lanes);
+    tc__cuda_acc_name(p, "fold", a);
+    tc__put(p->out, "(");
+    tc__put_acc(p, i);
+    tc__put(p->out, "));\n");
+}
+
+// `const float t15`
+static void tc__cuda_let(tc__printer *p, const tc__node *n, char out[64]) {
+    snprintf(out, 64, "const %s t%u", p->d->reg[tc__class_of(n->dtype)], n->id);
+}
+
+static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
+    long long i = n->attr[0];
+    tc__put_let(p, n, 0);
+    tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
+}
+
+// What each warp has, in shared memory.
+static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        char let[64];
+        if (!tc__cuda_in_run(run, id)) continue;
+        snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
+        tc__line(p);
+        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+                i, tc__cuda_warps(p));
+        if (tc__is_arg(a)) {
+            tc__line(p);
+            tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
+                    tc__cuda_warps(p));
+        }
+        tc__cuda_fold(p, n->attr[0], let);
+    }
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        tc__put(p->out, "if (x %% 32 == 0) part%lld[x / 32] = ", i);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out, "best%lld[0], place%lld[x / 32] = at%lld[0];\n", i, i, i);
+        else
+            tc__put(p->out, "all%lld;\n", i);
+    }
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n");
+}
+
+// The results of a run, in all threads that share the row.
+static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
+    char let[64];
+    int block = tc__cuda_warps(p) > 1;
+    if (block) tc__cuda_share_parts(p, run);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        const tc__acc *a = &p->acc[n->attr[0]];
+        long long i = n->attr[0];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__cuda_let(p, n, let);
+        if (!block) tc__cuda_fold(p, n->attr[0], let);
+        if (block) tc__line(p);
+        if (block && !tc__is_arg(a)) tc__put(p->out, "%s = ", let);
+        if (block) tc__cuda_acc_name(p, "parts", a);
+        if (block && !tc__is_arg(a))
+            tc__put(p->out, "<%d>(part%lld);\n", tc__cuda_warps(p), i);
+        if (block && tc__is_arg(a))
+            tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
+                    tc__cuda_warps(p), i, i, i, i);
+        if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
+    }
+}
+
+// The run that begins at COMBINE n.
+static tc__cuda_run tc__cuda_run_at(const tc__printer *p, const tc__node *n) {
+    tc__cuda_run run;
+    run.first = run.last = n->id, run.need = NULL, run.part = 0;
+    while (run.last < p->g->body.node.count && tc__body(p, run.last)->op == TC_OP_COMBINE)
+        run.last++;
+    return run;
+}
+
+static int tc__cuda_leads_run(const tc__printer *p, const tc__node *n) {
+    return !n->id || tc__body(p, n->id - 1)->op != TC_OP_COMBINE;
+}
+
+// ---- the columns of a row ----
+
+static void tc__cuda_keep_name(const tc__node *n, char out[24]) {
+    snprintf(out, 24, "keep%u", n->id);
+}
+
+// Load n puts the row into shared memory.
+static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body *b,
+                                 const tc__node *n) {
+    return p->cuda->hold == TC__CUDA_SHARED && b->set[n->id] && n->id >= b->begin &&
+           tc__cuda_held_by(p, n) == (int64_t)n->id;
+}
+
+// Its copy by the engine for that, or by loads where the vector is too small or not one.
+static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
+    char keep[24];
+    int async =
+        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int lanes = tc__cuda_width_of(p) > 1 && !async;
+    tc__cuda_keep_name(n, keep);
+    tc__line(p);
+    if (async) {
+        tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+        return;
+    }
+    if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+    p->lane = lanes;
+    tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
+    tc__cuda_read(p, n);
+    tc__put(p->out, ";\n");
+    p->lane = 0;
+}
+
+static void tc__cuda_fill_at(tc__printer *p, const tc__cuda_loop_body *b,
+                             const tc__cuda_place *at) {
+    (void)at;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        if (tc__cuda_fills_shared(p, b, tc__body(p, id)))
+            tc__cuda_fill_shared(p, tc__body(p, id));
+}
+
+static int tc__cuda_any_fills(const tc__printer *p, const tc__cuda_loop_body *b) {
+    int any = 0;
+    for (uint32_t id = b->begin; id < b->end; id++)
+        any |= tc__cuda_fills_shared(p, b, tc__body(p, id));
+    return any;
+}
+
+// Where vectors begin and end for a thread: in a part of the row, or in all of it.
+typedef struct tc__cuda_span {
+    char first[24], last[64];
+} tc__cuda_span;
+
+static tc__cuda_span tc__cuda_span_of(tc__printer *p, tc__ix e) {
+    tc__cuda_span s;
+    tc__text t;
+    tc__ix whole = tc__ix_div(p->g->body.ix, e, tc__ix_const(tc__cuda_width_of(p)));
+    int cut = p->cuda->parts > 1;
+    snprintf(s.first, sizeof s.first, cut ? "first + x" : "x");
+    snprintf(s.last, sizeof s.last, "%s", cut ? "last" : tc__cuda_text_of(p, &t, whole, 0));
+    if (!cut) tc__text_free(&t);
+    return s;
+}
+
+// `const int c = k * 4;`
+static void tc__cuda_place_column(tc__printer *p, tc__cuda_place *at) {
+    char line[160];
+    snprintf(line, sizeof line, "const %s c = k * %d;", tc__cuda_index_type(p),
+             p->cuda->width);
+    if (p->cuda->width == 1)
+        snprintf(line, sizeof line, "const %s c = k;", tc__cuda_index_type(p));
+    tc__cuda_place_add(at, "c", line);
+}
+
+// A loop over vectors, one at a time; the body names k and c.
+static void tc__cuda_simple_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e,
+                                 tc__cuda_body_fn print) {
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    memset(&at, 0, sizeof at);
+    tc__cuda_place_column(p, &at);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = %s; k < %s; k += %d)", tc__cuda_index_type(p), s.first,
+            s.last, p->cuda->sharing);
+    tc__block_open(p);
+    tc__cuda_at(p, b, &at, print);
+    tc__block_close(p);
+}
+
+// A loop over U vectors at a time.
+static void tc__cuda_deep_loop(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_span s = tc__cuda_span_of(p, e);
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    snprintf(line, sizeof line, "const %s k = k0 + u * %d;", tc__cuda_index_type(p),
+             q->sharing);
+    tc__cuda_place_add(&at, "k", line);
+    tc__cuda_place_column(p, &at);
+    snprintf(at.inside, sizeof at.inside, "k < %s", s.last);
+    snprintf(at.beyond, sizeof at.beyond, "k >= %s", s.last);
+    tc__line(p);
+    tc__put(p->out, "for (%s k0 = %s; k0 < %s; k0 += %d)", tc__cuda_index_type(p), s.first,
+            s.last, q->sharing * q->vectors);
+    tc__block_open(p);
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    tc__block_close(p);
+}
+
+// What is left of a row whose columns are not a multiple of V, by the last part of it.
+static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix width = tc__ix_const(q->width);
+    tc__line(p);
+    if (q->parts > 1) tc__put(p->out, "if (part == %d) ", q->parts - 1);
+    tc__put(p->out, "for (%s c = ", tc__cuda_index_type(p));
+    tc__put_ix(p, tc__ix_mul(x, tc__ix_div(x, e, width), width));
+    tc__put(p->out, " + x; c < ");
+    tc__put_ix(p, e);
+    tc__put(p->out, "; c += %d)", q->sharing);
+    tc__block_open(p);
+    p->scalar = 1;
+    tc__cuda_compute(p, b);
+    p->scalar = 0;
+    tc__block_close(p);
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_place at;
+    char line[160];
+    memset(&at, 0, sizeof at);
+    const char *x = q->sharing == 1 ? "" : "x + ";
+    if (q->width > 1)
+        snprintf(line, sizeof line, "const %s c = (%su * %d) * %d;", tc__cuda_index_type(p),
+                 x, q->sharing, q->width);
+    else
+        snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
+                 q->sharing);
+    tc__cuda_place_add(&at, "c", line);
+    int64_t columns = tc__ix_value(e);
+    if (columns != (int64_t)q->vectors * q->sharing * q->width) {
+        snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
+        snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
+    }
+    tc__cuda_declare(p, b, q->vectors);
+    tc__cuda_put_vectors(p, b, &at, q->vectors);
+}
+
+static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
+    tc__cuda_loop_body b;
+    if (!tc__cuda_body_open(p, &b, begin, end)) return;
+    if (tc__cuda_any_fills(p, &b)) {
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_fill_at);
+        tc__line(p);
+        tc__put(p->out, "tc_copy_wait_all();\n");
+    }
+    if (p->cuda->hold == TC__CUDA_REGISTERS)
+        tc__cuda_register_columns(p, &b, e);
+    else if (p->cuda->vectors > 1 && tc__cuda_count_issues(p, &b))
+        tc__cuda_deep_loop(p, &b, e);
+    else
+        tc__cuda_simple_loop(p, &b, e, tc__cuda_one_at);
+    if (p->cuda->tail) tc__cuda_row_tail(p, &b, e);
+    tc__cuda_body_close(p, &b);
+}
+
+// ---- a kernel whose rows are cut into parts ----
+
+enum { TC__CUDA_FINISHING = -1 }; // instead of a launch: the last block has arrived
+
+// Bytes of the workspace before the partial results of accumulator i.
+static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
+    int64_t before = 0, values = 0;
+    for (size_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = p->g->body.node.at[id];
+        before += n->op == TC_OP_NEW && n->attr[0] < i;
+        values += n->op == TC_OP_NEW;
+    }
+    return p->cuda->zeroed + before * (p->cuda->workspace - p->cuda->zeroed) / values;
+}
+
+// `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
+static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        const char *type = p->d->reg[tc__class_of(a->dtype)];
+        int64_t at = tc__cuda_work_at(p, i), values = 0;
+        if (!tc__cuda_in_run(run, id)) continue;
+        for (size_t k = 0; k < p->g->body.node.count; k++)
+            values += p->g->body.node.at[k]->op == TC_OP_NEW;
+        tc__line(p);
+        tc__put(p->out, "%s *const work%lld = (%s *)(work + %lld);\n", type, i, type,
+                (long long)at);
+        if (!tc__is_arg(a)) continue;
+        tc__line(p);
+        tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
+                (long long)(at + (p->cuda->workspace - p->cuda->zeroed) / values / 2));
+    }
+}
+
+// What all parts have of the row, each thread some, in element 0.
+static void tc__cuda_gather_parts(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__line(p);
+    tc__put(p->out, "for (int i = x; i < %d; i += %d)", parts, p->cuda->sharing);
+    tc__block_open(p);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        if (!tc__cuda_in_run(run, id)) continue;
+        tc__line(p);
+        if (tc__is_arg(a)) {
+            tc__cuda_acc_name(p, "keep", a);
+            tc__put(p->out,
+                    "(best%lld[0], at%lld[0], tc_peek(&work%lld[%d * r + i]), "
+                    "(%s)tc_peek(&places%lld[%d * r + i]));\n",
+                    i, i, i, parts, tc__cuda_index_type(p), i, parts);
+            continue;
+        }
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0] = ");
+        tc__cuda_acc_name(p, "acc", a);
+        tc__put(p->out, "(");
+        tc__put_acc(p, i);
+        tc__put(p->out, "[0], tc_peek(&work%lld[%d * r + i]));\n", i, parts);
+    }
+    tc__block_close(p);
+}
+
+// The part's own results, written for the others.
+static void tc__cuda_put_part(tc__printer *p, const tc__cuda_run *run) {
+    int parts = p->cuda->parts;
+    tc__cuda_run own = *run;
+    own.part = 1;
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    tc__cuda_put_run(p, &own);
+    for (uint32_t id = run->first; id < run->last; id++) {
+        const tc__node *n = tc__body(p, id);
+        long long i = n->attr[0];
+        tc__line(p);
+        if (tc__is_arg(&p->acc[i]))
+            tc__put(p->out,
+                    "if (x == 0) work%lld[%d * r + part] = best%lld[0], places%lld[%d * r "
+                    "+ part] = at%lld[0];\n",
+                    i, parts, i, i, parts, i);
+        else
+            tc__put(p->out, "if (x == 0) work%lld[%d * r + part] = t%u;\n", i, parts, id);
+    }
+    tc__block_close(p);
+}
+
+// The accumulators of a run as NEW made them.
+static void tc__cuda_renew(tc__printer *p, const tc__cuda_run *run) {
+    for (uint32_t id = run->first; id < run->last; id++) {
+        long long i = tc__body(p, id)->attr[0];
+        const tc__acc *a = &p->acc[i];
+        tc__line(p);
+        tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
+        tc__put_acc(p, i);
+        tc__put(p->out, "[l] = ");
+        tc__cuda_identity(p, a);
+        if (tc__is_arg(a)) tc__put(p->out, ", at%lld[l] = %s", i, tc__cuda_no_place(p));
+        tc__put(p->out, ";\n");
+    }
+}
+
+// The loop over columns that node id stands before or in: 0, 1, ...
+static int tc__cuda_loop_of(const tc__printer *p, uint32_t id) {
+    int loop = 0;
+    for (uint32_t i = 0; i < id; i++) {
+        const tc__node *n = tc__body(p, i);
+        loop += n->op == TC_OP_END && n->attr[0] == TC__COL;
+    }
+    return loop;
+}
+
+// The last launch of a kernel that ends in sums goes on behind its loop.
+static int tc__cuda_goes_on(const tc__printer *p) {
+    return p->launch == p->cuda->launches - 1 && tc__cuda_ends_in_sums(p->g);
+}
+
+// Nodes that the launch is for: its loop, and the stores of rows before it.
+static int tc__cuda_is_root(const tc__printer *p, const tc__node *n, int loop) {
+    if (n->level == TC__AT_COL || n->op == TC_OP_ACC) return loop == p->launch;
+    if (n->op != TC_OP_STORE && n->op != TC_OP_CHECK) return 0;
+    return loop == p->launch || (loop > p->launch && tc__cuda_goes_on(p));
+}
+
+// Marks in need[] what the launch needs of other loops' results and of rows.
+static void tc__cuda_need_launch(tc__printer *p, uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count, id, first[64];
+    for (id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        if (tc__cuda_is_root(p, n, loop)) need[id] = 1;
+        if (need[id] && n->op == TC_OP_LOAD && tc__cuda_again(p, n->attr[0]))
+            tc__cuda_need(p->g, tc__body(p, tc__cuda_fills(p->g, n->attr[0])->in[0]), need);
+    }
+    for (id = count; id-- > 0;) {
+        const tc__node *n = tc__body(p, id);
+        if (!need[id] || n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) need[n->in[k]] = 1;
+        for (uint32_t k = 0; k < n->n_attr; k++) {
+            tc__ix vals[64];
+            if (!tc__attr_is_ix(n, k)) continue;
+            uint32_t found = tc__ix_vals(p->g->body.ix, n->attr[k], vals, 64);
+            for (uint32_t v = 0; v < found; v++) {
+                first[v] = (uint32_t)tc__ix_node(p->g->body.ix, vals[v])->a;
+                need[first[v]] = 1;
+            }
+        }
+    }
+}
+
+// COMBINE nodes of the run at n: from the workspace where the loop belongs to an earlier launch, from
+// the columns where it is this one's. 0 = the launch ends here.
+static int tc__cuda_cut_run(tc__printer *p, const tc__node *n, const uint8_t *need) {
+    tc__cuda_run run = tc__cuda_run_at(p, n);
+    int loop = tc__cuda_loop_of(p, n->id) - 1, any = 0;
+    if (loop < p->launch) {
+        run.need = need;
+        for (uint32_t id = run.first; id < run.last; id++) any |= need[id];
+        if (!any) return 1;
+        for (uint32_t id = run.first; id < run.last; id++)
+            if (need[id]) tc__cuda_new(p, tc__body(p, id), 0);
+        tc__cuda_work_names(p, &run);
+        tc__cuda_gather_parts(p, &run);
+        tc__cuda_put_run(p, &run);
+        return 1;
+    }
+    tc__cuda_work_names(p, &run);
+    tc__cuda_put_part(p, &run);
+    if (!tc__cuda_goes_on(p)) return 0;
+    tc__line(p);
+    tc__put(p->out, "if (!tc_arrives_last((unsigned *)work + r, %d)) return;\n",
+            p->cuda->parts);
+    p->launch = TC__CUDA_FINISHING;
+    tc__cuda_renew(p, &run);
+    tc__cuda_gather_parts(p, &run);
+    tc__cuda_put_run(p, &run);
+    return 1;
+}
+
+static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
+    uint32_t count = (uint32_t)p->g->body.node.count;
+    int launch = p->launch;
+    for (uint32_t id = 0; id < count; id++) {
+        const tc__node *n = tc__body(p, id);
+        int loop = tc__cuda_loop_of(p, id);
+        int columns = n->op == TC_OP_FOR && n->attr[0] == TC__COL;
+        if (p->launch >= 0 && loop > launch && n->op != TC_OP_COMBINE) return;
+        if (columns && loop == launch)
+            tc__cuda_row_columns(p, n->attr[5], id + 1, tc__loop_end(p->g, id));
+        if (columns) id = tc__loop_end(p->g, id);
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        if (n->op == TC_OP_COMBINE && tc__cuda_leads_run(p, n) &&
+            !tc__cuda_cut_run(p, n, need))
+            return;
+        if (n->op == TC_OP_COMBINE || (n->op == TC_OP_NEW && loop != launch)) continue;
+        int earlier = n->op == TC_OP_STORE && loop < launch;
+        if (n->op == TC_OP_NEW || (need[id] && !earlier)) tc__print_node(p, n);
+    }
+}
+
+static void tc__cuda_cut_row(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ixpool *x = p->g->body.ix;
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    const char *type = tc__cuda_index_type(p);
+    if (!need) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__cuda_need_launch(p, need);
+    tc__line(p);
+    tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s r = blockIdx.x / %d;\n", type, q->parts);
+    tc__line(p);
+    tc__put(p->out, "const %s first = part * ", type);
+    tc__put_atom(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)), 0);
+    tc__put(p->out, ", last = tc_min(first + ");
+    tc__put_ix(p, tc__ix_div(x, q->chunk, tc__ix_const(q->width)));
+    tc__put(p->out, ", ");
+    tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
+    tc__put(p->out, ");\n");
+    tc__cuda_cut_nodes(p, need);
+    tc__free(p->out->ctx, need, p->g->body.node.count);
+}
+
+// ---- the form ----
+
+// Memory for what is held of a row.
+static void tc__cuda_keeps(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__ix at = tc__cuda_scratch(p->g, q);
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        if (!tc__cuda_in_registers(p, (int64_t)i)) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__dtypes[p->g->buffer.at[i].dtype].memory, 0);
+        tc__put(p->out, " ");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, "[%d];\n", q->vectors);
+    }
+    for (uint32_t i = 0; i < p->g->body.node.count && q->hold == TC__CUDA_SHARED; i++) {
+        const tc__node *n = tc__body(p, i);
+        if (tc__cuda_held_by(p, n) != (int64_t)i) continue;
+        tc__line(p);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *const keep%u = (", i);
+        tc__cuda_type(p, tc__cuda_memory(p, n), 0);
+        tc__put(p->out, " *)(shared + ");
+        tc__put_ix(p, at);
+        tc__put(p->out, ");\n");
+        at = tc__ix_add(p->g->body.ix, at,
+                        tc__ix_const(tc__cuda_bytes(p->g, n) *
+                                     tc__padded(tc__ix_value(p->g->cols), 64)));
+    }
+}
+
+// The row of a thread, and a loop over rows if there are more than blocks.
+static void tc__cuda_row_head(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    int rows = q->threads / q->sharing, looped = TC__CUDA_ROW_WAVES > 0;
+    const char *type = tc__cuda_index_type(p), *wide = p->narrow ? "" : "(tc_i64)";
+    char row[80];
+    snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
+             q->sharing);
+    if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
+    if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
+    if (rows > 1 && q->sharing > 1)
+        tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
+    if (looped) {
+        tc__line(p);
+        tc__put(p->out, "for (%s r = %s; r < ", type, row);
+        tc__put_ix(p, p->g->rows);
+        tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
+        tc__block_open(p);
+        return;
+    }
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
+    tc__line(p);
+    tc__put(p->out, "if (r >= ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, ") return;\n");
+}
+
+static void tc__cuda_rows(tc__printer *p) {
+    if (p->cuda->parts > 1) {
+        tc__cuda_cut_row(p);
+        return;
+    }
+    tc__cuda_row_head(p);
+    tc__cuda_keeps(p);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
+    if (TC__CUDA_ROW_WAVES == 0) return;
+    tc__line(p);
+    tc__put(p->out, "__syncthreads();\n"); // before the next row
+    tc__block_close(p);
+}
+
+// What a loop has stored may be loaded by other threads behind it.
+static void tc__cuda_row_barrier(tc__printer *p, uint32_t begin, uint32_t end) {
+    int stored = 0, loaded = 0;
+    for (uint32_t id = begin; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (!tc__cuda_is_memory(n) || tc__cuda_again(p, n->attr[0]) ||
+            tc__cuda_in_registers(p, n->attr[0]))
+            continue;
+        int shared =
+            p->g->buffer.at[n->attr[0]].written || tc__cuda_is_row(p->g, n->attr[0]);
+        if (id < end && n->op == TC_OP_STORE) stored = 1;
+        if (id >= end && n->op == TC_OP_LOAD && shared) loaded = 1;
+    }
+    if (!stored || !loaded || p->cuda->sharing == 1) return;
+    tc__line(p);
+    tc__put(p->out, p->cuda->sharing > 32 ? "__syncthreads();\n" : "__syncwarp();\n");
+}

@@ -187,6 +187,7 @@ CASE(dead_scope) {
     return tc_neg(t);
 }
 CASE(foreign) { return tc_mul(w->a, tc_ones(w->other, TC_DIMS(3, 4), TC_F32)); }
+CASE(device_unknown) { return tc_to(w->a, "cuda:7"); }
 CASE(slice_step) { return tc_slice(w->a, 0, 0, 2, 0); }
 CASE(arange_step) { return tc_arange(w->tc, 0, 5, 0, TC_F32); }
 CASE(randint_range) { return tc_randint(w->tc, 5, 5, TC_DIMS(3), TC_I32); }
@@ -586,6 +587,7 @@ static const struct {
     ROW(DEAD, dead_free, "free", 0),
     ROW(DEAD, dead_scope, "neg|scope", 0),
     ROW(FOREIGN, foreign, "mul|context", 0),
+    ROW(DEVICE, device_unknown, "to|cuda:7|tc_cuda_open", 0),
     ROW(ARG, slice_step, "slice|step|0", 0),
     ROW(ARG, arange_step, "arange|step", 0),
     ROW(ARG, randint_range, "randint|5", 0),

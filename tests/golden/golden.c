@@ -141,7 +141,7 @@ static void run_readers(tc_ctx *c) {
 }
 
 // Ops over whole rows: short ones, and those that take several launches.
-static void run_rows(tc_ctx *c) {
+static void run_opaque(tc_ctx *c) {
     static const int64_t at[6] = {0, 3, -1, 2, 2, 0};
     tc_tensor x = random_of(c, TC_DIMS(4, 96)), long_row = random_of(c, TC_DIMS(2, 50000)),
               row = tc_cast(tc_mul_s(long_row, 1000), TC_I64);
@@ -180,13 +180,17 @@ static const golden goldens[] = {
     {"salience", 2, 0, run_salience},
     {"mlp", 2, WITH_SOURCE, run_mlp},
     {"readers", 1, 0, run_readers},
-    {"rows", 12, WITH_CUDA, run_rows},
+    {"opaque", 12, WITH_CUDA, run_opaque},
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
     {"symbolic", 1, WITH_SOURCE | WITH_CUDA, NULL},
     {"pointwise", 1, WITH_CUDA, NULL},
     {"transpose", 1, WITH_CUDA, NULL},
+    {"matmul", 1, WITH_CUDA, NULL},
+    {"matmul_bf16", 1, WITH_CUDA, NULL},
+    {"gemv", 1, WITH_CUDA, NULL},
+    {"attn_score", 1, WITH_CUDA, NULL},
 };
 
 // ---- files ----
@@ -349,13 +353,17 @@ GOLDEN(thirty)
 GOLDEN(salience)
 GOLDEN(mlp)
 GOLDEN(readers)
-GOLDEN(rows)
+GOLDEN(opaque)
 GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)
 GOLDEN(symbolic)
 GOLDEN(pointwise)
 GOLDEN(transpose)
+GOLDEN(matmul)
+GOLDEN(matmul_bf16)
+GOLDEN(gemv)
+GOLDEN(attn_score)
 
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {

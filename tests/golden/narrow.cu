@@ -25,9 +25,57 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+// The same of what is read once: it takes no room in L1.
+template <class P> TC_FN P TC_N(load_stream)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) < 16) u.v = TC_N(load)(p);
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
 
 TC_FN float TC_N(of_f16)(tc_u16 b) {
     float f;
@@ -41,21 +89,21 @@ TC_FN tc_u16 TC_N(bits_f16)(float f) {
     return b;
 }
 
-TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }
+// Two halves in a word, the first in its low part.
+TC_FN unsigned TC_N(pack_f16)(float a, float b) {
+    unsigned w;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
+    return w;
+}
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
+// A vector rounded to 16 bits, two elements at a time.
+template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, V> &x) {
+    TC_N(words)<tc_pack<tc_u16, V>> u;
+    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_f16)(x.at[2 * l], x.at[2 * l + 1]);
+    return u.v;
+}
+
+TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }
 
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -99,53 +147,30 @@ TC_FN int tc_cast_f32_i16(float x) {
 //       store out1[c] %13  i16
 //     end
 //   end
-// 256 threads in a block, 48 blocks have work
+// 256 threads in a block, 24 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_i8 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, tc_i16 *__restrict__ out1, const tc_kargs<1> a) {
-    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < 12288; i += (tc_i64)gridDim.x * 256) {
-        const tc_i64 c = i * 4;
-        const tc_pack<tc_i8, 4> v3 = *(const tc_pack<tc_i8, 4> *)&in0[c];
-        const int t3_0 = v3.at[0];
-        const int t3_1 = v3.at[1];
-        const int t3_2 = v3.at[2];
-        const int t3_3 = v3.at[3];
-        const float t4_0 = tc_cast_i32_f32(t3_0);
-        const float t4_1 = tc_cast_i32_f32(t3_1);
-        const float t4_2 = tc_cast_i32_f32(t3_2);
-        const float t4_3 = tc_cast_i32_f32(t3_3);
-        const float t5_0 = tc_of_f16(in1[c / 768]);
-        const float t5_1 = tc_of_f16(in1[(c + 1) / 768]);
-        const float t5_2 = tc_of_f16(in1[(c + 2) / 768]);
-        const float t5_3 = tc_of_f16(in1[(c + 3) / 768]);
-        const float t6_0 = t5_0;
-        const float t6_1 = t5_1;
-        const float t6_2 = t5_2;
-        const float t6_3 = t5_3;
-        const float t7_0 = TC_MUL_f32(t4_0, t6_0);
-        const float t7_1 = TC_MUL_f32(t4_1, t6_1);
-        const float t7_2 = TC_MUL_f32(t4_2, t6_2);
-        const float t7_3 = TC_MUL_f32(t4_3, t6_3);
-        const float t8_0 = tc_cast_f32_f16(t7_0);
-        const float t8_1 = tc_cast_f32_f16(t7_1);
-        const float t8_2 = tc_cast_f32_f16(t7_2);
-        const float t8_3 = tc_cast_f32_f16(t7_3);
-        *(tc_pack<tc_u16, 4> *)&out0[c] = {tc_bits_f16(t8_0), tc_bits_f16(t8_1), tc_bits_f16(t8_2), tc_bits_f16(t8_3)};
-        const float t10_0 = tc_round_f32(t7_0);
-        const float t10_1 = tc_round_f32(t7_1);
-        const float t10_2 = tc_round_f32(t7_2);
-        const float t10_3 = tc_round_f32(t7_3);
-        const float t11_0 = TC_SUB_f32(t7_0, t10_0);
-        const float t11_1 = TC_SUB_f32(t7_1, t10_1);
-        const float t11_2 = TC_SUB_f32(t7_2, t10_2);
-        const float t11_3 = TC_SUB_f32(t7_3, t10_3);
-        const float t12_0 = TC_MUL_f32(t11_0, 1000.0f);
-        const float t12_1 = TC_MUL_f32(t11_1, 1000.0f);
-        const float t12_2 = TC_MUL_f32(t11_2, 1000.0f);
-        const float t12_3 = TC_MUL_f32(t11_3, 1000.0f);
-        const int t13_0 = tc_cast_f32_i16(t12_0);
-        const int t13_1 = tc_cast_f32_i16(t12_1);
-        const int t13_2 = tc_cast_f32_i16(t12_2);
-        const int t13_3 = tc_cast_f32_i16(t12_3);
-        *(tc_pack<tc_i16, 4> *)&out1[c] = {tc_i16(t13_0), tc_i16(t13_1), tc_i16(t13_2), tc_i16(t13_3)};
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    const int c = i * 8;
+    const tc_pack<tc_i8, 8> v3 = tc_load_stream((const tc_pack<tc_i8, 8> *)&in0[c]);
+    const tc_u16 v5 = in1[c / 768];
+    const float t5 = tc_of_f16(v5);
+    const float t6 = t5;
+    tc_pack<float, 8> o9;
+    tc_pack<tc_i16, 8> o14;
+    #pragma unroll
+    for (int l = 0; l < 8; l++) {
+        const int t3 = v3.at[l];
+        const float t4 = tc_cast_i32_f32(t3);
+        const float t7 = TC_MUL_f32(t4, t6);
+        const float t8 = tc_cast_f32_f16(t7);
+        o9.at[l] = t8;
+        const float t10 = tc_round_f32(t7);
+        const float t11 = TC_SUB_f32(t7, t10);
+        const float t12 = TC_MUL_f32(t11, 1000.0f);
+        const int t13 = tc_cast_f32_i16(t12);
+        o14.at[l] = tc_i16(t13);
     }
+    tc_store((tc_pack<tc_u16, 8> *)&out0[c], tc_halves_f16(o9));
+    tc_store((tc_pack<tc_i16, 8> *)&out1[c], o14);
 }

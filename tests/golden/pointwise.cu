@@ -25,23 +25,57 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
 };
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+// The same of what is read once: it takes no room in L1.
+template <class P> TC_FN P TC_N(load_stream)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) < 16) u.v = TC_N(load)(p);
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -68,32 +102,22 @@ template <> struct TC_N(word_of)<double> {
 // 256 threads in a block, (192 * s0 + 255) / 256 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const tc_kargs<1> a) {
-    const tc_i64 s0 = a.size[0];
-    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < 192 * s0; i += (tc_i64)gridDim.x * 256) {
-        const tc_i64 c = i * 4;
-        const float t1 = in2[0];
-        const tc_pack<float, 4> v3 = *(const tc_pack<float, 4> *)&in0[c];
-        const float t3_0 = v3.at[0];
-        const float t3_1 = v3.at[1];
-        const float t3_2 = v3.at[2];
-        const float t3_3 = v3.at[3];
-        const tc_pack<float, 4> v4 = *(const tc_pack<float, 4> *)&in1[c % 768];
-        const float t4_0 = v4.at[0];
-        const float t4_1 = v4.at[1];
-        const float t4_2 = v4.at[2];
-        const float t4_3 = v4.at[3];
-        const float t5_0 = TC_MUL_f32(t3_0, t4_0);
-        const float t5_1 = TC_MUL_f32(t3_1, t4_1);
-        const float t5_2 = TC_MUL_f32(t3_2, t4_2);
-        const float t5_3 = TC_MUL_f32(t3_3, t4_3);
-        const float t6_0 = TC_ADD_f32(t5_0, t1);
-        const float t6_1 = TC_ADD_f32(t5_1, t1);
-        const float t6_2 = TC_ADD_f32(t5_2, t1);
-        const float t6_3 = TC_ADD_f32(t5_3, t1);
-        const float t7_0 = TC_SEL_f32(TC_LE_f32(t6_0, 0.0f), 0.0f, t6_0);
-        const float t7_1 = TC_SEL_f32(TC_LE_f32(t6_1, 0.0f), 0.0f, t6_1);
-        const float t7_2 = TC_SEL_f32(TC_LE_f32(t6_2, 0.0f), 0.0f, t6_2);
-        const float t7_3 = TC_SEL_f32(TC_LE_f32(t6_3, 0.0f), 0.0f, t6_3);
-        *(tc_pack<float, 4> *)&out0[c] = {t7_0, t7_1, t7_2, t7_3};
+    const int s0 = (int)a.size[0];
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    const float t1 = in2[0];
+    if (i >= 192 * s0) return;
+    const int c = i * 4;
+    const tc_pack<float, 4> v3 = tc_load_stream((const tc_pack<float, 4> *)&in0[c]);
+    const tc_pack<float, 4> v4 = tc_load((const tc_pack<float, 4> *)&in1[c % 768]);
+    tc_pack<float, 4> o8;
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        const float t3 = v3.at[l];
+        const float t4 = v4.at[l];
+        const float t5 = TC_MUL_f32(t3, t4);
+        const float t6 = TC_ADD_f32(t5, t1);
+        const float t7 = TC_SEL_f32(TC_LE_f32(t6, 0.0f), 0.0f, t6);
+        o8.at[l] = t7;
     }
+    tc_store((tc_pack<float, 4> *)&out0[c], o8);
 }

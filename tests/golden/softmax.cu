@@ -25,30 +25,68 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
 };
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+// The same of what is read once: it takes no room in L1.
+template <class P> TC_FN P TC_N(load_stream)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) < 16) u.v = TC_N(load)(p);
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
-#define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
-#define TC_NE_f32(a, b) ((a) != (b))
 
 TC_FN float tc_exp_f32(float x) {
     typedef float T;
@@ -57,18 +95,32 @@ TC_FN float tc_exp_f32(float x) {
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
-    return TC_SEL_f32(TC_NE_f32(a, a), a, TC_MAX_f32(a, b));
+    return tc_larger_f32(a, b);
 }
 
-template <int W> TC_FN float tc_block_maximum_f32(float x) {
-    __shared__ float part[W];
-    for (int o = 16; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_down_sync(~0u, x, o));
-    if (W == 1) return __shfl_sync(~0u, x, 0);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-    __syncthreads();
-    x = part[0];
-    for (int w = 1; w < W; w++) x = tc_acc_maximum_f32(x, part[w]);
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_maximum_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_maximum_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_maximum_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_maximum_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_maximum_f32<32>(w < W ? part[w] : (-1.0f/0.0f));
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_maximum_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_maximum_f32(x, part[y * S]);
     return x;
 }
 
@@ -76,15 +128,29 @@ TC_FN float tc_acc_add_f32(float a, float b) {
     return TC_ADD_f32(a, b);
 }
 
-template <int W> TC_FN float tc_block_add_f32(float x) {
-    __shared__ float part[W];
-    for (int o = 16; o; o /= 2) x = tc_acc_add_f32(x, __shfl_down_sync(~0u, x, o));
-    if (W == 1) return __shfl_sync(~0u, x, 0);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-    __syncthreads();
-    x = part[0];
-    for (int w = 1; w < W; w++) x = tc_acc_add_f32(x, part[w]);
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
     return x;
 }
 
@@ -120,71 +186,48 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
 extern "C" __global__ void __launch_bounds__(128)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
     const int x = threadIdx.x % 32;
-    for (tc_i64 r = (tc_i64)blockIdx.x * 4 + threadIdx.x / 32; r < 64; r += (tc_i64)gridDim.x * 4) {
-        tc_pack<float, 4> row0[6];
-        tc_pack<float, 4> keep3[6];
-        float max0_0 = (-1.0f/0.0f);
-        float max0_1 = (-1.0f/0.0f);
-        float max0_2 = (-1.0f/0.0f);
-        float max0_3 = (-1.0f/0.0f);
+    const int r = blockIdx.x * 4 + threadIdx.x / 32;
+    tc_pack<float, 4> row0[6];
+    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
+    tc_pack<float, 4> v3[6];
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
+        const int c = (x + u * 32) * 4;
+        v3[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[768 * r + c]);
+    }
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
         #pragma unroll
-        for (int step = 0; step < 6; step++) {
-            const tc_i64 c = (x + step * 32) * 4;
-            keep3[step] = *(const tc_pack<float, 4> *)&in0[768 * r + c];
-            const float t3_0 = keep3[step].at[0];
-            const float t3_1 = keep3[step].at[1];
-            const float t3_2 = keep3[step].at[2];
-            const float t3_3 = keep3[step].at[3];
-            max0_0 = tc_acc_maximum_f32(max0_0, t3_0);
-            max0_1 = tc_acc_maximum_f32(max0_1, t3_1);
-            max0_2 = tc_acc_maximum_f32(max0_2, t3_2);
-            max0_3 = tc_acc_maximum_f32(max0_3, t3_3);
+        for (int l = 0; l < 4; l++) {
+            const float t3 = v3[u].at[l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t3);
         }
-        max0_0 = tc_acc_maximum_f32(max0_0, max0_1);
-        max0_0 = tc_acc_maximum_f32(max0_0, max0_2);
-        max0_0 = tc_acc_maximum_f32(max0_0, max0_3);
-        const float t6 = tc_block_maximum_f32<1>(max0_0);
-        float sum1_0 = 0.0f;
-        float sum1_1 = 0.0f;
-        float sum1_2 = 0.0f;
-        float sum1_3 = 0.0f;
+    }
+    const float t6 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
         #pragma unroll
-        for (int step = 0; step < 6; step++) {
-            const float t9_0 = keep3[step].at[0];
-            const float t9_1 = keep3[step].at[1];
-            const float t9_2 = keep3[step].at[2];
-            const float t9_3 = keep3[step].at[3];
-            const float t10_0 = TC_SUB_f32(t9_0, t6);
-            const float t10_1 = TC_SUB_f32(t9_1, t6);
-            const float t10_2 = TC_SUB_f32(t9_2, t6);
-            const float t10_3 = TC_SUB_f32(t9_3, t6);
-            const float t11_0 = tc_exp_f32(t10_0);
-            const float t11_1 = tc_exp_f32(t10_1);
-            const float t11_2 = tc_exp_f32(t10_2);
-            const float t11_3 = tc_exp_f32(t10_3);
-            row0[step] = {t11_0, t11_1, t11_2, t11_3};
-            sum1_0 = tc_acc_add_f32(sum1_0, t11_0);
-            sum1_1 = tc_acc_add_f32(sum1_1, t11_1);
-            sum1_2 = tc_acc_add_f32(sum1_2, t11_2);
-            sum1_3 = tc_acc_add_f32(sum1_3, t11_3);
+        for (int l = 0; l < 4; l++) {
+            const float t9 = v3[u].at[l];
+            const float t10 = TC_SUB_f32(t9, t6);
+            const float t11 = tc_exp_f32(t10);
+            row0[u].at[l] = t11;
+            sum1[l] = tc_acc_add_f32(sum1[l], t11);
         }
-        sum1_0 = tc_acc_add_f32(sum1_0, sum1_1);
-        sum1_0 = tc_acc_add_f32(sum1_0, sum1_2);
-        sum1_0 = tc_acc_add_f32(sum1_0, sum1_3);
-        const float t15 = tc_block_add_f32<1>(sum1_0);
-        const float t16 = 1.0f / t15;
+    }
+    const float t15 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t16 = 1.0f / t15;
+    #pragma unroll
+    for (int u = 0; u < 6; u++) {
+        const int c = (x + u * 32) * 4;
+        tc_pack<float, 4> o20;
         #pragma unroll
-        for (int step = 0; step < 6; step++) {
-            const tc_i64 c = (x + step * 32) * 4;
-            const float t18_0 = row0[step].at[0];
-            const float t18_1 = row0[step].at[1];
-            const float t18_2 = row0[step].at[2];
-            const float t18_3 = row0[step].at[3];
-            const float t19_0 = TC_MUL_f32(t18_0, t16);
-            const float t19_1 = TC_MUL_f32(t18_1, t16);
-            const float t19_2 = TC_MUL_f32(t18_2, t16);
-            const float t19_3 = TC_MUL_f32(t18_3, t16);
-            *(tc_pack<float, 4> *)&out0[768 * r + c] = {t19_0, t19_1, t19_2, t19_3};
+        for (int l = 0; l < 4; l++) {
+            const float t18 = row0[u].at[l];
+            const float t19 = TC_MUL_f32(t18, t16);
+            o20.at[l] = t19;
         }
+        tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o20);
     }
 }

@@ -25,29 +25,19 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
-#define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
-#define TC_NE_f32(a, b) ((a) != (b))
 
 TC_FN float tc_exp_f32(float x) {
     typedef float T;
@@ -56,18 +46,32 @@ TC_FN float tc_exp_f32(float x) {
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
-    return TC_SEL_f32(TC_NE_f32(a, a), a, TC_MAX_f32(a, b));
+    return tc_larger_f32(a, b);
 }
 
-template <int W> TC_FN float tc_block_maximum_f32(float x) {
-    __shared__ float part[W];
-    for (int o = 16; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_down_sync(~0u, x, o));
-    if (W == 1) return __shfl_sync(~0u, x, 0);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-    __syncthreads();
-    x = part[0];
-    for (int w = 1; w < W; w++) x = tc_acc_maximum_f32(x, part[w]);
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_maximum_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_maximum_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_maximum_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_maximum_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_maximum_f32<32>(w < W ? part[w] : (-1.0f/0.0f));
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_maximum_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_maximum_f32(x, part[y * S]);
     return x;
 }
 
@@ -75,15 +79,29 @@ TC_FN float tc_acc_add_f32(float a, float b) {
     return TC_ADD_f32(a, b);
 }
 
-template <int W> TC_FN float tc_block_add_f32(float x) {
-    __shared__ float part[W];
-    for (int o = 16; o; o /= 2) x = tc_acc_add_f32(x, __shfl_down_sync(~0u, x, o));
-    if (W == 1) return __shfl_sync(~0u, x, 0);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-    __syncthreads();
-    x = part[0];
-    for (int w = 1; w < W; w++) x = tc_acc_add_f32(x, part[w]);
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
     return x;
 }
 
@@ -117,32 +135,74 @@ template <int W> TC_FN float tc_block_add_f32(float x) {
 // 256 threads in a block, 8 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ char shared[];
-    const tc_i64 s0 = a.size[0];
-    float *row0 = (float *)(shared + 0);
+    const int s0 = (int)a.size[0];
     const int x = threadIdx.x;
-    for (tc_i64 r = blockIdx.x; r < 8; r += gridDim.x) {
-        float max0_0 = (-1.0f/0.0f);
-        for (tc_i64 c = x; c < s0; c += 256) {
-            const float t3 = in0[s0 * r + c];
-            max0_0 = tc_acc_maximum_f32(max0_0, t3);
+    const int r = blockIdx.x;
+    float max0[1] = {(-1.0f/0.0f)};
+    for (int k0 = x; k0 < s0; k0 += 1024) {
+        float v3[4];
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k < s0) v3[u] = in0[s0 * r + c];
         }
-        const float t6 = tc_block_maximum_f32<8>(max0_0);
-        float sum1_0 = 0.0f;
-        for (tc_i64 c = x; c < s0; c += 256) {
-            const float t9 = in0[s0 * r + c];
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int k = k0 + u * 256;
+            if (k >= s0) break;
+            const float t3 = v3[u];
+            max0[0] = tc_acc_maximum_f32(max0[0], t3);
+        }
+    }
+    __shared__ float part0[8];
+    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all0;
+    __syncthreads();
+    const float t6 = tc_parts_maximum_f32<8>(part0);
+    float sum1[1] = {0.0f};
+    for (int k0 = x; k0 < s0; k0 += 1024) {
+        float v9[4];
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k < s0) v9[u] = in0[s0 * r + c];
+        }
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int k = k0 + u * 256;
+            if (k >= s0) break;
+            const float t9 = v9[u];
             const float t10 = TC_SUB_f32(t9, t6);
             const float t11 = tc_exp_f32(t10);
-            row0[c] = t11;
-            sum1_0 = tc_acc_add_f32(sum1_0, t11);
+            sum1[0] = tc_acc_add_f32(sum1[0], t11);
         }
-        __syncthreads();
-        const float t15 = tc_block_add_f32<8>(sum1_0);
-        for (tc_i64 c = x; c < s0; c += 256) {
-            const float t17 = row0[c];
+    }
+    __shared__ float part1[8];
+    const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all1;
+    __syncthreads();
+    const float t15 = tc_parts_add_f32<8>(part1);
+    for (int k0 = x; k0 < s0; k0 += 1024) {
+        float v9[4];
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k < s0) v9[u] = in0[s0 * r + c];
+        }
+        #pragma unroll
+        for (int u = 0; u < 4; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k >= s0) break;
+            const float t9 = v9[u];
+            const float t10 = TC_SUB_f32(t9, t6);
+            const float t11 = tc_exp_f32(t10);
+            const float t17 = t11;
             const float t18 = t17 / t15;
             out0[s0 * r + c] = t18;
         }
-        __syncthreads();
     }
 }

@@ -25,23 +25,44 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
 };
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
@@ -63,41 +84,30 @@ extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     __shared__ float tile2[32][33];  // 33: no two rows in one bank
     const int x = threadIdx.x % 8 * 4, y = threadIdx.x / 8;
-    for (tc_i64 tile = blockIdx.x; tile < 768; tile += gridDim.x) {
-        const tc_i64 r0 = tile / 24 * 32;
-        const tc_i64 c0 = tile % 24 * 32;
-        __syncthreads();
-        {
-            const int i = y;
-            const tc_i64 r = r0 + x, c = c0 + i;
-            if (r < 1000 && c < 768) {
-                const tc_pack<float, 4> v2 = *(const tc_pack<float, 4> *)&in0[r + 1000 * c];
-                tile2[i][x + 0] = v2.at[0];
-                tile2[i][x + 1] = v2.at[1];
-                tile2[i][x + 2] = v2.at[2];
-                tile2[i][x + 3] = v2.at[3];
-            }
+    const int r0 = blockIdx.x / 24 * 32;
+    const int c0 = blockIdx.x % 24 * 32;
+    {
+        const int i = y;
+        const int r = r0 + x, c = c0 + i;
+        if (r < 1000 && c < 768) {
+            const tc_pack<float, 4> v2 = tc_load((const tc_pack<float, 4> *)&in0[r + 1000 * c]);
+            for (int l = 0; l < 4; l++) tile2[i][x + l] = v2.at[l];
         }
-        __syncthreads();
-        {
-            const int i = y;
-            const tc_i64 r = r0 + i, c = c0 + x;
-            if (r < 1000 && c < 768) {
-                const float t2_0 = tile2[x + 0][i];
-                const float t2_1 = tile2[x + 1][i];
-                const float t2_2 = tile2[x + 2][i];
-                const float t2_3 = tile2[x + 3][i];
-                const tc_pack<float, 4> v3 = *(const tc_pack<float, 4> *)&in1[768 * r + c];
-                const float t3_0 = v3.at[0];
-                const float t3_1 = v3.at[1];
-                const float t3_2 = v3.at[2];
-                const float t3_3 = v3.at[3];
-                const float t4_0 = TC_ADD_f32(t2_0, t3_0);
-                const float t4_1 = TC_ADD_f32(t2_1, t3_1);
-                const float t4_2 = TC_ADD_f32(t2_2, t3_2);
-                const float t4_3 = TC_ADD_f32(t2_3, t3_3);
-                *(tc_pack<float, 4> *)&out0[768 * r + c] = {t4_0, t4_1, t4_2, t4_3};
+    }
+    __syncthreads();
+    {
+        const int i = y;
+        const int r = r0 + i, c = c0 + x;
+        if (r < 1000 && c < 768) {
+            tc_pack<float, 4> o5;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t2 = tile2[x + l][i];
+                const float t3 = in1[768 * r + c + l];
+                const float t4 = TC_ADD_f32(t2, t3);
+                o5.at[l] = t4;
             }
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + c], o5);
         }
     }
 }

@@ -2,6 +2,8 @@
 // layouts, run three ways: eagerly, as a region interpreted, as a region compiled. The first is
 // compared with the reference, the others must be the same bits as the first.
 // Many ops go into one region, so that a compile serves all of them.
+//
+// tests/cuda/ops.c has the same cases as regions on a device: it defines OPS_DEVICE, and what is below.
 #include "tcompile.h"
 
 #include "halves.h"
@@ -10,6 +12,10 @@
 #include <sys/mman.h>
 
 #include "ref.h"
+
+#ifndef OPS_DEVICE
+static tc_tensor there(tc_tensor t) { return t; } // operands go where the ops run
+#endif
 
 // ---- arrays on the host ----
 typedef struct array {
@@ -158,7 +164,7 @@ static tc_tensor make_tensor(tc_ctx *tc, const array *a, int layout) {
             b.at[i] = a->at[i];
     }
     void *data = pack(&b);
-    tc_tensor t = tc_from_data(tc, data, b.d, (tc_dtype)b.dtype);
+    tc_tensor t = there(tc_from_data(tc, data, b.d, (tc_dtype)b.dtype));
     if (layout == TRANSPOSED) t = tc_permute(t, order);
     if (layout == STEPPED) t = tc_slice(t, 0, 0, rows * 2, 2);
     if (layout == OFFSET) t = tc_narrow(t, 0, 3, rows);
@@ -217,18 +223,33 @@ static int region_number;
 // second one is told to round as that does, and then gives its bits.
 static int rounds_each_op(void) { return region_number % 2; }
 
+#ifdef OPS_DEVICE
+enum { FIRST_RUN = RUN_CPU };
+static int is_run(int run) { return run == RUN_CPU; }
+#else
+enum { FIRST_RUN = RUN_EAGER };
 // Under a sanitizer every eighth region is compiled too.
 static int is_run(int run) {
     return run != RUN_CPU || !TEST_SANITIZED || region_number % 8 == 1;
 }
 
-static tc_ctx *context_of(int run) {
-    if (run_context[run]) return run_context[run];
+// All cases are wanted, and each batch is run as it comes.
+static int is_wanted(const op_case *c) { return c != NULL; }
+static int is_worth_a_region(const batch *b) { return b->n > 0; }
+static double least_ulp(const op_case *c) { return c->ulp; }
+
+static tc_ctx *open_context(int run) {
     tc_config config = tc_config_default();
     config.backend = run == RUN_CPU ? "cpu" : "aot_eager";
     config.threads = run == RUN_CPU ? 2 : 1;
     config.no_disk_cache = 1;
-    return run_context[run] = tc_open(&config);
+    return tc_open(&config);
+}
+#endif
+
+static tc_ctx *context_of(int run) {
+    if (!run_context[run]) run_context[run] = open_context(run);
+    return run_context[run];
 }
 
 static void close_contexts(void) {
@@ -361,16 +382,32 @@ static void check_same(const op_case *c, const void *a, const void *b, const cha
         FAIL("%s (%s): %d elements of %lld", c->name, how, bad, (long long)c->expected.n);
 }
 
-static void flush(void) {
+static void case_free(op_case *c) {
+    for (int k = 0; k < c->n_in; k++) free(c->in[k].at);
+    free(c->expected.at), free(c->allow);
+}
+
+static void drop_unwanted(batch *b) {
+    int n = 0;
+    for (int i = 0; i < b->n; i++) {
+        if (is_wanted(&b->at[i]))
+            b->at[n++] = b->at[i];
+        else
+            case_free(&b->at[i]);
+    }
+    b->n = n;
+}
+
+static void run_current(void) {
     batch *b = &current;
     void *out[RUNS][MAX_BATCH];
     memset(out, 0, sizeof out);
-    if (!b->n) return;
     region_number++;
     for (int run = 0; run < RUNS; run++)
         if (is_run(run)) run_batch(b, run, out[run]);
     for (int i = 0; i < b->n; i++) {
-        check_reference(&b->at[i], out[0][i]);
+        b->at[i].ulp = least_ulp(&b->at[i]);
+        check_reference(&b->at[i], out[FIRST_RUN][i]);
         int half = is_half(b->at[i].expected.dtype) && !rounds_each_op();
         if (half) check_reference(&b->at[i], out[1][i]);
         check_same(&b->at[i], out[half][i], out[1][i], run_names[1]);
@@ -379,11 +416,15 @@ static void flush(void) {
             if (b->at[i].ran) b->at[i].ran[run] += out[run][i] != NULL;
             free(out[run][i]);
         }
-        for (int k = 0; k < b->at[i].n_in; k++) free(b->at[i].in[k].at);
-        free(b->at[i].expected.at), free(b->at[i].allow);
+        case_free(&b->at[i]);
     }
     b->n = 0;
     if (region_number % 20 == 0) close_contexts();
+}
+
+static void flush(void) {
+    drop_unwanted(&current);
+    if (is_worth_a_region(&current)) run_current();
 }
 
 static op_case *add_case(case_fn call, const char *format, ...) {
@@ -399,7 +440,8 @@ static op_case *add_case(case_fn call, const char *format, ...) {
 }
 
 static void finish(void) {
-    flush();
+    drop_unwanted(&current);
+    if (current.n) run_current();
     close_contexts();
 }
 
@@ -1620,6 +1662,7 @@ TEST(sources) {
     finish();
 }
 
+#ifndef OPS_DEVICE
 // Moments and range; the same numbers in a region.
 TEST(random_numbers) {
     enum { COUNT = 40000 };
@@ -1669,6 +1712,8 @@ TEST(random_numbers) {
     }
     finish();
 }
+
+#endif
 
 // ---- composites with weights: small, against loops ----
 CALL(c_weighted, tc_layer_norm(x, in[1], in[2], 1e-5))
@@ -1915,8 +1960,8 @@ TEST(convolutions) {
 }
 
 // A tc_const filter: unrolled, zero taps left out.
-CALL(c_conv_const,
-     tc_conv2d(x, tc_const(tc, c->fn, TC_DIMS(3, 1, 3, 3), TC_F32), tc_null(), 1, 1, 1, 3))
+CALL(c_conv_const, tc_conv2d(x, there(tc_const(tc, c->fn, TC_DIMS(3, 1, 3, 3), TC_F32)),
+                             tc_null(), 1, 1, 1, 3))
 TEST(constant_filters) {
     // A place where every channel has zero is left out.
     static const float taps[27] = {0, 1, 0, -1, 0.5f, 2, 0, 0, 3, 0,  1, 1, 1, 1,
@@ -1946,14 +1991,14 @@ TEST(constant_filters) {
 // ---- in-place forms equal the plain ones ----
 TEST(in_place) {
     float x[12], want[12], got[12];
-    tc_ctx *tc = context_of(RUN_INTERP);
+    tc_ctx *tc = context_of(FIRST_RUN);
     for (int i = 0; i < 12; i++) x[i] = 0.25f * (float)(i - 3);
-    tc_tensor b = tc_full(tc, TC_DIMS(4), 1.5, TC_F32), mask;
-    tc_tensor p = tc_from_data(tc, x, TC_DIMS(3, 4), TC_F32);
+    tc_tensor b = there(tc_full(tc, TC_DIMS(4), 1.5, TC_F32)), mask;
+    tc_tensor p = there(tc_from_data(tc, x, TC_DIMS(3, 4), TC_F32));
     mask = tc_gt_s(p, 0.5);
 #define IN_PLACE(plain, in_place)                                                          \
     for (int region = 0; region < 2; region++) {                                           \
-        tc_tensor a = tc_from_data(tc, x, TC_DIMS(3, 4), TC_F32), y = plain;               \
+        tc_tensor a = there(tc_from_data(tc, x, TC_DIMS(3, 4), TC_F32)), y = plain;        \
         tc_read(y, want, sizeof want);                                                     \
         if (region) tc_trace_begin_at(tc, #in_place, NULL, "ops.c", __LINE__);             \
         tc_tensor r = in_place;                                                            \
@@ -2001,9 +2046,9 @@ TEST(in_place) {
 // The remaining forms: they are the ones above with fewer words.
 TEST(forms) {
     float x[6] = {3, 1, 2, -4, 0, 5}, got[6];
-    for (int run = 0; run < RUNS; run++) {
+    for (int run = FIRST_RUN; run < RUNS; run++) {
         tc_ctx *tc = context_of(run);
-        tc_tensor t = tc_from_data(tc, x, TC_DIMS(2, 3), TC_F32);
+        tc_tensor t = there(tc_from_data(tc, x, TC_DIMS(2, 3), TC_F32));
         if (run) tc_trace_begin_at(tc, "forms", NULL, "ops.c", 3);
         tc_tensor all[12], lines[5];
         all[0] = tc_sum_all(t), all[1] = tc_prod_all(t), all[2] = tc_mean_all(t),
@@ -2023,7 +2068,7 @@ TEST(forms) {
             tc_add(tc_to_i64(tc_to_u8(t)), tc_add(tc_to_i32(t), tc_to_bool(t)));
         tc_tensor f64 = tc_to_f64(tc_zeros(tc, TC_DIMS(2), TC_F32)),
                   ones = tc_ones(tc, TC_DIMS(2), TC_F64);
-        if (run) CHECK_EQ(tc_trace_end(tc), TC_OK);
+        if (run) CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
         static const double want[11] = {7, 0, 7.0 / 6,           5, -4, 5, 3,
                                         1, 0, 7.805555555555556, 15};
         for (int i = 0; i < 11; i++) CHECK_NEAR(tc_item(all[i]), want[i], 1e-5);
@@ -2045,6 +2090,7 @@ TEST(forms) {
     finish();
 }
 
+#ifndef OPS_DEVICE
 // ---- nothing is forgotten ----
 // Rows that are no public elementwise op, and where they are tested.
 static const char *const elsewhere[] = {
@@ -2174,3 +2220,4 @@ TEST(every_function_is_called) {
     }
     fclose(f);
 }
+#endif

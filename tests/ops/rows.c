@@ -6,6 +6,13 @@
 
 #include "help.h"
 
+// tests/cuda/rows.c has the same on a device: it defines ROWS_DEVICE, and what is below.
+#ifndef ROWS_DEVICE
+static tc_tensor there(tc_tensor t) { return t; } // operands go where the ops run
+static tc_ctx *open_there(const char *backend) { return open_backend(backend); }
+enum { FIRST_RUN = 0 };
+#endif
+
 enum { ROWS = 4, MIDDLE = 5, COLS = 6, N = ROWS * MIDDLE * COLS, LAYOUTS = 4, RUNS = 3 };
 
 #define DIMS TC_DIMS(ROWS, MIDDLE, COLS)
@@ -45,21 +52,21 @@ static tc_tensor laid_out(tc_ctx *tc, const double *x, int dtype, int layout) {
     }
     if (layout == 1) d = TC_DIMS(COLS, MIDDLE, ROWS);
     if (layout == 2) d = TC_DIMS(ROWS, MIDDLE, 2 * COLS);
-    tc_tensor t = tc_cast(tc_from_data(tc, at, d, TC_F64), (tc_dtype)dtype);
+    tc_tensor t = there(tc_cast(tc_from_data(tc, at, d, TC_F64), (tc_dtype)dtype));
     if (layout == 1) return tc_permute(t, TC_DIMS(2, 1, 0));
     if (layout == 2) return tc_slice(t, 2, 0, TC_END, 2);
     return layout == 3 ? tc_flip(t, TC_DIMS(0)) : t;
 }
 
 static tc_tensor indices(tc_ctx *tc, const int64_t *x, tc_dims d, int dtype) {
-    return tc_cast(tc_from_data(tc, x, d, TC_I64), (tc_dtype)dtype);
+    return there(tc_cast(tc_from_data(tc, x, d, TC_I64), (tc_dtype)dtype));
 }
 
 // Elements as doubles, of which zeros and NaN are told apart.
 static void read_all(tc_tensor t, double *x, int64_t n) {
     CHECK_EQ(tc_numel(t), n);
     if (tc_numel(t) != n) return;
-    CHECK_EQ(tc_read(tc_to_f64(t), x, (size_t)n * sizeof *x), TC_OK);
+    CHECK_EQ(tc_read(tc_to_f64(tc_to(t, "cpu")), x, (size_t)n * sizeof *x), TC_OK);
 }
 
 static int same(double a, double b) {
@@ -78,7 +85,7 @@ static void expect(tc_tensor t, const double *want, int64_t n, const char *what,
         }
 }
 
-static tc_ctx *open_run(int run) { return open_backend(run ? backends[run] : "cpu"); }
+static tc_ctx *open_run(int run) { return open_there(run ? backends[run] : "cpu"); }
 static void begin_run(tc_ctx *tc, int run) {
     if (run) tc_trace_begin_at(tc, backends[run], NULL, "rows.c", 1);
 }
@@ -132,7 +139,7 @@ static void scan(const given *g, int product, double *want) {
 // Sums and products of 6 quarters are exact in f32; halves get values that stay exact.
 static void scans(int product) {
     static double want[N];
-    for (int run = 0; run < RUNS; run++)
+    for (int run = FIRST_RUN; run < RUNS; run++)
         for (int turn = 0; turn < 3; turn++) {
             tc_ctx *tc = open_run(run);
             tc_tensor y[CASES];
@@ -164,10 +171,10 @@ TEST(halves_are_summed_in_f32) {
     static const double x[] = {2048, 1, 1, 1}, y[] = {256, 1, 1, 1};
     static const double want_x[] = {2048, 2048, 2050, 2052},
                         want_y[] = {256, 256, 258, 260};
-    for (int run = 0; run < RUNS; run++) {
+    for (int run = FIRST_RUN; run < RUNS; run++) {
         tc_ctx *tc = open_run(run);
-        tc_tensor a = tc_cast(tc_from_data(tc, x, TC_DIMS(4), TC_F64), TC_F16);
-        tc_tensor b = tc_cast(tc_from_data(tc, y, TC_DIMS(4), TC_F64), TC_BF16);
+        tc_tensor a = there(tc_cast(tc_from_data(tc, x, TC_DIMS(4), TC_F64), TC_F16));
+        tc_tensor b = there(tc_cast(tc_from_data(tc, y, TC_DIMS(4), TC_F64), TC_BF16));
         int64_t zeros[4] = {0, 0, 0, 0};
         tc_tensor at = indices(tc, zeros, TC_DIMS(4), TC_I32);
         begin_run(tc, run);
@@ -220,7 +227,7 @@ static void order(const given *g, int descending, double *at, double *values) {
 
 TEST(sort_and_argsort) {
     static double at[N], values[N];
-    for (int run = 0; run < RUNS; run++)
+    for (int run = FIRST_RUN; run < RUNS; run++)
         for (int turn = 0; turn < 3; turn++) {
             tc_ctx *tc = open_run(run);
             tc_tensor y[CASES], v[CASES], i[CASES];
@@ -246,7 +253,7 @@ TEST(sort_and_argsort) {
 
 TEST(topk) {
     static double at[N], values[N], want_at[N], want_values[N];
-    for (int run = 0; run < RUNS; run++)
+    for (int run = FIRST_RUN; run < RUNS; run++)
         for (int turn = 0; turn < 3; turn++) {
             tc_ctx *tc = open_run(run);
             tc_tensor v[CASES], i[CASES];
@@ -371,7 +378,7 @@ static void scatter(const given *g, const int64_t *index, const double *src, how
 static void scatters(how h) {
     static double src[CASES][N], want[N];
     static int64_t index[CASES][IN];
-    for (int run = 0; run < RUNS; run++)
+    for (int run = FIRST_RUN; run < RUNS; run++)
         for (int turn = 0; turn < 3; turn++) {
             tc_ctx *tc = open_run(run);
             tc_tensor y[CASES], s[CASES], at[CASES];
@@ -412,7 +419,7 @@ TEST(index_add) {
     enum { MORE = 7 };
     static double src[CASES][N * MORE], want[N];
     static int64_t index[CASES][MORE];
-    for (int run = 0; run < RUNS; run++)
+    for (int run = FIRST_RUN; run < RUNS; run++)
         for (int turn = 0; turn < 3; turn++) {
             tc_ctx *tc = open_run(run);
             tc_tensor y[CASES], s[CASES], at[CASES];
@@ -425,7 +432,8 @@ TEST(index_add) {
                     src[k][i] = some(g->dtype);
                 for (int i = 0; i < MORE; i++)
                     index[k][i] = (int64_t)(any() % (unsigned)sizes[g->dim]) - k % 2;
-                s[k] = tc_cast(tc_from_data(tc, src[k], d, TC_F64), (tc_dtype)g->dtype);
+                s[k] =
+                    there(tc_cast(tc_from_data(tc, src[k], d, TC_F64), (tc_dtype)g->dtype));
                 at[k] = indices(tc, index[k], TC_DIMS(MORE), k % 2 ? TC_I32 : TC_I64);
             }
             begin_run(tc, run);

@@ -34,7 +34,7 @@ enum {
     SLOTS = 512,          // shared variables of a launch
     BARRIERS = 16,        // of a block
     IDLE_ROUNDS = 100000, // of threads that do nothing but wait for memory to change
-    CPU_SECONDS = 40      // of a launch
+    CPU_SECONDS = 40      // of a launch, unless EMULATE_SECONDS says other
 };
 
 // ---- fibers
@@ -159,6 +159,7 @@ static struct {
     int variables;
     size_t static_used, static_size; // with what is around them, and without
     size_t dynamic_at;               // in the room of a block
+    int seconds;                     // of CPU time, at most
 } run;
 
 static fiber *fibers; // of malloc, for as many threads as ever ran together
@@ -236,12 +237,14 @@ static void on_signal(int number, siginfo_t *info, void *more) {
         return;
     }
     name_of(run.running, who);
-    if (number == SIGSEGV || number == SIGBUS)
+    if (number == SIGSEGV && info->si_code == SI_KERNEL) // the CPU does not say where
+        note(EMU_ALIGNMENT, "%s: an access that is not aligned, or at no address", who);
+    else if (number == SIGSEGV || number == SIGBUS)
         note(EMU_ADDRESS, "%s: an access at address %p %s", who, info->si_addr,
              put_where(info->si_addr, where, sizeof where));
     else if (number == SIGVTALRM)
-        note(EMU_ENDLESS, "%s runs since %d s of CPU time: an endless loop?", who,
-             CPU_SECONDS);
+        note(EMU_ENDLESS, "%s, and %d s of CPU time are over: an endless loop?", who,
+             run.seconds);
     else
         note(EMU_FAILED, "%s: %s", who,
              number == SIGFPE ? "an integer division by 0, or of the least by -1"
@@ -265,7 +268,7 @@ static void catch_signals(void) {
     a.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER; // the handler does not return
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &a, &before[i]);
     memset(&limit, 0, sizeof limit);
-    limit.it_value.tv_sec = CPU_SECONDS;
+    limit.it_value.tv_sec = run.seconds;
     setitimer(ITIMER_VIRTUAL, &limit, NULL);
 }
 
@@ -747,6 +750,8 @@ int emu_run(const emu_launch *launch, char *why, size_t room) {
     run.launch = launch;
     run.why = why;
     run.why_room = room;
+    const char *seconds = getenv("EMULATE_SECONDS");
+    run.seconds = seconds && atoi(seconds) > 0 ? atoi(seconds) : CPU_SECONDS;
     if (!cluster.x) cluster.x = cluster.y = cluster.z = 1;
     if (!prepare(cluster)) return run.code;
     *launch->image->calls = &calls;

@@ -10,6 +10,7 @@
 
 static emu_thread *emu_self; // the running thread; the runtime sets it
 static const emu_calls *emu;
+static int emu_at; // line of the call of a helper
 
 #define __global__
 #define __device__
@@ -202,6 +203,10 @@ extern "C" int printf(const char *, ...);
 
 EMU_FN float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 EMU_FN double rsqrt(double x) { return 1.0 / sqrt(x); }
+EMU_FN double sinpi(double x) { return sin((x - 2 * rint(x / 2)) * 3.14159265358979324); }
+EMU_FN double cospi(double x) { return cos((x - 2 * rint(x / 2)) * 3.14159265358979324); }
+EMU_FN float sinpif(float x) { return (float)sinpi((double)x); }
+EMU_FN float cospif(float x) { return (float)cospi((double)x); }
 EMU_FN float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752f); }
 EMU_FN float __expf(float x) { return expf(x); }
 EMU_FN float __exp10f(float x) { return exp10f(x); }
@@ -509,8 +514,239 @@ EMU_FN unsigned short emu_bits_bf16(float f) {
     return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+// Two of them, the low one in the low half.
+EMU_FN unsigned emu_pack_f16(float low, float high) {
+    return emu_bits_f16(low) | (unsigned)emu_bits_f16(high) << 16;
+}
+EMU_FN unsigned emu_pack_bf16(float low, float high) {
+    return emu_bits_bf16(low) | (unsigned)emu_bits_bf16(high) << 16;
+}
+
+// To the nearest tf32, of two the larger one (cvt.rna).
+EMU_FN unsigned emu_bits_tf32(float f) {
+    unsigned u = emu_bits<unsigned>(f);
+    return (u & 0x7f800000) == 0x7f800000 ? u : (u + 0x1000) & ~0x1fffu;
+}
+
+// ---- helpers: approximations, which are better here than on a GPU
+
+EMU_FN float emu_larger_f32(float x, float y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+EMU_FN float emu_smaller_f32(float x, float y) {
+    return x != x ? x : y != y ? y : x < y ? x : y;
+}
+EMU_FN float emu_rcp(float x) { return 1.0f / x; }
+EMU_FN float emu_ex2(float x) { return exp2f(x); }
+EMU_FN float emu_lg2(float x) { return log2f(x); }
+EMU_FN float emu_tanh_bf16(float x) { return tanhf(x); }
+EMU_FN float emu_div_half(float a, float b) { return a / b; }
+EMU_FN float emu_sqrt_half(float x) { return sqrtf(x); }
+EMU_FN float emu_rsqrt_half(float x) { return rsqrtf(x); }
+
+// ---- helpers: casts of which a GPU and C++ say different things
+
 EMU_FN int emu_cast_f32_i32(float x) { return emu_saturated<int>(x); }
 EMU_FN int emu_cast_f64_i32(double x) { return emu_saturated<int>(x); }
 EMU_FN long long emu_cast_f32_i64(float x) { return emu_saturated<long long>(x); }
 EMU_FN long long emu_cast_f64_i64(double x) { return emu_saturated<long long>(x); }
+
+// ---- helpers: memory with hints, order and waiting
+
+// Vectors are moved by 16 bytes at a time, and need no more alignment than that.
+EMU_FN void emu_aligned(const void *p, size_t size) {
+    if ((size_t)p % (size < 16 ? size : 16))
+        emu->fail(EMU_ALIGNMENT, emu_at, "an access that is not aligned", p);
+}
+template <class P> EMU_FN P emu_load(const P *p) {
+    P v;
+    emu_aligned(p, sizeof(P));
+    __builtin_memcpy((void *)&v, (const void *)p, sizeof(P));
+    return v;
+}
+template <class P> EMU_FN void emu_store(P *p, const P &v) {
+    emu_aligned(p, sizeof(P));
+    __builtin_memcpy((void *)p, (const void *)&v, sizeof(P));
+}
+template <class P> EMU_FN P emu_load_stream(const P *p) { return emu_load(p); }
+template <class P> EMU_FN void emu_store_stream(P *p, const P &v) { emu_store(p, v); }
+
+// Loops that wait for memory to change load so: other threads go on meanwhile.
+template <class T> EMU_FN T emu_load_acquire(const T *p) {
+    emu->yield(emu_at);
+    return *(const volatile T *)p;
+}
+template <class T> EMU_FN void emu_store_release(T *p, T v) { *(volatile T *)p = v; }
+template <class T> EMU_FN T emu_add_release(T *p, T v) { return atomicAdd(p, v); }
+
+EMU_FN void emu_grid_wait() {} // kernels do not overlap
+EMU_FN void emu_grid_launch() {}
+
+EMU_FN void emu_bar_sync(int id, int threads) { emu->barrier(id, threads, 1, 0, emu_at); }
+EMU_FN void emu_bar_arrive(int id, int threads) { emu->barrier(id, threads, 0, 0, emu_at); }
+
+// ---- helpers: clusters
+
+EMU_FN unsigned emu_cluster_rank() { return emu_self->rank; }
+EMU_FN unsigned emu_cluster_size() { return emu_self->ranks; }
+EMU_FN void emu_cluster_arrive() { emu->cluster_arrive(emu_at); }
+EMU_FN void emu_cluster_wait() { emu->cluster_wait(emu_at); }
+EMU_FN void emu_cluster_sync() {
+    emu->cluster_arrive(emu_at);
+    emu->cluster_wait(emu_at);
+}
+// The same variable of another block: its address, its value.
+template <class T> EMU_FN T *emu_cluster_map(T *p, unsigned rank) {
+    return (T *)emu->mapped(p, rank, emu_at);
+}
+template <class T> EMU_FN T emu_cluster_load(const T *p, unsigned rank) {
+    return *emu_cluster_map(p, rank);
+}
+template <class T> EMU_FN void emu_cluster_store(T *p, unsigned rank, T v) {
+    *emu_cluster_map(p, rank) = v;
+}
+
+// ---- helpers: copies to shared memory, which happen when they are waited for
+
+EMU_FN void emu_copy_async16(void *to, const void *from) {
+    emu->copy(to, from, 16, 0, emu_at);
+}
+EMU_FN void emu_copy_async8(void *to, const void *from) {
+    emu->copy(to, from, 8, 0, emu_at);
+}
+EMU_FN void emu_copy_async4(void *to, const void *from) {
+    emu->copy(to, from, 4, 0, emu_at);
+}
+// Zeroes, unless ok.
+EMU_FN void emu_copy_async16_if(void *to, const void *from, int ok) {
+    emu->copy(to, from, ok ? 16 : 0, ok ? 0 : 16, emu_at);
+}
+EMU_FN void emu_copy_async8_if(void *to, const void *from, int ok) {
+    emu->copy(to, from, ok ? 8 : 0, ok ? 0 : 8, emu_at);
+}
+EMU_FN void emu_copy_async4_if(void *to, const void *from, int ok) {
+    emu->copy(to, from, ok ? 4 : 0, ok ? 0 : 4, emu_at);
+}
+EMU_FN void emu_copy_commit() { emu->copy_commit(); }
+EMU_FN void emu_copy_wait(int groups) { emu->copy_wait(groups); }
+EMU_FN void emu_copy_wait_all() { emu->copy_wait(-1); }
+
+// ---- helpers: matrices in the registers of a warp
+
+// Lane l has rows g and g + 8 (or column g, of b) and, of those, pairs from 2 * t, with g, t:
+EMU_FN int emu_group(int lane) { return lane / 4; }
+EMU_FN int emu_place(int lane) { return lane % 4; }
+
+EMU_FN void emu_whole_warp(unsigned present, const char *what) {
+    if (present != ~0u) emu->fail(EMU_FAILED, emu_at, what, nullptr);
+}
+
+struct emu_fragments {
+    float *d; // 16 x 8, of it [g][2t], [g][2t + 1], [g + 8][2t], [g + 8][2t + 1]
+    const unsigned *a, *b;
+};
+
+// d += a * b for all lanes: each sum is of exact products, rounded once.
+template <int K>
+EMU_FN void emu_multiply(void *const *mine, const float (&a)[16][K],
+                         const float (&b)[K][8]) {
+    for (int l = 0; l < EMU_WARP; l++) {
+        float *d = ((emu_fragments *)mine[l])->d;
+        for (int i = 0; i < 4; i++) {
+            int m = emu_group(l) + i / 2 * 8, n = emu_place(l) * 2 + i % 2;
+            double sum = d[i];
+            for (int k = 0; k < K; k++) sum += (double)a[m][k] * (double)b[k][n];
+            d[i] = (float)sum;
+        }
+    }
+}
+
+// m16n8k16 of halves: registers hold pairs along k; those of a are rows g, g + 8 at k, then at k + 8.
+template <float of(unsigned short)>
+EMU_FN void emu_mma_halves(void *const *mine, unsigned present) {
+    float a[16][16], b[16][8];
+    emu_whole_warp(present, "mma without a whole warp");
+    for (int l = 0; l < EMU_WARP; l++) {
+        const emu_fragments *f = (const emu_fragments *)mine[l];
+        int g = emu_group(l), t = emu_place(l);
+        for (int i = 0; i < 8; i++)
+            a[g + i / 2 % 2 * 8][2 * t + i % 2 + i / 4 * 8] =
+                of((unsigned short)(f->a[i / 2] >> i % 2 * 16));
+        for (int i = 0; i < 4; i++)
+            b[2 * t + i % 2 + i / 2 * 8][g] =
+                of((unsigned short)(f->b[i / 2] >> i % 2 * 16));
+    }
+    emu_multiply<16>(mine, a, b);
+}
+
+// m16n8k8 of tf32: one value a register, of whose bits the low 13 do not count.
+EMU_FN void emu_mma_8(void *const *mine, unsigned present) {
+    float a[16][8], b[8][8];
+    emu_whole_warp(present, "mma without a whole warp");
+    for (int l = 0; l < EMU_WARP; l++) {
+        const emu_fragments *f = (const emu_fragments *)mine[l];
+        int g = emu_group(l), t = emu_place(l);
+        for (int i = 0; i < 4; i++)
+            a[g + i % 2 * 8][t + i / 2 * 4] = emu_bits<float>(f->a[i] & ~0x1fffu);
+        for (int i = 0; i < 2; i++) b[t + i * 4][g] = emu_bits<float>(f->b[i] & ~0x1fffu);
+    }
+    emu_multiply<8>(mine, a, b);
+}
+
+EMU_FN void emu_mma(emu_finish finish, float *d, const unsigned *a, const unsigned *b) {
+    emu_fragments f = {d, a, b};
+    emu->meet(~0u, &f, finish, "mma", emu_at);
+}
+EMU_FN void emu_mma_f16(float *d, const unsigned *a, const unsigned *b) {
+    emu_mma(emu_mma_halves<emu_of_f16>, d, a, b);
+}
+EMU_FN void emu_mma_bf16(float *d, const unsigned *a, const unsigned *b) {
+    emu_mma(emu_mma_halves<emu_of_bf16>, d, a, b);
+}
+EMU_FN void emu_mma_tf32(float *d, const unsigned *a, const unsigned *b) {
+    emu_mma(emu_mma_8, d, a, b);
+}
+
+struct emu_rows {
+    const unsigned short *row; // of lane 8 * i + r: row r of matrix i, 8 elements
+    unsigned *r;
+};
+
+// N matrices of 8 x 8: register i of a lane has, of matrix i, [g][2t] and [g][2t + 1], or of its
+// transpose.
+template <int N, int TRANSPOSED>
+EMU_FN void emu_load_rows(void *const *mine, unsigned present) {
+    emu_whole_warp(present, "ldmatrix without a whole warp");
+    for (int l = 0; l < EMU_WARP; l++) {
+        int g = emu_group(l), t = emu_place(l);
+        for (int i = 0; i < N; i++) {
+            unsigned pair[2];
+            for (int k = 0; k < 2; k++) {
+                int row = TRANSPOSED ? 2 * t + k : g, column = TRANSPOSED ? g : 2 * t + k;
+                pair[k] = ((const emu_rows *)mine[8 * i + row])->row[column];
+            }
+            ((emu_rows *)mine[l])->r[i] = pair[0] | pair[1] << 16;
+        }
+    }
+}
+
+template <int N, int TRANSPOSED> EMU_FN void emu_ldmatrix(unsigned *r, const void *row) {
+    emu_rows lane = {(const unsigned short *)row, r};
+    if ((int)emu_self->lane < 8 * N) {
+        emu->in_shared(row, 16, "a row of ldmatrix that is not in shared memory", emu_at);
+        if ((size_t)row % 16)
+            emu->fail(EMU_ALIGNMENT, emu_at, "a row of ldmatrix that is not aligned", row);
+    }
+    emu->meet(~0u, &lane, emu_load_rows<N, TRANSPOSED>, "ldmatrix", emu_at);
+}
+EMU_FN void emu_ldmatrix1(unsigned *r, const void *row) { emu_ldmatrix<1, 0>(r, row); }
+EMU_FN void emu_ldmatrix2(unsigned *r, const void *row) { emu_ldmatrix<2, 0>(r, row); }
+EMU_FN void emu_ldmatrix4(unsigned *r, const void *row) { emu_ldmatrix<4, 0>(r, row); }
+EMU_FN void emu_ldmatrix1_trans(unsigned *r, const void *row) {
+    emu_ldmatrix<1, 1>(r, row);
+}
+EMU_FN void emu_ldmatrix2_trans(unsigned *r, const void *row) {
+    emu_ldmatrix<2, 1>(r, row);
+}
+EMU_FN void emu_ldmatrix4_trans(unsigned *r, const void *row) {
+    emu_ldmatrix<4, 1>(r, row);
+}
 #endif

@@ -63,7 +63,7 @@ typedef struct node {
     int n_before;
 } node;
 
-enum { PAGE = 4096, ALIGNED = 512, POISONED = 16 << 20 };
+enum { PAGE = 4096, ALIGNED = 512 };
 
 // Parameters are kept one after the other, those of the emulator each at a multiple of 16.
 #define PARAM_ROOM(size) (((size) + 15) / 16 * 16)
@@ -89,9 +89,13 @@ fake_control *fake_state(void) {
     state.major = 9;
     state.virtual_memory = 1;
     state.memory = (size_t)1 << 30;
+    state.poison = (size_t)16 << 20;
     state.foreign = foreign;
     return &state;
 }
+
+// A program that is not a test finds it ready.
+__attribute__((constructor)) static void fake_ready(void) { (void)fake_state(); }
 
 static int misuse(const char *what) {
     if (!state.misuse++) snprintf(state.misused, sizeof state.misused, "%s", what);
@@ -486,9 +490,9 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total) {
     return 0;
 }
 
-// New memory is NaN, as far as that costs nothing.
+// New memory is NaN, as far as the test wants to pay for.
 static void poison(unsigned char *at, size_t size) {
-    memset(at, EMU_POISON, size < POISONED ? size : POISONED);
+    memset(at, EMU_POISON, size < state.poison ? size : state.poison);
 }
 
 // Memory ends as near to a page that cannot be touched as it is aligned.

@@ -37,6 +37,7 @@ typedef struct fake_control {
     int version, devices, init_code;
     int major, minor, virtual_memory;
     size_t memory; // bytes of the device
+    size_t poison; // of new memory, so many bytes are NaN
     int busy;      // so many times an event says that it is not ready
     int fail_at;   // number of the call that fails, from 1; 0 = none
     int fail_code;

@@ -3,6 +3,8 @@
 //
 //     fake_use("new.so")   a driver that notes launches and executes nothing, but
 //     use_emulator()       with NVRTC's fake, which makes code that it does execute
+//
+// With FAKE_NO_MAIN the main is somebody else's: tools/cuda_device.h has one.
 #ifndef CUDA_FAKE_USE_H
 #define CUDA_FAKE_USE_H
 #include "tools/cuda_fake.h"
@@ -36,6 +38,7 @@ static int fake_use(const char *name) {
     if (!symbol) return FAIL("no fake driver: %s", dlerror());
     memcpy(&state, &symbol, sizeof symbol);
     fake = state();
+    fake->poison = 4096; // most tests execute nothing
     return 1;
 }
 
@@ -52,11 +55,14 @@ TEST_UNUSED static int use_emulator(void) {
         return FAIL("tests/tools/nvrtc_fake.c does not compile");
     snprintf(path, sizeof path, "%s/nvrtc.so", fake_folder);
     setenv("TC_NVRTC_LIBRARY", path, 1);
-    return fake_use("new.so");
+    if (!fake_use("new.so")) return 0;
+    fake->poison = (size_t)64 << 20;
+    return 1;
 }
 
 static const char fake_sources[] = "tests/tools/cuda_fake.c tests/tools/cuda_emulate.c";
 
+#ifndef FAKE_NO_MAIN
 int main(int count, char **args) {
     if (!mkdtemp(fake_folder)) return 2;
     if (!fake_build("new.so", "", fake_sources) ||
@@ -66,4 +72,5 @@ int main(int count, char **args) {
     test_folder_remove(fake_folder);
     return status;
 }
+#endif
 #endif

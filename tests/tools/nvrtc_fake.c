@@ -1,7 +1,7 @@
 // NVRTC for machines without a GPU: CUDA text becomes a shared object of the host, which
 // cuda_fake.c executes. Few things are rewritten, line by line at their places:
 //
-//     a function of the prelude whose body is PTX      calls its host version, by `helpers`
+//     a function of the prelude whose body is PTX      calls its host version: see `helpers`
 //     __shared__ T x[4];                               T (&x)[4], memory of the block
 //     extern __shared__ char x[];                      char *const x, the dynamic one
 //
@@ -23,11 +23,71 @@ static const struct {
     const char *name; // without tc_
     when when;
 } helpers[] = {
-    {"of_f16", IF_ASM},       {"bits_f16", IF_ASM},     {"of_bf16", IF_ASM},
-    {"bits_bf16", IF_ASM},    {"cast_f32_i32", ALWAYS}, // a cast that saturates on a GPU
-    {"cast_f64_i32", ALWAYS},                           // "
-    {"cast_f32_i64", ALWAYS},                           // "
-    {"cast_f64_i64", ALWAYS},                           // "
+    // halves
+    {"of_f16", IF_ASM},
+    {"bits_f16", IF_ASM},
+    {"of_bf16", IF_ASM},
+    {"bits_bf16", IF_ASM},
+    {"pack_f16", IF_ASM},
+    {"pack_bf16", IF_ASM},
+    {"bits_tf32", IF_ASM},
+    // approximations
+    {"larger_f32", IF_ASM},
+    {"smaller_f32", IF_ASM},
+    {"rcp", IF_ASM},
+    {"ex2", IF_ASM},
+    {"lg2", IF_ASM},
+    {"tanh_bf16", IF_ASM},
+    {"div_half", IF_ASM},
+    {"sqrt_half", IF_ASM},
+    {"rsqrt_half", IF_ASM},
+    // memory with hints, order
+    {"load", IF_ASM},
+    {"load_stream", IF_ASM},
+    {"store", IF_ASM},
+    {"store_stream", IF_ASM},
+    {"load_acquire", IF_ASM},
+    {"store_release", IF_ASM},
+    {"add_release", IF_ASM},
+    // waiting
+    {"grid_wait", IF_ASM},
+    {"grid_launch", IF_ASM},
+    {"bar_sync", IF_ASM},
+    {"bar_arrive", IF_ASM},
+    // clusters: rank; arrive, wait; (address, rank)
+    {"cluster_rank", IF_ASM},
+    {"cluster_size", IF_ASM},
+    {"cluster_arrive", IF_ASM},
+    {"cluster_wait", IF_ASM},
+    {"cluster_sync", IF_ASM},
+    {"cluster_map", IF_ASM},
+    {"cluster_load", IF_ASM},
+    {"cluster_store", IF_ASM},
+    // copies to shared memory, which happen when they are waited for
+    {"copy_async16", IF_ASM},
+    {"copy_async16_if", IF_ASM},
+    {"copy_async8", IF_ASM},
+    {"copy_async8_if", IF_ASM},
+    {"copy_async4", IF_ASM},
+    {"copy_async4_if", IF_ASM},
+    {"copy_commit", IF_ASM},
+    {"copy_wait", IF_ASM},
+    {"copy_wait_all", IF_ASM},
+    // matrices: d += a * b; rows of 16 bytes
+    {"mma_f16", IF_ASM},
+    {"mma_bf16", IF_ASM},
+    {"mma_tf32", IF_ASM},
+    {"ldmatrix1", IF_ASM},
+    {"ldmatrix2", IF_ASM},
+    {"ldmatrix4", IF_ASM},
+    {"ldmatrix1_trans", IF_ASM},
+    {"ldmatrix2_trans", IF_ASM},
+    {"ldmatrix4_trans", IF_ASM},
+    // casts that saturate on a GPU
+    {"cast_f32_i32", ALWAYS},
+    {"cast_f64_i32", ALWAYS},
+    {"cast_f32_i64", ALWAYS},
+    {"cast_f64_i64", ALWAYS},
 };
 
 enum { HELPERS = sizeof helpers / sizeof *helpers };
@@ -263,20 +323,29 @@ static void put_arguments(rewriting *r, int from, int to, text *out) {
     }
 }
 
-// The body becomes a call of the host version, with the values of template parameters first.
+// The body becomes a call of the host version, with the values of template parameters first;
+// the helper learns the line it is called in.
 static void replace_body(rewriting *r, int helper, int declared, int parameters, int open,
                          int close) {
     const tokens *t = &r->t;
     text arguments = {NULL, 0, 0};
     if (is(t->at[declared], "template")) {
-        int depth = 0, end = declared + 1;
-        do depth += is(t->at[end], "<") - is(t->at[end], ">");
-        while (depth && ++end < open);
-        put_arguments(r, declared + 1, end, &arguments);
+        int depth = 0, angle = declared + 1;
+        do depth += is(t->at[angle], "<") - is(t->at[angle], ">");
+        while (depth && ++angle < open);
+        put_arguments(r, declared + 1, angle, &arguments);
     }
-    put_arguments(r, parameters, partner(t, parameters), &arguments);
+    int end = partner(t, parameters), none = end == parameters + 1;
+    put_arguments(r, parameters, end, &arguments);
+    if (end == parameters + 2 && is(t->at[end - 1], "void")) {
+        copy_to(r, t->at[end - 1].at);
+        r->copied = t->at[end].at;
+        none = 1;
+    }
+    copy_to(r, t->at[end].at);
+    put(&r->out, "%sint emu_line = __builtin_LINE()", none ? "" : ", ");
     copy_to(r, t->at[open].at + 1);
-    put(&r->out, " return emu_%s(%s); ", helpers[helper].name,
+    put(&r->out, " emu_at = emu_line; return emu_%s(%s); ", helpers[helper].name,
         arguments.size ? arguments.at : "");
     drop_to(r, t->at[close].at);
     free(arguments.at);

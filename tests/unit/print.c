@@ -63,9 +63,16 @@ enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
 #include "kernel/print_prelude.c"
 
 #include "kernel/print_cuda_product.c"
+#include "kernel/print_cuda_opaque_plan.c"
 #include "kernel/print_cuda_plan.c"
+#include "kernel/print_cuda_value.c"
+#include "kernel/print_cuda_rows.c"
+#include "kernel/print_cuda_columns.c"
 #include "kernel/print_cuda_matmul.c"
+#include "kernel/print_cuda_opaque.c"
 #include "kernel/print_cuda.c"
+#include "kernel/print_cuda_opaque_text.c"
+#include "kernel/print_cuda_integers.c"
 #include "kernel/print_cuda_prelude.c"
 
 #include "base/once_end.c"
@@ -1024,7 +1031,7 @@ static void write_unit(tc__text *out, kit *kits, tc__emit target) {
     check(tc__print_unit(out, groups, names, CASES, target), "unit", "failed");
 }
 
-// Sources for tests/tools/nvrtc_check; contractions are not in this dialect yet.
+// Sources for tests/tools/nvrtc_check.
 static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
     const tc__group *groups[CASES];
     char name[300];
@@ -1032,8 +1039,7 @@ static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
     tc__text text;
     tc__text_init(&text, c);
     for (int i = 0; i < CASES; i++)
-        if (kits[i].g.kind != TC__CONTRACTION && strcmp(cases[i].name, "random"))
-            groups[count++] = &kits[i].g;
+        if (strcmp(cases[i].name, "random")) groups[count++] = &kits[i].g;
     check(tc__print_cuda_prelude(&text, groups, count), "cuda prelude", "failed");
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "tck_%d", i);

@@ -25,9 +25,57 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+// The same of what is read once: it takes no room in L1.
+template <class P> TC_FN P TC_N(load_stream)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) < 16) u.v = TC_N(load)(p);
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
 
 // Index v made safe: negative ones count from the end, others are clamped and flagged.
 TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
@@ -124,10 +172,12 @@ template <class T> struct TC_N(word_of) {
     TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
     TC_FN T value(tc_u64 w) { return (T)w; }
 };
+
 template <> struct TC_N(word_of)<float> {
     TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
     TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
 };
+
 template <> struct TC_N(word_of)<double> {
     TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
     TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
@@ -614,12 +664,18 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
-    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < 24; i += (tc_i64)gridDim.x * 256) {
-        const tc_i64 r = i / 6;
-        const tc_i64 c = i % 6;
-        const float t2 = in0[96 * r + c];
-        out0[6 * r + c] = t2;
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= 12) return;
+    const int r = i / 3;
+    const int c = i % 3 * 2;
+    const tc_pack<float, 2> v2 = tc_load_stream((const tc_pack<float, 2> *)&in0[96 * r + c]);
+    tc_pack<float, 2> o3;
+    #pragma unroll
+    for (int l = 0; l < 2; l++) {
+        const float t2 = v2.at[l];
+        o3.at[l] = t2;
     }
+    tc_store((tc_pack<float, 2> *)&out0[6 * r + c], o3);
 }
 
 // kernel1: 0 element-wise ops over one space, 2 results
@@ -639,18 +695,23 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const tc_i64 *__restrict__ in0, tc_i64 *__restrict__ out0, const float *__restrict__ in1, float *__restrict__ out1, const tc_kargs<1> a) {
-    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < 9; i += (tc_i64)gridDim.x * 256) {
-        const tc_i64 r = i / 3;
-        const tc_i64 c = i % 3 * 2;
-        const tc_pack<tc_i64, 2> v2 = *(const tc_pack<tc_i64, 2> *)&in0[c];
-        const tc_i64 t2_0 = v2.at[0];
-        const tc_i64 t2_1 = v2.at[1];
-        *(tc_pack<tc_i64, 2> *)&out0[c + 6 * r] = {t2_0, t2_1};
-        const tc_pack<float, 2> v4 = *(const tc_pack<float, 2> *)&in1[c + 6 * r];
-        const float t4_0 = v4.at[0];
-        const float t4_1 = v4.at[1];
-        *(tc_pack<float, 2> *)&out1[c + 6 * r] = {t4_0, t4_1};
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= 9) return;
+    const int r = i / 3;
+    const int c = i % 3 * 2;
+    const tc_pack<tc_i64, 2> v2 = tc_load_stream((const tc_pack<tc_i64, 2> *)&in0[c]);
+    const tc_pack<float, 2> v4 = tc_load((const tc_pack<float, 2> *)&in1[c + 6 * r]);
+    tc_pack<tc_i64, 2> o3;
+    tc_pack<float, 2> o5;
+    #pragma unroll
+    for (int l = 0; l < 2; l++) {
+        const tc_i64 t2 = v2.at[l];
+        o3.at[l] = t2;
+        const float t4 = v4.at[l];
+        o5.at[l] = t4;
     }
+    tc_store((tc_pack<tc_i64, 2> *)&out0[c + 6 * r], o3);
+    tc_store((tc_pack<float, 2> *)&out1[c + 6 * r], o5);
 }
 
 // kernel2: cumsum along rows, 1 launch
@@ -802,17 +863,19 @@ kernel6(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
-    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < 10; i += (tc_i64)gridDim.x * 256) {
-        const tc_i64 c = i * 2;
-        const tc_pack<tc_i64, 2> v2 = *(const tc_pack<tc_i64, 2> *)&in0[c];
-        const tc_i64 t2_0 = v2.at[0];
-        const tc_i64 t2_1 = v2.at[1];
-        const tc_i64 t3_0 = tc_check(a.state, t2_0, 50000, 10);
-        const tc_i64 t3_1 = tc_check(a.state, t2_1, 50000, 10);
-        const float t4_0 = in1[50000 * (c / 10) + t3_0];
-        const float t4_1 = in1[50000 * ((c + 1) / 10) + t3_1];
-        *(tc_pack<float, 2> *)&out0[c] = {t4_0, t4_1};
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= 5) return;
+    const int c = i * 4;
+    const tc_pack<tc_i64, 4> v2 = tc_load_stream((const tc_pack<tc_i64, 4> *)&in0[c]);
+    tc_pack<float, 4> o5;
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        const tc_i64 t2 = v2.at[l];
+        const tc_i64 t3 = tc_check(a.state, t2, 50000, 10);
+        const float t4 = in1[50000 * ((c + l) / 10) + (int)t3];
+        o5.at[l] = t4;
     }
+    tc_store((tc_pack<float, 4> *)&out0[c], o5);
 }
 
 // kernel8: scatter along rows, 2 launches

@@ -1,0 +1,80 @@
+// How long does the first call of a model take on a GPU? Everything from recording to the first result,
+// with nothing on disk (NVRTC loaded, its own cache off); then by another context that finds the code on
+// disk. Parameters are on the card before.
+//
+//     bench/cuda_cold [MODEL...]
+#define TCOMPILE_IMPLEMENTATION
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile.h"
+#include "tcompile_cuda.h"
+
+#include "models.h"
+
+#include <unistd.h>
+
+static double first_call(const model_shape *of, const char *dir, int *kernels,
+                         double *again) {
+    tc_config config = tc_config_default();
+    config.cache_dir = dir;
+    tc_ctx *tc = tc_open(&config);
+    static model m;
+    tc_tensor out;
+    tc_options o = tc_options_default();
+    bench_check(tc);
+    if (tc_cuda_open(tc, 0)) bench_check(tc);
+    model_make(tc, &m, of);
+    tc_sync(tc); // NVRTC and the driver are loaded
+    o.fullgraph = 1;
+    tc_fn *f = tc_compile(tc, model_forward, &m, sizeof m, &o);
+    uint64_t before = tc_stats_get(tc).kernel_runs;
+    double start = bench_ns();
+    if (tc_call(f, &m.input, 1, &out, 1)) printf("%s: %s\n", of->name, tc_error_text(tc));
+    tc_sync(tc);
+    double took = bench_ns() - start;
+    tc_error_clear(tc);
+    *kernels = (int)(tc_stats_get(tc).kernel_runs - before);
+    for (int i = 0; i < 12; i++) {
+        if (i == 2) tc_sync(tc), start = bench_ns();
+        tc_scope_begin(tc);
+        tc_call(f, &m.input, 1, &out, 1);
+        tc_scope_end(tc);
+    }
+    tc_sync(tc);
+    *again = (bench_ns() - start) / 10;
+    tc_stats s = tc_stats_get(tc);
+    printf(
+        "  passes %.1f ms, text %.1f, compiler %.1f, load %.1f; %llu units, %llu from disk\n",
+        (double)s.pass_ns / 1e6, (double)s.emit_ns / 1e6, (double)s.cc_ns / 1e6,
+        (double)s.load_ns / 1e6, (unsigned long long)s.compiles,
+        (unsigned long long)s.disk_hits);
+    tc_close(tc);
+    return took;
+}
+
+int main(int argc, char **argv) {
+    static const double bar[] = {0.6, 0.6, 1};
+    char why[640], dir[] = "/tmp/tcompile-cold-XXXXXX", command[64];
+    int missed = 0;
+    if (!tc_cuda_available(why, sizeof why)) return printf("skipped: %s\n", why), 0;
+    setenv("CUDA_CACHE_DISABLE", "1", 1);
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        int wanted = argc == 1, kernels;
+        double again, cold, warm;
+        for (int a = 1; a < argc; a++)
+            wanted |= !strncmp(models[i].name, argv[a], strlen(argv[a]));
+        if (!wanted || !mkdtemp(dir)) continue;
+        cold = first_call(&models[i], dir, &kernels, &again);
+        warm = first_call(&models[i], dir, &kernels, &again);
+        printf(
+            "%-26s %3d kernels: cold %.3f s  <= %g  %s; from disk %.1f ms  <= 10  %s; a call %.3f ms\n",
+            models[i].name, kernels, cold / 1e9, bar[i],
+            cold / 1e9 > bar[i] ? "MISSED" : "ok", warm / 1e6, warm > 1e7 ? "MISSED" : "ok",
+            again / 1e6);
+        missed += cold / 1e9 > bar[i], missed += warm > 1e7;
+        snprintf(command, sizeof command, "rm -rf %s", dir);
+        if (system(command)) return 2;
+        memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
+        fflush(stdout);
+    }
+    return bench_status(missed);
+}

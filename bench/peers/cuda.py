@@ -1,0 +1,207 @@
+"""torch's side of bench/peers/cuda.sh: prints `name nanoseconds mode`, the best of eager and torch.compile's
+modes, for the workloads of bench/cuda.c. `--jax`: JAX's side, for those it is fair on.
+"""
+import os
+import sys
+import time
+
+JAX = "--jax" in sys.argv
+NAMES = [a for a in sys.argv[1:] if not a.startswith("--")]
+
+
+def wanted(name):
+    return not NAMES or any(name.startswith(n) for n in NAMES)
+
+
+def report(name, ns, mode):
+    print("%s %.1f %s" % (name, ns, mode), flush=True)
+
+
+def median_ns(call, wait):
+    """Calls among many, given without waiting, as bench/cuda.c does it."""
+    for _ in range(5):
+        call()
+    wait()
+    start = time.perf_counter()
+    for _ in range(3):
+        call()
+    wait()
+    n = int(0.03 / max((time.perf_counter() - start) / 3, 1e-6))
+    n = max(5, min(2000, n))
+    took = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(n):
+            call()
+        wait()
+        took.append((time.perf_counter() - start) / n * 1e9)
+    return sorted(took)[2]
+
+
+def run_jax():
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    import jax
+    import jax.numpy as jnp
+
+    key, f32, bf = jax.random.PRNGKey(0), jnp.float32, jnp.bfloat16
+
+    def normal(dtype, *shape):
+        return jax.random.normal(key, shape, dtype=dtype)
+
+    def entropy(x):
+        p = jax.nn.softmax(x, -1)
+        return -(p * jnp.log(p + 1e-8)).sum(-1)
+
+    def chain(x, a, b):
+        y = x * a + b
+        y = 0.5 * y * (1 + jnp.tanh(0.7978845608 * (y + 0.044715 * y * y * y)))
+        y = jax.nn.sigmoid(y) * y
+        return jnp.exp(-y * y) + jnp.sin(y)
+
+    def layernorm(x, w, b):
+        f = x.astype(f32)
+        m = f.mean(-1, keepdims=True)
+        v = ((f - m) ** 2).mean(-1, keepdims=True)
+        return ((f - m) * jax.lax.rsqrt(v + 1e-5) * w + b).astype(x.dtype)
+
+    def softmax(x):
+        return jax.nn.softmax(x, -1)
+
+    def relu(x, a, b):
+        return jnp.maximum(x * a + b, 0)
+
+    table = [
+        ("relu_64M_f32", relu, lambda: (normal(f32, 1 << 26), normal(f32, 1), normal(f32, 1))),
+        ("chain_64M_f32", chain, lambda: (normal(f32, 1 << 26), normal(f32, 1), normal(f32, 1))),
+        ("chain_128M_bf16", chain, lambda: (normal(bf, 1 << 27), normal(bf, 1), normal(bf, 1))),
+        ("softmax_16384x4096_f32", softmax, lambda: (normal(f32, 16384, 4096),)),
+        ("softmax_4096x50304_bf16", softmax, lambda: (normal(bf, 4096, 50304),)),
+        ("layernorm_32768x4096_bf16", layernorm,
+         lambda: (normal(bf, 32768, 4096), normal(bf, 4096), normal(bf, 4096))),
+        ("entropy_512x196x768_f32", entropy, lambda: (normal(f32, 512, 196, 768),)),
+        ("entropy_32x196x768_f32", entropy, lambda: (normal(f32, 32, 196, 768),)),
+    ]
+    for name, fn, make in table:
+        if not wanted(name):
+            continue
+        inputs, f, last = make(), jax.jit(fn), []
+
+        def call():
+            last[:] = [f(*inputs)]
+
+        report(name, median_ns(call, lambda: jax.block_until_ready(last[0])), "jax")
+
+
+def workloads(torch):
+    F, nn = torch.nn.functional, torch.nn
+    f32, bf = torch.float32, torch.bfloat16
+
+    def r(dtype, *shape):
+        return torch.randn(*shape, device="cuda", dtype=dtype)
+
+    def entropy(x):
+        p = torch.softmax(x, -1)
+        return -(p * torch.log(p + 1e-8)).sum(-1)
+
+    def chain(x, a, b):
+        y = x * a + b
+        y = 0.5 * y * (1 + torch.tanh(0.7978845608 * (y + 0.044715 * y * y * y)))
+        y = torch.sigmoid(y) * y
+        return torch.exp(-y * y) + torch.sin(y)
+
+    def salience(img, kx, ky):
+        gray = 0.299 * img[:, 0:1] + 0.587 * img[:, 1:2] + 0.114 * img[:, 2:3]
+        gx, gy = F.conv2d(gray, kx, padding=1), F.conv2d(gray, ky, padding=1)
+        mag = torch.sqrt(gx * gx + gy * gy + 1e-12)
+        s = mag + (gray - F.avg_pool2d(gray, 7, stride=1, padding=3)).abs()
+        return s / (s.amax(dim=(1, 2, 3), keepdim=True) + 1e-6)
+
+    class TinyMLP(nn.Module):
+        def __init__(self, width=64, layers=24):
+            super().__init__()
+            self.l = nn.ModuleList([nn.Linear(width, width) for _ in range(layers)])
+            self.n = nn.ModuleList([nn.LayerNorm(width) for _ in range(layers)])
+
+        def forward(self, x):
+            for linear, norm in zip(self.l, self.n):
+                x = x + torch.relu(linear(norm(x)))
+            return x
+
+    def softmax(x):
+        return torch.softmax(x, -1)
+
+    def layernorm(x, w, b):
+        return F.layer_norm(x, (x.shape[-1],), w, b, 1e-5)
+
+    def relu(x, a, b):
+        return torch.relu(x * a + b)
+
+    def gemm(a, b):
+        return a @ b
+
+    def linear_relu(x, w, b):
+        return torch.relu(F.linear(x, w, b))
+
+    def attn_score(q, c):
+        return torch.softmax(torch.matmul(q, c.transpose(-2, -1)) / c.size(-1) ** 0.5, -1)
+
+    sobel = torch.tensor([[-1.0, 0, 1], [-2, 0, 2], [-1, 0, 1]], device="cuda")
+    yield "relu_64M_f32", relu, lambda: (r(f32, 1 << 26), r(f32, 1), r(f32, 1))
+    yield "relu_128M_bf16", relu, lambda: (r(bf, 1 << 27), r(bf, 1), r(bf, 1))
+    yield "chain_64M_f32", chain, lambda: (r(f32, 1 << 26), r(f32, 1), r(f32, 1))
+    yield "chain_128M_bf16", chain, lambda: (r(bf, 1 << 27), r(bf, 1), r(bf, 1))
+    yield "softmax_16384x4096_f32", softmax, lambda: (r(f32, 16384, 4096),)
+    yield "softmax_4096x50304_bf16", softmax, lambda: (r(bf, 4096, 50304),)
+    yield ("layernorm_32768x4096_bf16", layernorm,
+           lambda: (r(bf, 32768, 4096), r(bf, 4096), r(bf, 4096)))
+    yield "entropy_512x196x768_f32", entropy, lambda: (r(f32, 512, 196, 768),)
+    yield "entropy_32x196x768_f32", entropy, lambda: (r(f32, 32, 196, 768),)
+    yield ("salience_32x3x224x224_f32", salience,
+           lambda: (r(f32, 32, 3, 224, 224), sobel[None, None],
+                    sobel.t()[None, None].contiguous()))
+    yield "attn_score_32x196x768_f32", attn_score, lambda: (r(f32, 32, 1, 768), r(f32, 32, 196, 768))
+    yield "gemm_2048_bf16", gemm, lambda: (r(bf, 2048, 2048), r(bf, 2048, 2048))
+    yield "gemm_4096_bf16", gemm, lambda: (r(bf, 4096, 4096), r(bf, 4096, 4096))
+    yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
+    yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
+           lambda: (r(bf, 8192, 4096), r(bf, 4096, 4096), r(bf, 4096)))
+    yield "tinymlp_24x64_b16_f32", TinyMLP().cuda(), lambda: (r(f32, 16, 64),)
+
+
+def adamw(torch):
+    """Over tensors of GPT-2's sizes: the fused optimiser's step."""
+    width, layers = 768, 12
+    shapes = [(50304, width), (1024, width)]
+    for _ in range(layers):
+        shapes += [(width,), (width,), (3 * width, width), (3 * width,), (width, width), (width,),
+                   (width,), (width,), (4 * width, width), (4 * width,), (width, 4 * width), (width,)]
+    shapes += [(width,), (width,)]
+    p = [torch.randn(*s, device="cuda", requires_grad=True) for s in shapes]
+    for q in p:
+        q.grad = torch.randn_like(q)
+    o = torch.optim.AdamW(p, lr=1e-4, fused=True)
+    return o.step
+
+
+def run_torch():
+    import torch
+
+    torch.set_float32_matmul_precision("highest")
+    wait = torch.cuda.synchronize
+    with torch.no_grad():
+        for name, fn, make in workloads(torch):
+            if not wanted(name):
+                continue
+            inputs = make()
+            best = median_ns(lambda: fn(*inputs), wait), "eager"
+            for mode in ("default", "reduce-overhead"):
+                torch._dynamo.reset()
+                f = torch.compile(fn, mode=mode, dynamic=False)
+                best = min(best, (median_ns(lambda: f(*inputs), wait), mode))
+            report(name, *best)
+            del inputs
+    if wanted("adamw_gpt2"):
+        report("adamw_gpt2", median_ns(adamw(torch), wait), "fused")
+
+
+run_jax() if JAX else run_torch()

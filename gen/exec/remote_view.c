@@ -1,0 +1,214 @@
+// Memory of the user's that kernels of a device cannot take as it is. They read and write 16 bytes at
+// once from addresses that are multiples of them, and a view may begin at any element: it is copied to
+// memory that does for the time of a run. They write row-major results, and a view that is written in
+// place may have any strides: the elements go there by a kernel of its own.
+
+// ---- aligned inputs ----
+
+// What the addresses of an input reach, in bytes from its first element.
+typedef struct tc__extent {
+    int64_t low, high;
+    int adjacent; // some elements are neighbours, so that several may be read at once
+} tc__extent;
+
+enum { TC__REMOTE_ACCESS = 16 };
+
+static tc__extent tc__extent_of(const tc__program *p, uint32_t source) {
+    tc__extent r;
+    tc__ixenv env;
+    const tc__shape *s = p->inputs[source];
+    memset(&r, 0, sizeof r), memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (int i = 0; i < s->rank; i++) {
+        int64_t stride = tc__ix_eval(&p->ix, s->strides[i], &env);
+        int64_t last = tc__ix_eval(&p->ix, s->dims[i], &env) - 1;
+        if (last < 0) return memset(&r, 0, sizeof r), r; // there is nothing to read
+        if (last > 0 && stride == 1) r.adjacent = 1;
+        if (last > 0 && stride < 0) r.low += last * stride;
+        if (last > 0 && stride > 0) r.high += last * stride;
+    }
+    int64_t bytes = (int64_t)tc__dtype(s->dtype)->bytes;
+    r.low *= bytes, r.high = (r.high + 1) * bytes;
+    return r;
+}
+
+// The external that an address is of, UINT32_MAX = memory of the program's, which is aligned.
+static uint32_t tc__address_external(const tc__program *p, const tc__address *a) {
+    uint32_t source = a->source;
+    if (a->output)
+        source =
+            p->output.at[a->source].direct ? p->output.at[a->source].external : UINT32_MAX;
+    return source < p->externals ? source : UINT32_MAX;
+}
+
+static int tc__bounce_failed(tc__program *p, tc_status s) {
+    return !s ||
+           tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
+}
+
+// Takes memory for what address i is of, and copies what kernels read of it.
+static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
+    tc__remote *m = p->remote;
+    const tc_device *d = &m->device->own;
+    tc__remote_bounce b;
+    size_t before = tc__remote_rounded((size_t)-r->low);
+    memset(&b, 0, sizeof b);
+    if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
+    b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
+    b.from = (char *)*p->address.at[i].at;
+    tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
+    if (s) return tc__bounce_failed(p, s);
+    b.to = (char *)b.memory.address + before;
+    m->bounce.at[m->bounce.count++] = b;
+    if (p->address.at[i].output) return 1;
+    return tc__bounce_failed(p, d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes));
+}
+
+// The place that address i has for this run: of an earlier address, if that is of the same.
+static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
+    tc__remote *m = p->remote;
+    const tc__address *a = &p->address.at[i];
+    for (size_t k = 0; k < m->bounce.count; k++) {
+        const tc__remote_bounce *b = &m->bounce.at[k];
+        const tc__address *o = &p->address.at[b->address];
+        if (o->output == a->output && tc__address_external(p, o) == external)
+            return *a->at = b->to, 1;
+    }
+    return 0;
+}
+
+// Before launches are filled in: their addresses are such that kernels can take them. 0 = reported.
+static int tc__bounce_in(tc__program *p) {
+    for (uint32_t i = 0; i < p->address.count; i++) {
+        const tc__address *a = &p->address.at[i];
+        if ((uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        uint32_t external = tc__address_external(p, a);
+        if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
+        tc__extent r = tc__extent_of(p, external);
+        if (!r.adjacent) continue;
+        if (!tc__bounce_add(p, i, &r)) return 0;
+        *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
+    }
+    return 1;
+}
+
+// The launches have their arguments: the program has the addresses that it was given.
+static void tc__bounce_restore(tc__program *p) {
+    const tc__remote *m = p->remote;
+    for (uint32_t i = 0; m->bounce.count && i < p->address.count; i++)
+        for (size_t k = 0; k < m->bounce.count; k++)
+            if (*p->address.at[i].at == m->bounce.at[k].to)
+                *p->address.at[i].at = m->bounce.at[k].from;
+}
+
+// Behind the launches: what they wrote goes where it belongs; memory goes back, which the order of the
+// device's work allows. 0 = reported.
+static int tc__bounce_out(tc__program *p, int ok) {
+    tc__remote *m = p->remote;
+    const tc_device *d = &m->device->own;
+    while (m->bounce.count) {
+        tc__remote_bounce *b = &m->bounce.at[--m->bounce.count];
+        if (ok && p->address.at[b->address].output)
+            ok = tc__bounce_failed(p, d->copy_on(d->user, b->from, b->to, b->bytes));
+        tc__remote_give(m, &b->memory);
+    }
+    return ok;
+}
+
+// ---- strided results ----
+
+typedef struct tc__spread_args {
+    void *to;
+    const void *from;
+    int64_t count, rank, dims[TC_MAX_RANK], strides[TC_MAX_RANK];
+} tc__spread_args;
+
+#if TC__JIT
+
+// The kernels of a text, by size of an element.
+static const int tc__spread_sizes[TC__GRIDS] = {1, 2, 4, 8};
+
+// The order of a text that is not printed from a group.
+static int tc__remote_text_order(tc__remote_job *j, const char *text,
+                                 tc__remote_launch *l) {
+    tc__remote_order o;
+    memset(&o, 0, sizeof o);
+    o.launch = l, o.unit = 0;
+    tc__text_init(&o.text.text, j->c);
+    tc__put(&o.text.text, "%s", text);
+    if (o.text.text.failed) return tc__text_free(&o.text.text), 0;
+    tc__order_name(&o.text, 0, 0);
+    if (TC__PUSH(j->c, j->order, o)) return 1;
+    tc__text_free(&o.text.text);
+    return 0;
+}
+
+static int tc__remote_text_build(tc__remote_job *j) {
+    const tc_device *d = &j->device->own;
+    const tc__remote_order *o = &j->order.at[0];
+    tc_device_text unit;
+    memset(&unit, 0, sizeof unit);
+    unit.name = o->text.symbol, unit.text = o->text.text.at;
+    tc__log_text(j->c, TC__LOG_OUTPUT_CODE, unit.text);
+    tc_status s = d->build(d->user, &unit, 1);
+    if (s) return tc__remote_failed(j->c, j->device, "a kernel could not be compiled", s);
+    j->text = &unit, j->units = 1;
+    int ok = tc__remote_unit_load(j, 0);
+    j->c->stats.kernels_made += (uint64_t)ok;
+    d->drop(d->user, &unit, 1);
+    return ok;
+}
+
+// The kernel for elements of so many bytes, from process, disk or compiler; NULL = reported.
+static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+    tc__remote_job j;
+    tc__remote_launch l;
+    const tc__remote_kernel *k = NULL;
+    int size = 0;
+    memset(&l, 0, sizeof l);
+    while (size < TC__GRIDS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    l.grids.count = TC__GRIDS;
+    for (int i = 0; i < TC__GRIDS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
+    int ok = tc__remote_job_open(&j, r);
+    ok = ok && tc__remote_text_order(&j, j.language->spread, &l);
+    if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);
+    if (ok && !k)
+        ok = tc__remote_from_disk(&j, &j.order.at[0]) || tc__remote_text_build(&j);
+    if (ok && !k) k = tc__remote_known(j.code, j.order.at[0].text.digest);
+    void *kernel = k ? k->kernel[size] : NULL;
+    tc__remote_job_close(&j);
+    return kernel;
+}
+
+#else
+
+static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
+    (void)bytes;
+    return tc__fail(r->ctx, TC_E_UNSUPPORTED, "this build compiles nothing"), (void *)NULL;
+}
+
+#endif
+
+// to, strided by l = from, row-major. 0 = reported.
+static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
+                             const void *from) {
+    const tc_device *d = &r->device->own;
+    const uint32_t offset = 0;
+    tc__spread_args a;
+    tc_device_launch launch;
+    void *plan = NULL;
+    memset(&a, 0, sizeof a), memset(&launch, 0, sizeof launch);
+    a.to = to, a.from = from, a.count = l->numel, a.rank = l->rank;
+    memcpy(a.dims, l->dims, sizeof a.dims), memcpy(a.strides, l->strides, sizeof a.strides);
+    int64_t blocks = (l->numel - 1) / TC__SPREAD_THREADS + 1;
+    int64_t most = (int64_t)r->device->own.processors * TC__SPREAD_WAVES;
+    launch.kernel = tc__spread_kernel(r, tc__dtype(l->dtype)->bytes);
+    if (!launch.kernel) return 0;
+    launch.blocks = (uint32_t)(blocks < most ? blocks : most);
+    launch.threads = TC__SPREAD_THREADS;
+    launch.argument = &a, launch.argument_bytes = sizeof a;
+    launch.offset = &offset, launch.n_argument = 1;
+    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES);
+    if (plan) d->forget(d->user, plan);
+    return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
+}

@@ -1,0 +1,463 @@
+// Products in CUDA: every form of print_cuda_product.c, with rests in all sizes, batches,
+// operands in either order, casts and epilogues. Graphs become kernels, the emulator runs
+// them, and results are compared with sums in double. NVRTC, where it is, compiles the same.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
+
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.in.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "tools/cuda_fake_use.h"
+#include "tools/nvrtc.h"
+
+#include <math.h>
+
+enum {
+    TURNED_LEFT = 1,
+    TURNED_RIGHT = 2,
+    ONE_LEFT = 4,
+    ONE_RIGHT = 8,
+    GELU = 16,
+    SUM = 32
+};
+enum { MOST = 24, BUFFERS = 8 };
+
+// left[batch, m, k] times right[batch, k, n]. TURNED: stored with its last two dimensions
+// exchanged; ONE: of one batch, for all. GELU: of the product and a bias; SUM: what gelu is
+// of is a result, too.
+typedef struct product {
+    int dtype, from; // of the product, of the operands in memory
+    int batch, m, n, k, flags;
+    tc__product_form form;
+    int symbolic; // m, n, k are s0, s1, s2
+} product;
+
+// ---- graphs
+
+static void put_shape(tc__text *t, const product *q, int dtype, int one, const char *rows,
+                      const char *cols, int turned) {
+    tc__put(t, " %s[%d,%s,%s]\n", tc__dtypes[dtype].name, one ? 1 : q->batch,
+            turned ? cols : rows, turned ? rows : cols);
+}
+
+// An operand from `input` on: cast, turned and repeated. Gives its number.
+static int put_operand(tc__text *t, const product *q, int node, int input, int turned,
+                       int one, const char *rows, const char *cols) {
+    tc__put(t, "%%%d = input x%d", node, input);
+    put_shape(t, q, q->from, one, rows, cols, turned);
+    if (q->from != q->dtype) {
+        tc__put(t, "%%%d = cast %%%d", node + 1, node);
+        put_shape(t, q, q->dtype, one, rows, cols, turned);
+        node++;
+    }
+    if (turned) {
+        tc__put(t, "%%%d = permute %%%d order=0,2,1", node + 1, node);
+        put_shape(t, q, q->dtype, one, rows, cols, 0);
+        node++;
+    }
+    if (!one) return node;
+    tc__put(t, "%%%d = expand %%%d", node + 1, node);
+    put_shape(t, q, q->dtype, 0, rows, cols, 0);
+    return node + 1;
+}
+
+static void size_name(char out[16], const product *q, int value, int slot) {
+    snprintf(out, 16, q->symbolic ? "s%d" : "%d", q->symbolic ? slot : value);
+}
+
+static void put_graph(tc__text *t, const product *q) {
+    char m[16], n[16], k[16];
+    size_name(m, q, q->m, 0), size_name(n, q, q->n, 1), size_name(k, q, q->k, 2);
+    for (int i = 0; i < 3 && q->symbolic; i++) tc__put(t, "size s%d in 1..100000\n", i);
+    int left = put_operand(t, q, 0, 0, q->flags & TURNED_LEFT, q->flags & ONE_LEFT, m, k);
+    int right =
+        put_operand(t, q, left + 1, 1, q->flags & TURNED_RIGHT, q->flags & ONE_RIGHT, k, n);
+    int at = right + 1, sum = at;
+    tc__put(t, "%%%d = matmul %%%d %%%d", at, left, right);
+    put_shape(t, q, q->dtype, 0, m, n, 0);
+    if (q->flags & GELU) {
+        const char *type = tc__dtypes[q->dtype].name;
+        tc__put(t, "%%%d = input x2 %s[1,1,%s]\n", at + 1, type, n);
+        tc__put(t, "%%%d = expand %%%d", at + 2, at + 1);
+        put_shape(t, q, q->dtype, 0, m, n, 0);
+        tc__put(t, "%%%d = add %%%d %%%d", at + 3, at, at + 2);
+        put_shape(t, q, q->dtype, 0, m, n, 0);
+        tc__put(t, "%%%d = gelu %%%d", at + 4, at + 3);
+        put_shape(t, q, q->dtype, 0, m, n, 0);
+        sum = at + 3, at += 4;
+    }
+    tc__put(t, "return %%%d", at);
+    if (q->flags & SUM) tc__put(t, " %%%d", sum);
+    tc__put(t, "\n");
+}
+
+// ---- kernels of graphs
+
+typedef struct made {
+    tc__ixpool ix;
+    tc__graph from, to;
+    tc__ids outputs;
+    tc__schedule s;
+    const tc__group *group;
+} made;
+
+static void make(tc_ctx *c, made *k, const product *q) {
+    tc__text t;
+    memset(k, 0, sizeof *k);
+    tc__text_init(&t, c);
+    put_graph(&t, q);
+    tc__ix_open(&k->ix, c);
+    tc__graph_open(&k->from, c, &k->ix), tc__graph_open(&k->to, c, &k->ix);
+    REQUIRE(tc__read_graph(c, &k->from, t.at, &k->outputs) ||
+            FAIL("%s\n%s", tc_error_text(c), t.at));
+    REQUIRE(tc__passes_run(c, &k->from, &k->to, k->outputs.at, k->outputs.count, 0));
+    uint8_t *output = TC__NEW_ARRAY(c, uint8_t, k->to.node.count + 1);
+    for (size_t i = 0; i < k->outputs.count; i++) output[k->outputs.at[i]] = 1;
+    REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, 1));
+    REQUIRE(k->s.kernel.count == 1);
+    k->group = k->s.kernel.at[0];
+    CHECK_EQ(tc__product_plan(k->group).form, q->form);
+    tc__free(c, output, k->to.node.count + 1);
+    tc__text_free(&t);
+}
+
+static void unmake(tc_ctx *c, made *k) {
+    tc__schedule_close(&k->s);
+    TC__VEC_FREE(c, k->outputs);
+    tc__graph_close(&k->to), tc__graph_close(&k->from);
+    tc__ix_close(&k->ix);
+}
+
+static void print_all(tc_ctx *c, tc__text *t, const made *k, int count) {
+    const tc__group *groups[MOST];
+    char symbol[32];
+    for (int i = 0; i < count; i++) groups[i] = k[i].group;
+    CHECK(tc__print_cuda_prelude(t, groups, count));
+    for (int i = 0; i < count; i++) {
+        snprintf(symbol, sizeof symbol, "kernel%d", i);
+        CHECK(tc__print_kernel(t, groups[i], &tc__dialect_cuda, symbol));
+    }
+    CHECK_STR(tc_error_text(c), "");
+}
+
+// ---- running: as the runtime compiles, loads and launches
+
+typedef struct machine {
+    tcu__runtime runtime;
+    tcu__module module;
+    tcu__address memory[MOST * BUFFERS];
+    int memories;
+} machine;
+
+static const tc_allocator hook = {NULL, NULL};
+
+static int machine_open(machine *m, const char *source) {
+    static const char *const strict[] = {"-fmad=false"};
+    tcu__device *d = &m->runtime.device;
+    tcu__nvrtc nvrtc;
+    tcu__arch arch;
+    tcu__job job;
+    memset(m, 0, sizeof *m);
+    memset(&nvrtc, 0, sizeof nvrtc);
+    memset(&job, 0, sizeof job);
+    if (!use_emulator()) return 0;
+    job.name = "products.cu", job.source = source;
+    job.options = strict, job.n_options = 1;
+    int ok = tcu__runtime_open(&m->runtime, &hook, 0) && tcu__enter(d) &&
+             tcu__nvrtc_open(&nvrtc, &d->trouble) &&
+             tcu__arch_choose(&nvrtc, 9, 0, &arch, &d->trouble) &&
+             tcu__compile(&nvrtc, &hook, &arch, &job, 1, 1, &d->trouble) &&
+             tcu__module_load(d, &m->module, job.cubin, job.name);
+    tcu__job_free(&hook, &job);
+    tcu__nvrtc_close(&nvrtc);
+    return ok || FAIL("%s", d->trouble.text);
+}
+
+static void machine_close(machine *m) {
+    const tcu__driver_calls *call = &m->runtime.device.driver.call;
+    tcu__module_unload(&m->runtime.device, &m->module);
+    while (m->memories > 0) CHECK_EQ(call->cuMemFree_v2(m->memory[--m->memories]), 0);
+    tcu__runtime_close(&m->runtime);
+    CHECK(!fake->misuse || FAIL("misused: %s", fake->misused));
+}
+
+static void *machine_memory(machine *m, size_t size) {
+    tcu__address *a = &m->memory[m->memories++];
+    CHECK_EQ(m->runtime.device.driver.call.cuMemAlloc_v2(a, size), 0);
+    return (void *)(uintptr_t)*a;
+}
+
+// The arguments of a launch, by places in a block.
+typedef struct arguments {
+    unsigned char at[512];
+    uint32_t offset[BUFFERS + 2];
+    tcu__args args;
+} arguments;
+
+static void argument(arguments *a, const void *value, size_t size) {
+    a->offset[a->args.count++] = (uint32_t)a->args.size;
+    memcpy(a->at + a->args.size, value, size);
+    a->args.size += size;
+}
+
+static void machine_launch(machine *m, const char *name, const tc__grid *g,
+                           const tc__ixpool *x, const tc__ixenv *sizes,
+                           const arguments *a) {
+    tcu__device *d = &m->runtime.device;
+    tcu__launch_shape s;
+    tcu__kernel k;
+    memset(&s, 0, sizeof s);
+    s.grid[0] = (unsigned)tc__ix_eval(x, g->blocks, sizes);
+    s.grid[1] = s.grid[2] = s.block[1] = s.block[2] = 1;
+    s.block[0] = (unsigned)g->threads;
+    s.shared = (unsigned)tc__ix_eval(x, g->shared, sizes);
+    int ok = tcu__kernel_get(d, &m->module, name, &s, &k) &&
+             tcu__launch(d, &k, &s, &a->args, d->compute) &&
+             TCU__DO(d, name, cuStreamSynchronize, d->compute);
+    CHECK(ok || FAIL("%s: %s", name, d->trouble.text));
+}
+
+// ---- data
+
+static uint32_t number(uint32_t i, uint32_t seed) {
+    uint32_t x = (i + 1) * 2654435761u + seed * 40503u;
+    x ^= x >> 15;
+    x *= 2246822519u;
+    return x ^ x >> 13;
+}
+
+static void fill(void *p, int64_t n, int dtype, uint32_t seed) {
+    for (int64_t i = 0; i < n; i++) {
+        tc__value v;
+        uint32_t bits = number((uint32_t)i, seed);
+        v.i = bits % 19;
+        if (dtype != TC_U8) v.i -= 9;
+        if (tc__is_float(dtype)) v.f = (double)(int32_t)bits / 2147483648.0;
+        tc__value_store(p, i, dtype, v);
+    }
+}
+
+// An element as the product sees it: rounded to its dtype.
+static double element(const void *p, int64_t i, const product *q) {
+    uint16_t half[1];
+    tc__value v = tc__value_load(p, i, q->from);
+    if (!tc__is_float(q->from)) return (double)v.i;
+    if (q->from == q->dtype || !tc__is_half(q->dtype)) return v.f;
+    tc__value_store(half, 0, q->dtype, v);
+    return tc__value_load(half, 0, q->dtype).f;
+}
+
+static double product_of(const product *q, void *const *in, int64_t b, int64_t r,
+                         int64_t c) {
+    const int left = q->flags & TURNED_LEFT, right = q->flags & TURNED_RIGHT;
+    int64_t x = q->flags & ONE_LEFT ? 0 : b * q->m * q->k,
+            y = q->flags & ONE_RIGHT ? 0 : b * q->k * q->n;
+    double sum = 0;
+    for (int64_t k = 0; k < q->k; k++)
+        sum += element(in[0], x + (left ? k * q->m + r : r * q->k + k), q) *
+               element(in[1], y + (right ? c * q->k + k : k * q->n + c), q);
+    return sum;
+}
+
+static double tolerance_of(int dtype) {
+    return dtype == TC_F64    ? 1e-13
+           : dtype == TC_F32  ? 1e-5
+           : dtype == TC_F16  ? 1e-3
+           : dtype == TC_BF16 ? 8e-3
+                              : 0;
+}
+
+static void check_element(const product *q, const void *out, int64_t i, double want,
+                          int number_of) {
+    tc__value v = tc__value_load(out, i, q->dtype);
+    double have = tc__is_float(q->dtype) ? v.f : (double)v.i,
+           near = tolerance_of(q->dtype) * (fabs(want) > 1 ? fabs(want) : 1);
+    CHECK(fabs(have - want) <= near ||
+          FAIL("product %d, %dx%dx%dx%d: [%lld] is %.9g, not %.9g", number_of, q->batch,
+               q->m, q->n, q->k, (long long)i, have, want));
+}
+
+static void check_results(const product *q, void *const *in, void *const *out,
+                          int number_of) {
+    for (int64_t b = 0; b < q->batch; b++)
+        for (int64_t r = 0; r < q->m; r++)
+            for (int64_t c = 0; c < q->n; c++) {
+                int64_t i = (b * q->m + r) * q->n + c;
+                double v = product_of(q, in, b, r, c);
+                if (q->flags & GELU) {
+                    tc__value bias = tc__value_load(in[2], c, q->dtype);
+                    v += bias.f;
+                    if (q->flags & SUM) check_element(q, out[1], i, v, number_of);
+                    v = v * 0.5 * erfc(-v / sqrt(2.0));
+                }
+                check_element(q, out[0], i, v, number_of);
+            }
+}
+
+// What lies behind a result must stay as it was.
+enum { GUARD = 64, GUARDED = 0xee };
+
+static void check_product(machine *m, const made *k, const product *q, int number_of) {
+    const tc__group *g = k->group;
+    int64_t kargs[4] = {0, q->m, q->n, q->k}; // the state and the sizes
+    void *in[3] = {NULL, NULL, NULL}, *out[2] = {NULL, NULL};
+    unsigned char *guard[2] = {NULL, NULL};
+    tc__grids grids;
+    tc__ixenv env;
+    arguments a;
+    char symbol[32];
+    memset(&env, 0, sizeof env), memset(&a, 0, sizeof a);
+    env.sym = kargs + 1;
+    a.args.at = a.at, a.args.offset = a.offset;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        const tc__kbuf *b = &g->buffer.at[i];
+        int64_t n = tc__ix_eval(&k->ix, b->numel, &env);
+        size_t bytes = (size_t)n * tc__dtypes[b->dtype].bytes;
+        unsigned char *p = (unsigned char *)machine_memory(m, bytes + GUARD);
+        memset(p, GUARDED, bytes + GUARD);
+        if (b->place == TC__BUF_INPUT) {
+            in[b->source] = p;
+            fill(p, n, b->dtype, b->source + 1);
+        } else {
+            int second = b->source != k->outputs.at[0];
+            out[second] = p, guard[second] = p + bytes;
+        }
+        argument(&a, &p, sizeof p);
+    }
+    REQUIRE(tc__cuda_grids(g->body.ctx, g, &grids));
+    if (!tc__ix_equals(grids.workspace, 0)) {
+        size_t bytes = (size_t)tc__ix_eval(&k->ix, grids.workspace, &env);
+        void *work = machine_memory(m, bytes);
+        memset(work, GUARDED, bytes);
+        memset(work, 0, (size_t)tc__ix_eval(&k->ix, grids.zeroed, &env));
+        argument(&a, &work, sizeof work);
+    }
+    argument(&a, kargs, sizeof kargs[0] * (size_t)(grids.sizes ? grids.sizes + 1 : 2));
+    for (int i = 0; i < grids.count; i++) {
+        snprintf(symbol, sizeof symbol, i ? "kernel%d_%d" : "kernel%d", number_of, i);
+        machine_launch(m, symbol, &grids.at[i], &k->ix, &env, &a);
+    }
+    check_results(q, in, out, number_of);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < GUARD && guard[i]; j++) CHECK_EQ(guard[i][j], GUARDED);
+}
+
+static void check_nvrtc(const char *source) {
+    nvrtc_result r;
+    if (nvrtc_open()) return;
+    int ok = nvrtc_compile(source, "sm_90", &r);
+    CHECK((ok && !strstr(r.log, "warning") && !nvrtc_spills(&r)) || FAIL("%s", r.log));
+    nvrtc_free(&r);
+}
+
+static void check_products(const product *q, int count) {
+    made k[MOST];
+    machine m;
+    tc__text t;
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.threads = 1;
+    tc_ctx *c = tc_open(&config);
+    tc__text_init(&t, c);
+    REQUIRE(count <= MOST);
+    for (int i = 0; i < count; i++) make(c, &k[i], &q[i]);
+    print_all(c, &t, k, count);
+    check_nvrtc(t.at);
+    if (machine_open(&m, t.at)) {
+        for (int i = 0; i < count; i++) check_product(&m, &k[i], &q[i], i);
+        machine_close(&m);
+    }
+    for (int i = 0; i < count; i++) unmake(c, &k[i]);
+    tc__text_free(&t);
+    tc_close(c);
+}
+
+#define PRODUCTS(name, ...)                                                                \
+    TEST(name) {                                                                           \
+        static const product q[] = {__VA_ARGS__};                                          \
+        check_products(q, (int)TC__COUNT(q));                                              \
+    }
+
+// ---- cases: dtype, from, batch, m, n, k, flags, form, symbolic
+
+enum {
+    TILES = TC__PRODUCT_TILES,
+    FEW = TC__PRODUCT_FEW,
+    BOTH = TURNED_LEFT | TURNED_RIGHT
+};
+
+PRODUCTS(tiles_of_f32, {TC_F32, TC_F32, 1, 64, 64, 48, 0, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 1, 50, 70, 37, 0, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 2, 50, 70, 37, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 2, 52, 76, 44, TURNED_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 3, 36, 40, 20, TURNED_LEFT, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 1, 40, 40, 1, 0, TC__PRODUCT_TILES, 0})
+
+// As many elements as choose the larger tiles.
+PRODUCTS(large_tiles, {TC_F32, TC_F32, 1, 1536, 1408, 5, 0, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 1, 640, 644, 6, TURNED_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 1, 1536, 1408, 8, 0, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 1, 1408, 3000, 8, TURNED_LEFT, TC__PRODUCT_TILES, 0})
+
+PRODUCTS(tiles_of_other_types, {TC_F64, TC_F64, 1, 64, 64, 32, 0, TC__PRODUCT_TILES, 0},
+         {TC_F64, TC_F64, 2, 33, 35, 21, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_I32, TC_I32, 1, 50, 36, 37, TURNED_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_I64, TC_I64, 1, 36, 50, 20, TURNED_LEFT, TC__PRODUCT_TILES, 0})
+
+PRODUCTS(operands_that_are_cast, {TC_F32, TC_BF16, 1, 64, 64, 64, 0, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_U8, 1, 60, 50, 40, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_F64, TC_F16, 1, 64, 64, 32, TURNED_LEFT, TC__PRODUCT_TILES, 0},
+         {TC_F16, TC_F32, 1, 64, 72, 64, 0, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_F32, 1, 60, 50, 44, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_F32, 1, 2, 64, 64, 0, TC__PRODUCT_FEW, 0})
+
+PRODUCTS(tensor_cores, {TC_F16, TC_F16, 1, 64, 64, 96, 0, TC__PRODUCT_TILES, 0},
+         {TC_F16, TC_F16, 1, 72, 88, 72, TURNED_LEFT, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 1, 72, 88, 72, TURNED_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 3, 40, 80, 64, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 1, 51, 71, 37, 0, TC__PRODUCT_TILES, 0},
+         {TC_F16, TC_F16, 2, 51, 71, 37, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_F16, TC_F16, 2, 40, 72, 51, TURNED_LEFT, TC__PRODUCT_TILES, 0})
+
+PRODUCTS(one_operand_for_all_batches,
+         {TC_F32, TC_F32, 4, 40, 36, 20, ONE_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 4, 40, 36, 20, ONE_LEFT | TURNED_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_F16, TC_F16, 4, 40, 40, 64, ONE_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 4, 2, 36, 20, ONE_RIGHT, TC__PRODUCT_FEW, 0})
+
+PRODUCTS(few_rows, {TC_F32, TC_F32, 1, 1, 70, 64, 0, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 1, 3, 72, 64, 0, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 1, 1, 72, 132, TURNED_RIGHT, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 6, 1, 196, 256, TURNED_RIGHT, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 1, 16, 71, 37, TURNED_RIGHT, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 2, 5, 71, 37, 0, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 1, 1, 3, 9000, TURNED_RIGHT, TC__PRODUCT_FEW,
+          0}, // a block for each
+         {TC_F32, TC_F32, 1, 2, 4300, 40, TURNED_RIGHT, TC__PRODUCT_FEW, 0}, // two for each
+         {TC_F32, TC_F32, 5, 2, 33, 8, TURNED_RIGHT, TC__PRODUCT_FEW, 0}, // four to a warp
+         {TC_F64, TC_F64, 1, 3, 70, 64, TURNED_RIGHT, TC__PRODUCT_FEW, 0},
+         {TC_I64, TC_I64, 1, 3, 70, 64, 0, TC__PRODUCT_FEW, 0},
+         {TC_I32, TC_I32, 1, 3, 71, 33, 0, TC__PRODUCT_FEW, 0},
+         {TC_F16, TC_F16, 1, 2, 72, 64, 0, TC__PRODUCT_FEW, 0},
+         {TC_BF16, TC_BF16, 1, 4, 72, 136, TURNED_RIGHT, TC__PRODUCT_FEW, 0})
+
+PRODUCTS(few_columns, {TC_F32, TC_F32, 1, 70, 1, 64, 0, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 1, 72, 3, 64, TURNED_LEFT, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 3, 52, 4, 20, TURNED_LEFT, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 3, 50, 4, 21, TURNED_RIGHT | GELU, TC__PRODUCT_FEW, 0},
+         {TC_F64, TC_F64, 1, 71, 2, 37, 0, TC__PRODUCT_FEW, 0},
+         {TC_F16, TC_F16, 1, 72, 2, 64, TURNED_LEFT, TC__PRODUCT_FEW, 0})
+
+PRODUCTS(epilogues, {TC_F32, TC_F32, 1, 50, 100, 40, TURNED_RIGHT | GELU, TILES, 0},
+         {TC_F32, TC_F32, 2, 50, 99, 40, GELU | SUM, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 1, 64, 128, 64, TURNED_RIGHT | GELU, TC__PRODUCT_TILES, 0},
+         {TC_F16, TC_F16, 3, 40, 72, 40, GELU | SUM, TC__PRODUCT_TILES, 0},
+         {TC_F64, TC_F64, 1, 40, 34, 20, GELU, TC__PRODUCT_TILES, 0},
+         {TC_BF16, TC_BF16, 1, 2, 200, 128, TURNED_RIGHT | GELU, TC__PRODUCT_FEW, 0},
+         {TC_F32, TC_F32, 6, 16, 19, 33, TURNED_RIGHT | GELU | SUM, FEW, 0})
+
+PRODUCTS(sizes_known_when_it_runs,
+         {TC_F32, TC_F32, 1, 50, 70, 37, TURNED_RIGHT | GELU, TC__PRODUCT_TILES, 1},
+         {TC_F32, TC_F32, 2, 65, 64, 64, 0, TC__PRODUCT_TILES, 1},
+         {TC_BF16, TC_BF16, 2, 65, 40, 33, TURNED_RIGHT, TC__PRODUCT_TILES, 1})

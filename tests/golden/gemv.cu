@@ -1,0 +1,115 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
+    return a < b ? a : b;
+}
+
+TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+
+// kernel0: 0 element-wise ops around one product, 1 result
+// rows 1, columns 4096, depth 4096; vector along c
+//   in0  f32[4096]
+//   in1  f32[16777216]
+//   out0  f32[4096]
+//   %0 = load in0[k]  f32
+//   %1 = load in1[k + 4096 * c]  f32
+//   for r in 0..1 worker
+//     for c in 0..4096 vector
+//       %4 = contract  f32
+//       store out0[c] %4  f32
+//     end
+//   end
+// 256 threads in a block, 512 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    const int c0 = (int)blockIdx.x * 8;
+    const int cols = 4096;
+    const int depth = 4096;
+    float *const tile = (float *)shared;
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 32 * 1;
+    float sum[1][1] = {};
+    #pragma unroll 4
+    for (int k = lane * 4; k < depth; k += 128) {
+        tc_pack<float, 4> few, wide[1];
+        #pragma unroll
+        for (int j = 0; j < 1; j++) {
+            const int c = tc_min(c0 + group + j, cols - 1);
+            wide[j] = tc_load((const tc_pack<float, 4> *)&in1[k + 4096 * c]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 1; i++) {
+            few = tc_load((const tc_pack<float, 4> *)&in0[k]);
+            #pragma unroll
+            for (int j = 0; j < 1 * 4; j++)
+                sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[j / 4].at[j % 4], sum[i][j / 4]);
+        }
+    }
+    #pragma unroll
+    for (int i = 0; i < 1 * 1; i++) {
+        float v = sum[i / 1][i % 1];
+        for (int o = 16; o; o /= 2) v = TC_ADD_f32(v, __shfl_xor_sync(~0u, v, o));
+        if (lane == 0) tile[i / 1 * 8 + group + i % 1] = v;
+    }
+    __syncthreads();
+    for (int at = threadIdx.x; at < 8; at += 256) {
+        const int c = c0 + at % 8;
+        if (c < cols) {
+            const float t4 = tile[at];
+            out0[c] = t4;
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// Past the caches, for a result that is too large to be found there.
+template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) < 16) TC_N(store)(p, v);
+}
+
+TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+
+// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+    m = strip + t % (8 * across) % tall;
+    n = t % (8 * across) / tall;
+}
+
+
+// kernel0: 0 element-wise ops around one product, 1 result
+// rows 4096, columns 4096, depth 4096; vector along c
+//   in0  f32[16777216]
+//   in1  f32[16777216]
+//   out0  f32[16777216]
+//   %0 = load in0[k + 4096 * r]  f32
+//   %1 = load in1[4096 * k + c]  f32
+//   for r in 0..4096 worker
+//     for c in 0..4096 vector
+//       %4 = contract  f32
+//       store out0[4096 * r + c] %4  f32
+//     end
+//   end
+// 128 threads in a block, 1024 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 2)
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    const int x = threadIdx.x, warp = x / 32, lane = x % 32;
+    int m, n;
+    tc_place_tile<int>(blockIdx.x, 32, 32, m, n);
+    const int r0 = m * 128;
+    const int c0 = n * 128;
+    const int depth = 4096;
+    float *const left = (float *)shared;
+    float *const right = left + 2 * 1056;
+    float *const tile = (float *)shared;  // when the operands are done
+    const int row = warp / 2 * 64 + lane / 8 * 4;
+    const int col = warp % 2 * 64 + lane % 8 * 4;
+    tc_pack<float, 4> sum[16][2] = {};
+    const int steps = (int)((depth + (8 - 1)) / 8);
+    #pragma unroll 1
+    for (int step = -1; step < steps; step++) {
+        const int at = step % 2, to = (step + 1) % 2;
+        const int k0 = (int)(step + 1) * 8;
+        tc_pack<float, 4> left_next[2];
+        tc_pack<float, 4> right_next[2];
+        if (step >= 0) __syncthreads();
+        if (k0 < depth) {
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int e = x + j * 128;
+                const int r = r0 + e / 2;
+                const int k = k0 + e % 2 * 4;
+                left_next[j] = tc_load((const tc_pack<float, 4> *)&in0[k + 4096 * r]);
+            }
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int e = x + j * 128;
+                const int c = c0 + e % 32 * 4;
+                const int k = k0 + e / 32;
+                right_next[j] = tc_load((const tc_pack<float, 4> *)&in1[4096 * k + c]);
+            }
+        }
+        if (step >= 0) {
+            #pragma unroll 8
+            for (int d = 0; d < 8; d++) {
+                tc_pack<float, 4> lefts[4], rights[2];
+                #pragma unroll
+                for (int i = 0; i < 4; i++)
+                    lefts[i] = *(const tc_pack<float, 4> *)&left[(at * 8 + d) * 132 + row + i * 16];
+                #pragma unroll
+                for (int j = 0; j < 2; j++)
+                    rights[j] = *(const tc_pack<float, 4> *)&right[(at * 8 + d) * 132 + col + j * 32];
+                #pragma unroll
+                for (int i = 0; i < 16; i++) {
+                    #pragma unroll
+                    for (int j = 0; j < 8; j++)
+                        sum[i][j / 4].at[j % 4] = tc_add_product_f32(lefts[i / 4].at[i % 4], rights[j / 4].at[j % 4], sum[i][j / 4].at[j % 4]);
+                }
+            }
+        }
+        if (k0 < depth) {
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int e = x + j * 128;
+                left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
+                left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
+                left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
+                left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
+            }
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int e = x + j * 128;
+                *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
+            }
+        }
+    }
+    #pragma unroll 1
+    for (int part = 0; part < 2; part++) {
+        __syncthreads();
+        if (warp / 2 == part) {
+            #pragma unroll
+            for (int i = 0; i < 16; i++) {
+                #pragma unroll
+                for (int j = 0; j < 2; j++)
+                    *(tc_pack<float, 4> *)&tile[(lane / 8 * 4 + i / 4 * 16 + i % 4) * 136 + col + j * 32] = sum[i][j];
+            }
+        }
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < 2048; e += 128) {
+            const int at = e / 32 * 136 + e % 32 * 4;
+            const int r = r0 + part * 64 + e / 32;
+            const int c = c0 + e % 32 * 4;
+            tc_pack<float, 4> sums;
+            #pragma unroll
+            for (int l = 0; l < 4; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
+            tc_pack<float, 4> o5;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t4 = sums.at[l];
+                o5.at[l] = t4;
+            }
+            tc_store_stream((tc_pack<float, 4> *)&out0[4096 * r + c], o5);
+        }
+    }
+}
