@@ -30,10 +30,16 @@ static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t 
 
 // ---- rows of index and src, and of the tensor ----
 
+// Where there is such a row: pairs (e, limit), e < limit.
+typedef struct tc__row_limits {
+    int count;
+    tc__ix pair[2 * TC_MAX_RANK];
+} tc__row_limits;
+
 // The row of what has sizes `to` of that of what has sizes `from`; `to` is as large or smaller where
 // `inside` is to be told.
 static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
-                              uint32_t to, tc__bounds *inside) {
+                              uint32_t to, tc__row_limits *inside) {
     tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
     tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
     for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
@@ -51,14 +57,14 @@ static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t 
 
 // `part(r)`: the row of index and src for row r of the result, -1 = there is none. `whole(r)`: back.
 static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
-    tc__bounds inside;
+    tc__row_limits inside;
     inside.count = 0;
     tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
                                back ? NULL : &inside);
     tc__line(p);
     tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
             back ? "whole" : "part");
-    for (uint32_t i = 0; i < inside.count; i += 2) {
+    for (int i = 0; i < inside.count; i += 2) {
         tc__put(p->out, i ? " && " : "");
         tc__put_ix(p, inside.pair[i]);
         tc__put(p->out, " < ");
