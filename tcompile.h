@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x374376751e02d58du
+#define TC__BUILD_ID 0x838b3dcce0984137u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15760,6 +15760,13 @@ enum { TC__LOAD_FIXED = 3 };
 
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
+// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
+// pairs. Every load below them carries them: it must not touch memory where they fail.
+typedef struct tc__bounds {
+    uint32_t count;
+    tc__ix pair[24];
+} tc__bounds;
+
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
 
@@ -15843,13 +15850,6 @@ typedef struct tc__root {
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
-
-// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
-// pairs. Every load below them carries them: it must not touch memory where they fail.
-typedef struct tc__bounds {
-    uint32_t count;
-    tc__ix pair[24];
-} tc__bounds;
 
 typedef struct tc__visited {
     uint32_t node, level; // TENSOR node; side it was lowered for
@@ -31006,10 +31006,10 @@ static const char *const tc__text_cuda_math[] = {
     "TC_FN tc_i64 TC_N(smaller_i64)(tc_i64 x, tc_i64 y) { return x < y ? x : y; }",
     "",
     "// fn: rcp",
-    "// 1 / x within 1 ulp.",
+    "// 1 / x within 1 ulp; results below 2^-126 are 0.",
     "TC_FN float TC_N(rcp)(float x) {",
     "    float y;",
-    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
     "    return y;",
     "}",
     "",

@@ -81,6 +81,13 @@ enum { TC__LOAD_FIXED = 3 };
 
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
+// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
+// pairs. Every load below them carries them: it must not touch memory where they fail.
+typedef struct tc__bounds {
+    uint32_t count;
+    tc__ix pair[24];
+} tc__bounds;
+
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
 
