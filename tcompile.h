@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3080ada5c9920688u
+#define TC__BUILD_ID 0x7c44584279c824d6u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6191,7 +6191,8 @@ struct tc__customs {
 
 enum {
     TC__CUSTOM_INPUTS = 64, // of an op
-    TC__CALL_MOST = TC__CALL_FIXED + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
+    TC__CALL_MOST =
+        TC__CALL_FIXED + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
 
     TC__CUSTOM_NAME = 63, // characters
     TC__CUSTOM_BITS = 16  // of an id: the number + 1
@@ -7659,7 +7660,7 @@ static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 // The op that a CALL is of: of the user's, its name.
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
     return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
-                                      : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
+                                                : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
 }
 
 // Arithmetic on each element alone.
@@ -13967,7 +13968,8 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
-    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS]; i++) {
+    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS];
+         i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
@@ -17601,7 +17603,8 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
     uint32_t at = TC__CALL_FIXED;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
     attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
-    attr[at++] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
+    attr[at++] =
+        tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
     for (uint32_t i = 0; i < n->n_in; i++)
         attr[at++] = tc__opaque_buffer(w, s, tc__opaque_operand(s->g, n, i));
     for (uint32_t i = 0; i <= n->n_in; i++) {
@@ -17635,8 +17638,9 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
     call.attr = attr;
-    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) && tc__node_append(&k->body, &call) &&
-             TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
+    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) &&
+             tc__node_append(&k->body, &call) && TC__PUSH(s->ctx, k->covers, n->id) &&
+             tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
@@ -18349,7 +18353,8 @@ static void tc__put_names(tc__text *out) {
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.
 static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
-    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[TC__CALL_WORD]) : NULL;
+    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[TC__CALL_WORD])
+                            : NULL;
 }
 
 // Whether the kernel has text: functions of the host's and of this library have none.
@@ -18421,7 +18426,9 @@ typedef struct tc__grid {
     int cluster;   // blocks that share their memory, 0 = none
 } tc__grid;
 
-enum { TC__GRIDS = 10 }; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
+enum {
+    TC__GRIDS = 10
+}; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
 
 // The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
 // the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
@@ -19101,8 +19108,8 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
                             const char *symbol) {
     tc__printer p;
     if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s", d->name,
-                        tc__call_name(out->ctx, g->body.node.at[0]));
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
+                        d->name, tc__call_name(out->ctx, g->body.node.at[0]));
     if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
@@ -25460,7 +25467,7 @@ static tc__product tc__product_plan(const tc__group *g) {
 //   scatter    each place notes the last that goes there, then takes it
 //   additions  indices are sorted, then each place adds what goes there in order
 //
-// The functions behind the steps are in print_cuda_rows.c. Nothing depends on which thread is first.
+// The functions behind the steps are in print_cuda_opaque_text.c. Nothing depends on which thread is first.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -25480,13 +25487,14 @@ typedef enum tc__opaque_step {
 } tc__opaque_step;
 
 enum {
-    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_rows.c counts on
+    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_opaque_text.c counts on
+    TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
     TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
     TC__LINE_STEPS = 8,       // of a warp along a row
     TC__TILE_ACCESSES = 1024, // of a tile of a scan
     TC__TILES_LEAST = 8,      // of a row that is worth waiting for
     TC__TILE_GROUP = 32,
-    TC__OPAQUE_HEAD = 64, // bytes: tickets
+    TC__OPAQUE_HEAD = 64,  // bytes: tickets
     TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
     TC__SORT_MOST = 512,   // threads of it
     TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
@@ -25499,16 +25507,16 @@ enum {
 typedef struct tc__opaque_plan {
     const tc__node *call;
     tc__op op;
-    int dtype;         // of what is scanned, sorted, or written
-    tc__ix rows, n;    // of the result; of sorts, n of the operand
-    tc__ix k;          // TOPK: elements of a row of the result
-    tc__ix lines, m;   // scatters: of index and src
-    int width;         // scans: elements of an access
-    int digits;        // sorts: of a key
-    int tile;          // sorts: pairs of a block
-    int most;          // SORT_ROWS: pairs that it needs memory for
-    int wide;          // keys are of 64 bits
-    int mixed;         // rows may turn out to fit into a block
+    int dtype;          // of what is scanned, sorted, or written
+    tc__ix rows, n;     // of the result; of sorts, n of the operand
+    tc__ix k;           // TOPK: elements of a row of the result
+    tc__ix lines, m;    // scatters: of index and src
+    int width;          // scans: elements of an access
+    int digits;         // sorts: of a key
+    int tile;           // sorts: pairs of a block
+    int most;           // SORT_ROWS: pairs that it needs memory for
+    int wide;           // keys are of 64 bits
+    int mixed;          // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
     int count;
     tc__opaque_step step[TC__GRIDS];
@@ -25644,9 +25652,10 @@ static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_s
     tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
     for (int d = 0; d < q->digits; d++) {
         q->pass[q->count] = d;
-        tc__opaque_add(q, !d                   ? TC__SORT_FIRST
-                          : d < q->digits - 1 ? TC__SORT_NEXT
-                                              : last,
+        tc__opaque_add(q,
+                       !d                  ? TC__SORT_FIRST
+                       : d < q->digits - 1 ? TC__SORT_NEXT
+                                           : last,
                        TC__OPAQUE_THREADS, blocks);
     }
 }
@@ -29074,11 +29083,11 @@ static void tc__cuda_product(tc__printer *p) {
 }
 // ---- gen/kernel/print_cuda_opaque.c -------------------------------------
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of print_cuda_rows.c.
+// an element becomes a key and where results go, and calls a function of print_cuda_opaque_text.c.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
-    static const char *const words[] = {"", "tc_u8", "tc_u16", "", "unsigned",
+    static const char *const words[] = {"", "tc_u8", "tc_u16", "",      "unsigned",
                                         "", "",      "",       "tc_u64"};
     if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
     return words[tc__dtypes[dtype].bytes];
@@ -29105,10 +29114,16 @@ static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t 
 
 // ---- rows of index and src, and of the tensor ----
 
+// Where there is such a row: pairs (e, limit), e < limit.
+typedef struct tc__row_limits {
+    int count;
+    tc__ix pair[2 * TC_MAX_RANK];
+} tc__row_limits;
+
 // The row of what has sizes `to` of that of what has sizes `from`; `to` is as large or smaller where
 // `inside` is to be told.
 static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
-                              uint32_t to, tc__bounds *inside) {
+                              uint32_t to, tc__row_limits *inside) {
     tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
     tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
     for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
@@ -29126,14 +29141,14 @@ static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t 
 
 // `part(r)`: the row of index and src for row r of the result, -1 = there is none. `whole(r)`: back.
 static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
-    tc__bounds inside;
+    tc__row_limits inside;
     inside.count = 0;
     tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
                                back ? NULL : &inside);
     tc__line(p);
     tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
             back ? "whole" : "part");
-    for (uint32_t i = 0; i < inside.count; i += 2) {
+    for (int i = 0; i < inside.count; i += 2) {
         tc__put(p->out, i ? " && " : "");
         tc__put_ix(p, inside.pair[i]);
         tc__put(p->out, " < ");
@@ -29238,7 +29253,7 @@ static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) 
     tc__put_key(p, q);
     if (q->mixed) {
         tc__line(p);
-        tc__put(p->out, "if (s.n <= s.TILE)");
+        tc__put(p->out, "if (s.in_block())");
         tc__block_open(p);
         tc__put_sort_rows(p, q);
         tc__line(p);
@@ -29254,7 +29269,7 @@ static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
     if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
     if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
     tc__line(p);
-    if (q->mixed) tc__put(p->out, "if (s.n > s.TILE) ");
+    if (q->mixed) tc__put(p->out, "if (!s.in_block()) ");
     if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
     if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
     if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
@@ -29336,10 +29351,10 @@ static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i
 
 // By tc__opaque_step.
 static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
-    tc__put_scan,         tc__put_scan,         tc__put_scan,        tc__put_sort_block,
-    tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,   tc__put_sort_pass,
-    tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy,  tc__put_opaque_clear,
+    tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
+    tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
+    tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_opaque_copy, tc__put_opaque_clear,
 };
 
 // ---- kernels ----
@@ -29382,8 +29397,8 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     p->out = &body, p->indent = 1;
     tc__opaque_steps[q->step[i]](p, q, i);
     p->out = out, p->indent = 0;
-    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s",
-            q->grids.at[i].threads, symbol);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
+            q->grids.at[i].threads, TC__OPAQUE_RESIDENT, symbol);
     if (i) tc__put(out, "_%d", i);
     tc__put(out, "(");
     for (size_t b = 0; b < p->g->buffer.count; b++) {
@@ -30663,7 +30678,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: scan_load",
     "// V elements of a row of n from c on; behind its end, those that change nothing.",
-    "template <class F, class T, int V> TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {",
+    "template <class F, class T, int V>",
+    "TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {",
     "    tc_pack<T, V> v;",
     "    for (int j = 0; j < V; j++) v.at[j] = F::none();",
     "    if (c < n) v = *(const tc_pack<T, V> *)&x[c];",
@@ -30671,16 +30687,19 @@ static const char *const tc__text_cuda_opaque[] = {
     "}",
     "",
     "// fn: scan_store",
-    "template <class F, class T, int V> TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {",
     "    for (int j = 0; j < V; j++) v.at[j] = F::with(before, v.at[j]);",
     "    if (c < n) *(tc_pack<T, V> *)&y[c] = v;",
     "}",
     "",
     "// fn: scan_lines",
     "// A warp for each row, 8 in a block: steps of 32 V elements.",
-    "template <class F, class T, int V> TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
     "    const int lane = threadIdx.x % 32;",
-    "    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows; r += (tc_i64)gridDim.x * 8) {",
+    "    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows;",
+    "         r += (tc_i64)gridDim.x * 8) {",
     "        T carry = F::none();",
     "        for (tc_i64 begin = 0; begin < n; begin += 32 * V) {",
     "            const tc_i64 c = begin + lane * V;",
@@ -30688,7 +30707,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "            for (int j = 1; j < V; j++) v.at[j] = F::with(v.at[j - 1], v.at[j]);",
     "            const T upto = TC_N(scan_warp)<F>(v.at[V - 1]);",
     "            const T left = __shfl_up_sync(~0u, upto, 1);",
-    "            TC_N(scan_store)<F, T, V>(y + r * n, c, n, lane ? F::with(carry, left) : carry, v);",
+    "            TC_N(scan_store)<F, T, V>(y + r * n, c, n,",
+    "                                     lane ? F::with(carry, left) : carry, v);",
     "            carry = F::with(carry, __shfl_sync(~0u, upto, 31));",
     "        }",
     "    }",
@@ -30697,11 +30717,13 @@ static const char *const tc__text_cuda_opaque[] = {
     "// fn: scan_tile",
     "// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and",
     "// gives what F makes of all of them.",
-    "template <class F, class T, int V> TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {",
+    "template <class F, class T, int V>",
+    "TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {",
     "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
     "    T upto[4];",
     "    for (int k = 0; k < 4; k++) {",
-    "        for (int j = 1; j < V; j++) v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);",
+    "        for (int j = 1; j < V; j++)",
+    "            v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);",
     "        upto[k] = TC_N(scan_warp)<F>(v[k].at[V - 1]);",
     "        if (lane == 31) part[k * 8 + warp] = upto[k];",
     "    }",
@@ -30720,21 +30742,26 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: scan_rows",
     "// A block for each row: its tiles one after the other.",
-    "template <class F, class T, int V> TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
     "    __shared__ T part[2 * 32];",
     "    tc_pack<T, V> v[4], next[4];",
     "    int turn = 0;",
     "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
     "        T carry = F::none();",
     "        tc_i64 c = threadIdx.x * V;",
-    "        for (int k = 0; k < 4; k++) next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "        for (int k = 0; k < 4; k++)",
+    "            next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
     "        for (tc_i64 begin = 0; begin < n; begin += 1024 * V) {",
     "            for (int k = 0; k < 4; k++) {",
     "                v[k] = next[k];",
-    "                next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);",
+    "                next[k] =",
+    "                    TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);",
     "            }",
     "            const T all = TC_N(scan_tile)<F, T, V>(v, part + turn * 32);",
-    "            for (int k = 0; k < 4; k++) TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry, v[k]);",
+    "            for (int k = 0; k < 4; k++)",
+    "                TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry,",
+    "                                         v[k]);",
     "            carry = F::with(carry, all);",
     "            c += 1024 * V;",
     "            turn ^= 1;",
@@ -30748,10 +30775,14 @@ static const char *const tc__text_cuda_opaque[] = {
     "    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }",
     "    TC_FN T value(tc_u64 w) { return (T)w; }",
     "};",
+    "",
+    "// fn: word_of",
     "template <> struct TC_N(word_of)<float> {",
     "    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }",
     "    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }",
     "};",
+    "",
+    "// fn: word_of",
     "template <> struct TC_N(word_of)<double> {",
     "    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }",
     "    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }",
@@ -30764,7 +30795,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "    volatile tc_u64 word[sizeof(T) / 4];",
     "    __device__ __forceinline__ void put(T v) {",
     "        const tc_u64 bits = TC_N(word_of)<T>::bits(v);",
-    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++)",
+    "            word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);",
     "    }",
     "    __device__ __forceinline__ bool get(T &v) {",
     "        tc_u64 bits = 0;",
@@ -30783,13 +30815,15 @@ static const char *const tc__text_cuda_opaque[] = {
     "// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a",
     "// group. A tile waits for those of its group, then for what the groups before it came to; both are",
     "// taken in an order that does not depend on who was first.",
-    "template <class F, class T> TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {",
+    "template <class F, class T>",
+    "TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {",
     "    const int lane = threadIdx.x % 32, i = (int)(t % 32);",
     "    const tc_i64 g = t / 32, groups = (tiles + 31) / 32;",
     "    TC_N(slot)<T> *own = slot, *whole = slot + tiles, *before = whole + groups;",
     "    T x = F::none(), sum = F::none();",
     "    if (lane == 0) own[t].put(all);",
-    "    for (bool there = false; !__all_sync(~0u, there);) there = lane >= i || own[g * 32 + lane].get(x);",
+    "    for (bool there = false; !__all_sync(~0u, there);)",
+    "        there = lane >= i || own[g * 32 + lane].get(x);",
     "    if (lane == i) x = all;",
     "    x = TC_N(scan_warp)<F>(x);",
     "    if (lane == 31 && i == 31) whole[g].put(x);",
@@ -30797,8 +30831,10 @@ static const char *const tc__text_cuda_opaque[] = {
     "    int from = -1; // the lane whose group knows what is before it",
     "    while (g > 0 && from < 0) {",
     "        const tc_i64 q = g - 1 - lane;",
-    "        const int here = q >= 0 && whole[q].get(x), first = here && (q == 0 || before[q].get(sum));",
-    "        const unsigned missing = __ballot_sync(~0u, !here), found = __ballot_sync(~0u, first);",
+    "        const int here = q >= 0 && whole[q].get(x),",
+    "                  first = here && (q == 0 || before[q].get(sum));",
+    "        const unsigned missing = __ballot_sync(~0u, !here),",
+    "                       found = __ballot_sync(~0u, first);",
     "        const int nearest = __ffs(found) - 1;",
     "        if (found && !(missing & ((2u << nearest) - 1))) from = nearest;",
     "    }",
@@ -30810,30 +30846,40 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: scan_tiles",
     "// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.",
-    "template <class F, class T, int V> TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n, unsigned char *work) {",
+    "template <class F, class T, int V>",
+    "TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n,",
+    "                           unsigned char *work) {",
     "    __shared__ T part[32], before;",
     "    __shared__ unsigned ticket;",
-    "    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V), slots = tiles + (tiles + 31) / 32 * 2;",
-    "    if (threadIdx.x == 0) ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;",
+    "    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V),",
+    "                 slots = tiles + (tiles + 31) / 32 * 2;",
+    "    if (threadIdx.x == 0)",
+    "        ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;",
     "    __syncthreads();",
     "    if (ticket >= rows * tiles) return;",
-    "    const tc_i64 r = ticket / tiles, t = ticket % tiles, c = (t * 1024 + threadIdx.x) * V;",
+    "    const tc_i64 r = ticket / tiles, t = ticket % tiles,",
+    "                 c = (t * 1024 + threadIdx.x) * V;",
     "    TC_N(slot)<T> *slot = (TC_N(slot)<T> *)(work + 64) + r * slots;",
     "    tc_pack<T, V> v[4];",
-    "    for (int k = 0; k < 4; k++) v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "    for (int k = 0; k < 4; k++)",
+    "        v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
     "    const T all = TC_N(scan_tile)<F, T, V>(v, part);",
     "    if (threadIdx.x < 32) {",
-    "        const T sum = tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();",
+    "        const T sum =",
+    "            tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();",
     "        if (threadIdx.x == 0) before = sum;",
     "    }",
     "    __syncthreads();",
-    "    for (int k = 0; k < 4; k++) TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);",
+    "    for (int k = 0; k < 4; k++)",
+    "        TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);",
     "}",
     "",
     "// fn: clear",
     "// Leaves the workspace as it was found.",
     "TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (tc_i64)gridDim.x * 256) work[i] = 0;",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
+    "         i += (tc_i64)gridDim.x * 256)",
+    "        work[i] = 0;",
     "}",
     "",
     "// fn: key_i32",
@@ -30867,7 +30913,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "};",
     "",
     "// fn: is_behind",
-    "template <class K> TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {",
+    "template <class K>",
+    "TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {",
     "    return a.key > b.key || (a.key == b.key && a.at > b.at);",
     "}",
     "",
@@ -30886,7 +30933,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "            last = span;",
     "            for (int i = threadIdx.x; i < work; i += blockDim.x) {",
     "                const int low = i / half * span + i % half;",
-    "                const int high = span < run ? low + half : low + span - 1 - i % half * 2;",
+    "                const int high =",
+    "                    span < run ? low + half : low + span - 1 - i % half * 2;",
     "                if (high >= n || !TC_N(is_behind)(v[low], v[high])) continue;",
     "                const TC_N(pair)<K> was = v[low];",
     "                v[low] = v[high];",
@@ -30899,10 +30947,12 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: sort_rows",
     "// A block for each row of n <= MOST keys: put gets place and pair, in order.",
-    "template <class K, int MOST, class F, class G> TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "template <class K, int MOST, class F, class G>",
+    "TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
     "    __shared__ TC_N(pair)<K> v[MOST];",
     "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
-    "        for (int i = threadIdx.x; i < n; i += blockDim.x) v[i] = {key(r, i), (unsigned)i};",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x)",
+    "            v[i] = {key(r, i), (unsigned)i};",
     "        __syncthreads();",
     "        TC_N(sort_pairs)(v, (int)n);",
     "        for (int i = threadIdx.x; i < n; i += blockDim.x) put(r, i, v[i]);",
@@ -30932,12 +30982,13 @@ static const char *const tc__text_cuda_opaque[] = {
     "// workspace of that. A pass moves pairs from one of two places to the other.",
     "template <class K, int D> struct TC_N(sorter) {",
     "    enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };",
-    "    tc_i64 rows, n, tiles;   // tiles of a row",
-    "    unsigned *ticket;        // of each pass",
-    "    unsigned *count;         // [row][digit][256]: keys with this value of the digit",
-    "    volatile tc_u64 *state;  // [row][tile][256]: pass and count, in this tile or up to it",
-    "    TC_N(pair)<K> *pair[2];  // [row][n]",
-    "    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows, tc_i64 n)",
+    "    tc_i64 rows, n, tiles; // tiles of a row",
+    "    unsigned *ticket;      // of each pass",
+    "    unsigned *count;       // [row][digit][256]: keys with this value of the digit",
+    "    volatile tc_u64 *state; // [row][tile][256]: pass, and how many there or up to it",
+    "    TC_N(pair)<K> *pair[2]; // [row][n]",
+    "    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows,",
+    "                                           tc_i64 n)",
     "        : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {",
     "        ticket = (unsigned *)work;",
     "        count = ticket + 16;",
@@ -30945,23 +30996,27 @@ static const char *const tc__text_cuda_opaque[] = {
     "        pair[0] = (TC_N(pair)<K> *)(state + rows * tiles * 256);",
     "        pair[1] = pair[0] + rows * n;",
     "    }",
+    "    __device__ __forceinline__ bool in_block() const { return n <= TILE; }",
     "};",
     "",
     "// fn: sort_count",
     "// Counts the values of all digits.",
-    "template <class K, int D, class F> TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {",
+    "template <class K, int D, class F>",
+    "TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {",
     "    __shared__ unsigned here[D * 256];",
-    "    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x, end = all * (blockIdx.x + 1) / gridDim.x;",
+    "    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x,",
+    "                 end = all * (blockIdx.x + 1) / gridDim.x;",
     "    if (s.n >> 32) __trap(); // places are of 32 bits",
     "    for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;",
     "    __syncthreads();",
     "    for (tc_i64 tile = begin; tile < end; tile++) {",
     "        const tc_i64 r = tile / s.tiles, first = tile % s.tiles * s.TILE;",
     "        const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
-    "        #pragma unroll 4",
+    "#pragma unroll 4",
     "        for (int i = threadIdx.x; i < n; i += 256) {",
     "            const K k = key(r, first + i);",
-    "            for (int d = 0; d < D; d++) atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);",
+    "            for (int d = 0; d < D; d++)",
+    "                atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);",
     "        }",
     "        if (tile + 1 < end && (tile + 1) % s.tiles) continue;",
     "        __syncthreads();",
@@ -30976,12 +31031,13 @@ static const char *const tc__text_cuda_opaque[] = {
     "// fn: sort_pass",
     "// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in",
     "// the order in which blocks begin. get gives the pair at a place of a row, put takes it.",
-    "template <int PASS, class K, int D, class F, class G> TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {",
+    "template <int PASS, class K, int D, class F, class G>",
+    "TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {",
     "    enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };",
     "    __shared__ TC_N(pair)<K> sorted[ITEMS * 256];",
-    "    __shared__ unsigned before[8 * 256]; // by warp and value: as many in earlier warps",
-    "    __shared__ unsigned start[256];      // by value: place in the tile,",
-    "    __shared__ tc_i64 to[256];           // and how far from there to that in the row",
+    "    __shared__ unsigned before[8 * 256]; // by warp and value: of earlier warps",
+    "    __shared__ unsigned start[256]; // by value: place in the tile,",
+    "    __shared__ tc_i64 to[256];      // and how far from there to that in the row",
     "    __shared__ unsigned ticket;",
     "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
     "    for (int i = x; i < 8 * 256; i += 256) before[i] = 0;",
@@ -30992,16 +31048,18 @@ static const char *const tc__text_cuda_opaque[] = {
     "    const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
     "    TC_N(pair)<K> mine[ITEMS];",
     "    unsigned rank[ITEMS];",
-    "    #pragma unroll",
+    "#pragma unroll",
     "    for (int k = 0; k < ITEMS; k++) {",
     "        const int i = (warp * ITEMS + k) * 32 + lane;",
     "        if (i < n) mine[k] = get(r, first + i);",
     "    }",
-    "    #pragma unroll",
+    "#pragma unroll",
     "    for (int k = 0; k < ITEMS; k++) {",
     "        const int i = (warp * ITEMS + k) * 32 + lane;",
-    "        const unsigned value = i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;",
-    "        const unsigned same = __match_any_sync(~0u, value), left = same & ((1u << lane) - 1);",
+    "        const unsigned value =",
+    "            i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;",
+    "        const unsigned same = __match_any_sync(~0u, value),",
+    "                       left = same & ((1u << lane) - 1);",
     "        rank[k] = __popc(left) + (i < n ? before[warp * 256 + value] : 0);",
     "        __syncwarp();",
     "        if (i < n && !left) before[warp * 256 + value] += __popc(same);",
@@ -31015,9 +31073,11 @@ static const char *const tc__text_cuda_opaque[] = {
     "        all += here;",
     "    }",
     "    volatile tc_u64 *state = s.state + (tc_i64)ticket * 256 + x;",
-    "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48, up_to = (tc_u64)(2 * PASS + 2) << 48;",
+    "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48,",
+    "                 up_to = (tc_u64)(2 * PASS + 2) << 48;",
     "    *state = (t ? in_tile : up_to) | all;",
-    "    const unsigned place = TC_N(scan_256)(all), in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
+    "    const unsigned place = TC_N(scan_256)(all),",
+    "                   in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
     "    tc_u64 earlier = 0;",
     "    for (tc_i64 q = 1; q <= t;) {",
     "        const tc_u64 word = *(state - q * 256);",
@@ -31030,7 +31090,7 @@ static const char *const tc__text_cuda_opaque[] = {
     "    start[x] = place;",
     "    to[x] = (tc_i64)(in_row + earlier) - place;",
     "    __syncthreads();",
-    "    #pragma unroll",
+    "#pragma unroll",
     "    for (int k = 0; k < ITEMS; k++) {",
     "        const int i = (warp * ITEMS + k) * 32 + lane;",
     "        if (i >= n) continue;",
@@ -31038,7 +31098,7 @@ static const char *const tc__text_cuda_opaque[] = {
     "        sorted[start[value] + before[warp * 256 + value] + rank[k]] = mine[k];",
     "    }",
     "    __syncthreads();",
-    "    #pragma unroll 4",
+    "#pragma unroll 4",
     "    for (int i = x; i < n; i += 256) {",
     "        const TC_N(pair)<K> v = sorted[i];",
     "        put(r, to[(int)(v.key >> 8 * PASS) & 255] + i, v);",
@@ -31047,27 +31107,39 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: sort_first",
     "// The pass that makes the pairs.",
-    "template <class K, int D, class F> TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {",
-    "    TC_N(sort_pass)<0>(s, [&](tc_i64 r, tc_i64 i) { return TC_N(pair)<K>{key(r, i), (unsigned)i}; },",
+    "template <class K, int D, class F>",
+    "TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    TC_N(sort_pass)<0>(",
+    "        s,",
+    "        [&](tc_i64 r, tc_i64 i) {",
+    "            return TC_N(pair)<K>{key(r, i), (unsigned)i};",
+    "        },",
     "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[0][r * s.n + i] = v; });",
     "}",
     "",
     "// fn: sort_next",
-    "template <int PASS, class K, int D> TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {",
-    "    TC_N(sort_pass)<PASS>(s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },",
-    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[PASS % 2][r * s.n + i] = v; });",
+    "template <int PASS, class K, int D>",
+    "TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {",
+    "    TC_N(sort_pass)<PASS>(",
+    "        s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) {",
+    "            s.pair[PASS % 2][r * s.n + i] = v;",
+    "        });",
     "}",
     "",
     "// fn: sort_last",
     "// The pass after which the order is known.",
-    "template <class K, int D, class G> TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {",
-    "    TC_N(sort_pass)<D - 1>(s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);",
+    "template <class K, int D, class G>",
+    "TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {",
+    "    TC_N(sort_pass)<D - 1>(",
+    "        s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);",
     "}",
     "",
     "// fn: top_rows",
     "// The first k of n pairs of each row, of a block: the key of the last one by its digits from the",
     "// highest down, then all before it, then as many equal ones as are missing.",
-    "template <class K, int k, class F, class G> TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "template <class K, int k, class F, class G>",
+    "TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
     "    __shared__ TC_N(pair)<K> v[k];",
     "    __shared__ unsigned count[256], part[32], taken, digit, less;",
     "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
@@ -31078,7 +31150,7 @@ static const char *const tc__text_cuda_opaque[] = {
     "        for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {",
     "            for (int i = x; i < 256; i += blockDim.x) count[i] = 0;",
     "            __syncthreads();",
-    "            #pragma unroll 4",
+    "#pragma unroll 4",
     "            for (tc_i64 i = x; i < n; i += blockDim.x) {",
     "                const K rest = (key(r, i) ^ last) >> shift;",
     "                if (rest < 256) atomicAdd(&count[rest], 1u);",
@@ -31091,7 +31163,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "                const unsigned enough = __ballot_sync(~0u, upto >= (unsigned)k);",
     "                if (lane == __ffs(enough) - 1) {",
     "                    unsigned j = lane * 8;",
-    "                    for (upto -= own; upto + count[j] < (unsigned)k; j++) upto += count[j];",
+    "                    for (upto -= own; upto + count[j] < (unsigned)k; j++)",
+    "                        upto += count[j];",
     "                    digit = j, less = upto;",
     "                }",
     "            }",
@@ -31100,7 +31173,8 @@ static const char *const tc__text_cuda_opaque[] = {
     "        }",
     "        if (x == 0) taken = 0;",
     "        __syncthreads();",
-    "        unsigned seen = below; // of the pairs of `last`, those in v behind the others",
+    "        unsigned seen =",
+    "            below; // of the pairs of `last`, those in v behind the others",
     "        for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {",
     "            const tc_i64 i = begin + x;",
     "            const K y = i < n ? key(r, i) : 0;",
@@ -31112,8 +31186,10 @@ static const char *const tc__text_cuda_opaque[] = {
     "            __syncthreads();",
     "            unsigned all = 0;",
     "            for (int w = 0; w < (int)blockDim.x / 32; w++) {",
-    "                if (w == warp && equal && seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)",
-    "                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {y, (unsigned)i};",
+    "                if (w == warp && equal &&",
+    "                    seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)",
+    "                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {",
+    "                        y, (unsigned)i};",
     "                all += part[w];",
     "            }",
     "            seen += all;",
@@ -31127,17 +31203,23 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: scatter_mark",
     "// For each place the last element that goes there, as its number + 1: order cannot matter.",
-    "template <class F, class G> TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole, unsigned *last) {",
+    "template <class F, class G>",
+    "TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole,",
+    "                             unsigned *last) {",
     "    if (m >> 32) __trap(); // numbers are of 32 bits",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m; i += (tc_i64)gridDim.x * 256) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m;",
+    "         i += (tc_i64)gridDim.x * 256) {",
     "        const tc_i64 r = i / m, j = i % m;",
     "        atomicMax(&last[whole(r) * n + index(r, j)], (unsigned)(j + 1));",
     "    }",
     "}",
     "",
     "// fn: scatter_take",
-    "template <class T, class F> TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x, const T *src, F part, unsigned *last, T *y) {",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n; i += (tc_i64)gridDim.x * 256) {",
+    "template <class T, class F>",
+    "TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,",
+    "                             const T *src, F part, unsigned *last, T *y) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n;",
+    "         i += (tc_i64)gridDim.x * 256) {",
     "        const unsigned j = last[i];",
     "        if (j) last[i] = 0;",
     "        y[i] = j ? src[part(i / n) * m + j - 1] : x[i];",
@@ -31146,12 +31228,15 @@ static const char *const tc__text_cuda_opaque[] = {
     "",
     "// fn: copy",
     "template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {",
-    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (tc_i64)gridDim.x * 256) y[i] = x[i];",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
+    "         i += (tc_i64)gridDim.x * 256)",
+    "        y[i] = x[i];",
     "}",
     "",
     "// fn: first_from",
     "// Of n pairs in order, the first whose key is not below.",
-    "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n, tc_i64 key) {",
+    "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,",
+    "                             tc_i64 key) {",
     "    while (begin < n) {",
     "        const tc_i64 half = begin + (n - begin) / 2;",
     "        if (v[half].key < key)",
@@ -31165,34 +31250,44 @@ static const char *const tc__text_cuda_opaque[] = {
     "// fn: scatter_sum",
     "// To each element of x, those of src that go there are added, in their order: a thread for a place",
     "// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.",
-    "template <class T, class S, int EACH, class F> TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x, const T *src, F part, const TC_N(pair)<unsigned> *pairs, T *y) {",
+    "template <class T, class S, int EACH, class F>",
+    "TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,",
+    "                            const T *src, F part, const TC_N(pair)<unsigned> *pairs,",
+    "                            T *y) {",
     "    const int lane = threadIdx.x % 32;",
     "    const tc_i64 all = (rows + EACH - 1) / EACH * n;",
-    "    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all; begin += (tc_i64)gridDim.x * 256) {",
+    "    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all;",
+    "         begin += (tc_i64)gridDim.x * 256) {",
     "        const tc_i64 i = begin + lane, r0 = i / n * EACH, c = i % n;",
     "        const tc_i64 line = EACH > 1 || i >= all ? 0 : part(r0);",
     "        const TC_N(pair)<unsigned> *run = pairs + (line > 0 ? line * m : 0);",
-    "        const tc_i64 size = i < all && line >= 0 ? m : 0, first = TC_N(first_from)(run, 0, size, c);",
-    "        const tc_i64 end = TC_N(first_from)(run, first, first < size && run[first].key == c ? size : first, c + 1);",
-    "        #pragma unroll 1",
+    "        const tc_i64 size = i < all && line >= 0 ? m : 0,",
+    "                     first = TC_N(first_from)(run, 0, size, c);",
+    "        const tc_i64 end = TC_N(first_from)(",
+    "            run, first, first < size && run[first].key == c ? size : first, c + 1);",
+    "#pragma unroll 1",
     "        for (int e = 0; e < EACH; e++) {",
     "            const tc_i64 r = r0 + e;",
     "            const bool in = i < all && r < rows;",
     "            const T *from = src + (in && end > first ? part(r) * m : 0);",
     "            S sum = in ? x[r * n + c] : 0;",
     "            tc_i64 p = first;",
-    "            #pragma unroll 1",
-    "            for (; in && p < end && p < first + 32; p++) sum = sum + from[run[p].at];",
-    "            for (unsigned left = __ballot_sync(~0u, in && p < end); left; left &= left - 1) {",
+    "#pragma unroll 1",
+    "            for (; in && p < end && p < first + 32; p++)",
+    "                sum = sum + from[run[p].at];",
+    "            for (unsigned left = __ballot_sync(~0u, in && p < end); left;",
+    "                 left &= left - 1) {",
     "                const int l = __ffs(left) - 1;",
     "                const tc_i64 stop = __shfl_sync(~0u, end, l);",
     "                const T *its = (const T *)__shfl_sync(~0u, (tc_u64)from, l);",
-    "                const TC_N(pair)<unsigned> *their = (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);",
+    "                const TC_N(pair)<unsigned> *their =",
+    "                    (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);",
     "                S whole = __shfl_sync(~0u, sum, l);",
-    "                #pragma unroll 1",
+    "#pragma unroll 1",
     "                for (tc_i64 q = __shfl_sync(~0u, p, l); q < stop; q += 32) {",
     "                    const S v = q + lane < stop ? its[their[q + lane].at] : 0;",
-    "                    for (int o = 0; o < 32 && q + o < stop; o++) whole = whole + __shfl_sync(~0u, v, o);",
+    "                    for (int o = 0; o < 32 && q + o < stop; o++)",
+    "                        whole = whole + __shfl_sync(~0u, v, o);",
     "                }",
     "                if (lane == l) sum = whole;",
     "            }",

@@ -86,20 +86,6 @@ template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n
     n = t % (8 * across) / tall;
 }
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
-
 
 // kernel0: 0 element-wise ops around one product, 1 result
 // rows 4096, columns 4096, depth 4096; vector along c
