@@ -1,6 +1,6 @@
 // The cases of tests/ops/ops.c as regions on a CUDA device, against the same references in
-// double. On a GPU all of them; on the emulator each op once in f32 and once in another dtype,
-// in a layout that its name decides, because that compiles C++ for each region.
+// double. On a GPU all of them; on the emulator each op in f32, i32 and another dtype, in a
+// layout that its name decides, because that compiles C++ for each region.
 #include "tcompile.h"
 
 #define TCOMPILE_CUDA_IMPLEMENTATION
@@ -78,15 +78,15 @@ static int is_chosen_layout(const op_case *c) {
     return atoi(way + 6) == (few ? narrow[h % 4] : h % WAYS);
 }
 
-enum { MOST_NAMES = 400 };
+enum { MOST_NAMES = 1000 };
 
-// Whether nobody asked for this op, in f32 or in another dtype, before.
-static int is_new_name(const op_case *c, int f32) {
+// Whether nobody asked for this op in this dtype before.
+static int is_new_name(const op_case *c, int dtype) {
     static char name[MOST_NAMES][40];
     static int names;
     char word[40];
     int n = (int)strcspn(c->name, " ,");
-    snprintf(word, sizeof word, "%.*s %d", n < 30 ? n : 30, c->name, f32);
+    snprintf(word, sizeof word, "%.*s %d", n < 30 ? n : 30, c->name, dtype);
     for (int i = 0; i < names; i++)
         if (!strcmp(name[i], word)) return 0;
     if (names < MOST_NAMES) strcpy(name[names++], word);
@@ -97,8 +97,8 @@ static int is_wanted(const op_case *c) {
     int dtype = c->n_in ? c->in[c->n_in - 1].dtype : c->expected.dtype;
     int other = (int)(hash_of(c) % (TC_DTYPE_COUNT - 1)); // f32 left out
     if (device_is_real) return 1;
-    if (dtype != TC_F32 && dtype != other + (other >= TC_F32)) return 0;
-    return is_chosen_layout(c) && is_new_name(c, dtype == TC_F32);
+    if (dtype != TC_F32 && dtype != TC_I32 && dtype != other + (other >= TC_F32)) return 0;
+    return is_chosen_layout(c) && is_new_name(c, dtype);
 }
 
 // Few and large regions there.

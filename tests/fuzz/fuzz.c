@@ -15,6 +15,8 @@
 //     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--cpu PERCENT] [--failures N]
 //          [--only SEED] [--out FOLDER]
 //
+// tests/cuda/fuzz.c runs the same programs on a device: it defines FUZZ_DEVICE, and what near.h asks for.
+//
 // Program k of a run has the seed SEED * 1000003 + k; a run begins at K and ends before N; --only
 // runs one by its own seed. A failing
 // program is shrunk, and written as FOLDER/fuzz_SEED.c, which needs only tcompile.h.
@@ -28,8 +30,15 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#ifndef FUZZ_DEVICE
+static tc_tensor there(tc_ctx *tc, tc_tensor t) { return tc ? t : tc_null(); }
+static int open_there(tc_ctx *tc) { return tc != NULL; }
+enum { ON_DEVICE_ONLY = 0 };
+#endif
+
 #include "perform.h"
 #include "graph.h"
+#include "near.h"
 
 // ---- variants ----
 enum {
@@ -42,6 +51,7 @@ enum {
     FORWARDED,
     COMPILED,
     COMPILED_UNFUSED,
+    ON_DEVICE,
     VARIANTS
 };
 static const struct {
@@ -59,12 +69,14 @@ static const struct {
     {"region, a backend that forwards", "null", 1, 0, "", 0},
     {"region, compiled", "cpu", 2, 0, "", 0},
     {"region, compiled, no fusion", "cpu", 1, 1, "", 0},
+    {"region, on a device", "cpu", 0, 0, "", 0},
 };
 enum {
     USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT |
                  1 << FORWARDED,
     USE_CPU = 1 << COMPILED,
     USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED,
+    USE_DEVICE = 1 << ON_DEVICE,
     USE_FAMILY = 1 << VARIANTS // several sizes, not one
 };
 
@@ -123,6 +135,7 @@ static tc_ctx *context(int variant) {
     contexts[variant] = tc_open(&config);
     fuzz_register(contexts[variant]);
     if (variant == FORWARDED) tc_register_backend(contexts[variant], &null_backend);
+    if (variant == ON_DEVICE && !open_there(contexts[variant])) exit(TEST_FAILED);
     return contexts[variant];
 }
 
@@ -148,7 +161,7 @@ typedef struct run_state {
 static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r, int keep) {
     for (int i = 0; i < g->n_calls; i++) {
         const call *o = &g->call[i];
-        tc_tensor t = perform(tc, o, v, r, NULL);
+        tc_tensor t = perform_near(tc, o, v, r);
         int result = o->kind < C_IN_TENSOR || o->kind == C_BRANCH;
         if (!result || o->out < g->p->n_inputs) continue;
         v[o->out] = keep && t.id && !g->v[o->out].kept ? tc_keep(t) : t;
@@ -192,6 +205,18 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     tc_scope_end(tc);
     free(s);
     return error;
+}
+
+// The same eagerly, with results that are rounded otherwise: near.h.
+static void run_near(graph **g, int n, const char *name, int execution,
+                     reads near[][NEAR]) {
+    for (perturbation = 1; perturbation <= NEAR; perturbation++) {
+        reads r[MAX_NEAR];
+        memset(r, 0, sizeof r);
+        run(g, n, EAGER, name, execution, r);
+        for (int i = 0; i < n; i++) near[i][perturbation - 1] = r[i];
+    }
+    perturbation = 0;
 }
 
 // ---- comparing ----
@@ -264,6 +289,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
         return;
     }
     char what[400], name[64];
+    static reads near[MAX_BATCH][NEAR];
     reads eager[MAX_BATCH], r[MAX_BATCH];
     memset(eager, 0, sizeof eager), memset(r, 0, sizeof r);
     snprintf(name, sizeof name, "g%llu x%d", (unsigned long long)g[0]->p->seed, n);
@@ -271,6 +297,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
         const char *error = run(g, n, EAGER, name, e, eager);
         // Fresh inputs may run into an error the first ones did not; what matters is agreement.
         int eager_failed = error[0] != 0;
+        if (mask & USE_DEVICE) run_near(g, n, name, e, near);
         for (int v = 1; v < VARIANTS && !out->failed && !eager_failed; v++) {
             if (!(mask >> v & 1)) continue;
             error = run(g, n, v, name, e, r);
@@ -280,7 +307,10 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
                          error);
             }
             for (int i = 0; i < n && !out->failed; i++) {
-                compare(&eager[i], &r[i], what);
+                if (v == ON_DEVICE)
+                    compare_near(&eager[i], near[i], &r[i], what);
+                else
+                    compare(&eager[i], &r[i], what);
                 if (!what[0]) continue;
                 out->failed = 1, out->variant = v, out->execution = e, out->which = i;
                 snprintf(out->text, sizeof out->text, "%s, run %d: %s", variants[v].name, e,
@@ -289,6 +319,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
             reads_free(r, n);
         }
         reads_free(eager, n);
+        for (int i = 0; i < n; i++) reads_free(near[i], NEAR);
     }
 }
 
@@ -300,6 +331,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
     static program q[SETS];
     graph *g[SETS];
     char what[400], name[64];
+    static reads near[SETS][NEAR];
     reads eager[SETS], r;
     memset(out, 0, sizeof *out), memset(eager, 0, sizeof eager), memset(&r, 0, sizeof r);
     snprintf(name, sizeof name, "family %llu", (unsigned long long)p->seed);
@@ -309,6 +341,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
         resize_program(&q[i], p, i);
         elaborate(g[i], &q[i], context(EAGER), NULL);
         skip[i] = run(&g[i], 1, EAGER, name, 0, &eager[i])[0] != 0;
+        if (mask & USE_DEVICE) run_near(&g[i], 1, name, 0, &near[i]);
     }
     for (int v = 1; v < VARIANTS; v++) {
         uint64_t programs = tc_stats_get(context(v)).programs;
@@ -321,7 +354,10 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
                 snprintf(out->text, sizeof out->text, "%s, sizes %d, round %d: %s",
                          variants[v].name, i, k, error);
             } else {
-                compare(&eager[i], &r, what);
+                if (v == ON_DEVICE)
+                    compare_near(&eager[i], near[i], &r, what);
+                else
+                    compare(&eager[i], &r, what);
                 out->failed = what[0] != 0;
                 if (out->failed)
                     snprintf(out->text, sizeof out->text, "%s, sizes %d, round %d: %s",
@@ -334,6 +370,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
         state->families += (mask >> v & 1);
     }
     reads_free(eager, SETS);
+    for (int i = 0; i < SETS; i++) reads_free(near[i], NEAR);
     for (int i = 0; i < SETS; i++) graph_free(g[i]), free(g[i]);
 }
 
@@ -631,7 +668,7 @@ static void write_family(const program *p, const verdict *v, char path[300]) {
 // ---- the run ----
 typedef struct options {
     double seconds;
-    uint64_t seed, graphs, from;
+    uint64_t seed, graphs, from, step;
     int cpu, failures;
 } options;
 
@@ -650,7 +687,7 @@ static void count_nan(const graph *g) {
 // The batch that waits, compiled: one unit of the compiler for all its kernels.
 static void check_compiled(graph **batch, int waiting) {
     if (!waiting) return;
-    check(batch, waiting, USE_CPU, &state->verdict);
+    check(batch, waiting, ON_DEVICE_ONLY ? USE_DEVICE : USE_CPU, &state->verdict);
     state->compiled += (uint64_t)waiting;
     if (state->verdict.failed) {
         state->seed = batch[state->verdict.which]->p->seed;
@@ -669,18 +706,20 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         random_program(&p[waiting], o->seed * 1000003u + k);
         state->seed = p[waiting].seed, state->next = k + step;
         elaborate(g, &p[waiting], context(EAGER), NULL);
-        check(&g, 1, USE_INTERP, &state->verdict);
+        if (!ON_DEVICE_ONLY) check(&g, 1, USE_INTERP, &state->verdict);
         count_nan(g);
         state->family = 0;
         if (state->verdict.failed) _exit(WRONG);
         uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
         if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2) family |= USE_CPU;
+        if (ON_DEVICE_ONLY) family = USE_FAMILY | USE_DEVICE;
         state->family = 1;
-        if (k % 4 == 0) check_family(&p[waiting], family, &state->verdict);
+        if (k % (ON_DEVICE_ONLY ? 16 : 4) == 0)
+            check_family(&p[waiting], family, &state->verdict);
         if (state->verdict.failed) _exit(WRONG);
         state->family = 0;
         state->graphs++;
-        if (mask_of(k, o->cpu, 1) == USE_INTERP) {
+        if (!ON_DEVICE_ONLY && mask_of(k, o->cpu, 1) == USE_INTERP) {
             graph_free(g), free(g);
         } else
             batch[waiting++] = g;
@@ -701,9 +740,11 @@ static void report(uint64_t seed, int how) {
     char path[300] = "", before[1200];
     random_program(&p, seed);
     memcpy(before, state->verdict.text, sizeof before);
-    uint32_t family = state->family ? USE_FAMILY : 0, mask = USE_INTERP | family;
+    uint32_t family = state->family ? USE_FAMILY : 0,
+             mask = (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP) | family;
     int r = fails(&p, mask);
-    if (r == FINE) r = fails(&p, mask = USE_CPU | USE_CPU_UNFUSED | family);
+    if (r == FINE && !ON_DEVICE_ONLY)
+        r = fails(&p, mask = USE_CPU | USE_CPU_UNFUSED | family);
     if (r == FINE) {
         printf("seed %llu: %s%s; not by itself, only after others or in a batch\n",
                (unsigned long long)seed, how > 256 ? strsignal(how - 256) : "",
@@ -734,7 +775,7 @@ static int fuzz(const options *o) {
         memset(&state->verdict, 0, sizeof state->verdict);
         fflush(stdout);
         pid_t child = fork();
-        if (child == 0) worker(o, next, 1, end);
+        if (child == 0) worker(o, next, o->step, end);
         int how = wait_for(child, end - test_clock() + 60);
         if (how == FINE) break;
         failures++;
@@ -763,13 +804,15 @@ static int only(uint64_t seed) {
     printf("}\n");
     graph_free(g);
     free(g);
-    check_program(&p, USE_INTERP | USE_CPU | USE_CPU_UNFUSED, &state->verdict);
+    check_program(&p, ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_CPU | USE_CPU_UNFUSED,
+                  &state->verdict);
     int failed = state->verdict.failed;
     printf("%s\n", state->verdict.text);
     if (close_contexts()) failed = 1;
     if (!failed) {
         state->family = 1;
-        check_family(&p, USE_FAMILY | USE_INTERP | USE_CPU, &state->verdict);
+        check_family(&p, USE_FAMILY | (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_CPU),
+                     &state->verdict);
         failed = state->verdict.failed;
         printf("%s\n", state->verdict.text);
         close_contexts();
@@ -779,12 +822,18 @@ static int only(uint64_t seed) {
     return failed;
 }
 
-int main(int count, char **args) {
-    options o = {5, 1, UINT64_MAX, 0, 25, 5};
+static void open_state(void) {
+    void *at = mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                    -1, 0);
+    if (at == MAP_FAILED) abort();
+    state = (shared *)at;
+}
+
+// What the arguments ask for; *one: the seed of a single program, else 0.
+static options read_options(int count, char **args, uint64_t *one) {
+    options o = {5, 1, UINT64_MAX, 0, 1, 25, 5};
     int plain = 0;
-    uint64_t one = 0;
-    state = (shared *)mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *one = 0;
     for (int i = 1; i < count; i++) {
         const char *a = args[i], *b = i + 1 < count ? args[i + 1] : "0";
         if (!strcmp(a, "--graphs"))
@@ -796,7 +845,7 @@ int main(int count, char **args) {
         else if (!strcmp(a, "--failures"))
             o.failures = atoi(b), i++;
         else if (!strcmp(a, "--only"))
-            one = strtoull(b, NULL, 10), i++;
+            *one = strtoull(b, NULL, 10), i++;
         else if (!strcmp(a, "--out"))
             out_folder = b, i++;
         else if (a[0] != '-' && plain++ == 0)
@@ -804,5 +853,14 @@ int main(int count, char **args) {
         else if (a[0] != '-')
             o.seed = strtoull(a, NULL, 10);
     }
+    return o;
+}
+
+#ifndef FUZZ_DEVICE
+int main(int count, char **args) {
+    uint64_t one;
+    options o = read_options(count, args, &one);
+    open_state();
     return one ? only(one) : fuzz(&o);
 }
+#endif

@@ -260,9 +260,9 @@ static tc_tensor make_input(tc_ctx *tc, const program *p, int number, void *data
         fprintf(f, ", %s), v%d = ", dtype_names[in->dtype], number);
     }
     if (tc && in->layout == WRAPPED)
-        t = tc_wrap(tc, data, b, (tc_dtype)in->dtype);
+        t = there(tc, tc_wrap(tc, data, b, (tc_dtype)in->dtype));
     else if (tc)
-        t = tc_from_data(tc, data, b, (tc_dtype)in->dtype);
+        t = there(tc, tc_from_data(tc, data, b, (tc_dtype)in->dtype));
     int view = in->layout * (in->d.rank > 0);
     if (view == TRANSPOSED) {
         if (f) fprintf(f, "tc_permute(b%d, ", number), print_dims(f, order), fputs(")", f);

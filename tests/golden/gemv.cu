@@ -25,11 +25,13 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
-TC_FN tc_i64 TC_N(min)(tc_i64 a, tc_i64 b) { return a < b ? a : b; }
+template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
+    return a < b ? a : b;
+}
 
 TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
 
@@ -51,7 +53,7 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 // 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ char shared[];
+    extern __shared__ __align__(16) char shared[];
     const tc_i64 c0 = (tc_i64)blockIdx.x * 8;
     const tc_i64 cols = 4096;
     const tc_i64 depth = 4096;

@@ -25,7 +25,7 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
 
@@ -55,7 +55,7 @@ TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_
 // 128 threads in a block, 1024 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ char shared[];
+    extern __shared__ __align__(16) char shared[];
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     tc_i64 m, n;
     tc_place_tile(blockIdx.x, 32, 32, m, n);

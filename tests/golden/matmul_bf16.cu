@@ -25,9 +25,14 @@ template <int N> struct tc_kargs {
     __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
 };
 
-template <class T, int V> struct __align__(sizeof(T) * V) tc_pack {
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
     T at[V];
 };
+
+// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
@@ -65,11 +70,6 @@ TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned 
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-TC_FN void TC_N(copy_async16)(void *shared, const void *global) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global) : "memory");
 }
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -110,7 +110,7 @@ TC_FN float tc_gelu_f32(float x) {
 // 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256, 1)
 kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ char shared[];
+    extern __shared__ __align__(16) char shared[];
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     tc_i64 m, n;
     tc_place_tile(blockIdx.x, 32, 16, m, n);

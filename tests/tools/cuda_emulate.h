@@ -525,6 +525,10 @@ EMU_FN unsigned emu_bits_tf32(float f) {
 
 // ---- helpers: approximations, which are better here than on a GPU
 
+EMU_FN float emu_larger_f32(float x, float y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+EMU_FN float emu_smaller_f32(float x, float y) {
+    return x != x ? x : y != y ? y : x < y ? x : y;
+}
 EMU_FN float emu_rcp(float x) { return 1.0f / x; }
 EMU_FN float emu_ex2(float x) { return exp2f(x); }
 EMU_FN float emu_lg2(float x) { return log2f(x); }

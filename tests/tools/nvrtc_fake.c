@@ -32,6 +32,8 @@ static const struct {
     {"pack_bf16", IF_ASM},
     {"bits_tf32", IF_ASM},
     // approximations
+    {"larger_f32", IF_ASM},
+    {"smaller_f32", IF_ASM},
     {"rcp", IF_ASM},
     {"ex2", IF_ASM},
     {"lg2", IF_ASM},

@@ -1,0 +1,180 @@
+// Results of a device, which rounds some ops otherwise, against the interpreter's. What such an op may
+// change is found out by doing it: the program runs NEAR times more, eagerly, and every result of an op
+// that the two need not compute to the same bits is multiplied by a number near 1, another one for
+// each element. The results of these runs show what of a difference reaches a value: nothing, where
+// only exact ops are (then the device must have the same), much, where values cancel, anything,
+// where a comparison or an index depends on it.
+#ifndef FUZZ_NEAR_H
+#define FUZZ_NEAR_H
+
+enum { NEAR = 8, MAX_NEAR = 8 };
+
+static int perturbation; // number of such a run, from 1; 0 = none
+
+// How far from 1: some units of the last place.
+static double nearness(int dtype) {
+    return dtype == TC_BF16  ? 0x1p-5
+           : dtype == TC_F16 ? 0x1p-8
+           : dtype == TC_F32 ? 0x1p-17
+                             : 0x1p-46;
+}
+
+static int is_named(const char *name, const char *const *list, int n) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(name, list[i])) return 1;
+    return 0;
+}
+
+// Ops whose results are the nearest number, or no arithmetic: the same everywhere.
+static const char *const exact_unary[] = {
+    "neg",      "abs",         "sign",        "square",     "reciprocal", "sqrt",
+    "relu",     "floor",       "ceil",        "round",      "trunc",      "isnan",
+    "isfinite", "logical_not", "bitwise_not", "contiguous", "clone",      "squeeze_all",
+    "zero_",    "neg_",        "relu_",       "square_"};
+static const char *const inexact_binary[] = {"pow", "atan2", "pow_s", "rpow_s"};
+static const char *const exact_reduce[] = {"amax", "amin",   "any",
+                                           "all",  "argmax", "argmin"};
+
+// 1 = the result may differ; 2 = and by as much as other operands would change it.
+static int is_inexact(const call *o) {
+    switch (o->kind) {
+    case C_UNARY:
+        if (strstr(unary_ops[o->fn].name, "_all") &&
+            strcmp(unary_ops[o->fn].name, "squeeze_all"))
+            return 2;
+        return !is_named(unary_ops[o->fn].name, exact_unary, COUNT(exact_unary));
+    case C_IN_UNARY:
+        return !is_named(in_place_unary[o->fn].name, exact_unary, COUNT(exact_unary));
+    case C_BINARY:
+        return is_named(binary_ops[o->fn].name, inexact_binary, COUNT(inexact_binary));
+    case C_SCALAR:
+        return is_named(scalar_ops[o->fn].name, inexact_binary, COUNT(inexact_binary));
+    case C_REDUCE:
+        return 2 * !is_named(reduce_ops[o->fn].name, exact_reduce, COUNT(exact_reduce));
+    case C_ALONG:
+        return 2 * !is_named(along_ops[o->fn].name, exact_reduce, COUNT(exact_reduce));
+    case C_MATMUL:
+    case C_LINEAR:
+    case C_VAR:
+    case C_LAYER_NORM:
+    case C_SCATTER: return 2;
+    case C_ROWS: return 2 * !o->fn;
+    case C_RAND: return o->fn;
+    default: return 0;
+    }
+}
+
+// Numbers near 1 of t's sizes; null = t is not of floats.
+static tc_tensor noise_like(tc_ctx *tc, tc_tensor t, uint64_t seed) {
+    int dtype = (int)tc_dtype_of(t);
+    tc_dims d = tc_shape(t);
+    int64_t n = tc_numel(t);
+    if (!t.id || category(dtype) < 2 || n <= 0) return tc_null();
+    void *p = calloc((size_t)n, 8);
+    for (int64_t i = 0; i < n; i++) {
+        double u = (double)(mix(seed + (uint64_t)i) >> 11) * 0x1p-52 - 1;
+        if (perturbation <= 2) u = perturbation == 1 ? 1 : -1; // all the same way
+        store(p, dtype, i, 1 + u * nearness(dtype));
+    }
+    tc_tensor noise = tc_from_data(tc, p, d, (tc_dtype)dtype);
+    free(p);
+    return noise;
+}
+
+static tc_tensor nudged(tc_ctx *tc, tc_tensor t, uint64_t seed) {
+    tc_tensor noise = noise_like(tc, t, seed);
+    return noise.id ? tc_mul(t, noise) : t;
+}
+
+// perform(), with what it may give in this run.
+static tc_tensor perform_near(tc_ctx *tc, const call *o, tc_tensor *v, reads *read) {
+    int how = perturbation ? is_inexact(o) : 0;
+    tc_tensor before[MAX_LIST];
+    uint64_t seed = mix((uint64_t)perturbation * 1000 + (uint64_t)o->out);
+    for (int i = 0; how && i < o->n_in; i++) before[i] = v[o->in[i]];
+    for (int i = 0; how == 2 && i < o->n_in; i++)
+        v[o->in[i]] = nudged(tc, before[i], seed + (uint64_t)i * 77777);
+    tc_tensor t = perform(tc, o, v, read, NULL);
+    for (int i = 0; how && i < o->n_in; i++) v[o->in[i]] = before[i];
+    if (how && o->kind == C_IN_UNARY) {
+        tc_tensor noise = noise_like(tc, t, seed);
+        if (noise.id) tc_mul_(t, noise);
+        return t;
+    }
+    return how ? nudged(tc, t, seed) : t;
+}
+
+// ---- comparing ----
+
+typedef struct near_part {
+    int dtype, loose; // loose: some element of the value differs in some run
+    const unsigned char *exact, *there, *near[NEAR];
+} near_part;
+
+static double unit_of(int dtype) {
+    return dtype == TC_BF16  ? 0x1p-8
+           : dtype == TC_F16 ? 0x1p-11
+           : dtype == TC_F32 ? 0x1p-24
+                             : 0x1p-53;
+}
+
+static double least_of(int dtype) {
+    return dtype == TC_BF16 || dtype == TC_F32 ? 0x1p-126
+           : dtype == TC_F16                   ? 0x1p-14
+                                               : 0x1p-1022;
+}
+
+static int same_number(double x, double y) { return x == y || (x != x && y != y); }
+
+// Whether element i of the device is one that the interpreter might have.
+static int is_near(const near_part *p, int64_t i) {
+    double x = fetch(p->exact, p->dtype, i), y = fetch(p->there, p->dtype, i), spread = 0;
+    if (same_number(x, y)) return 1;
+    if (!p->loose) return 0;
+    for (int k = 0; k < NEAR; k++) {
+        double z = fetch(p->near[k], p->dtype, i);
+        if (same_number(x, z)) continue;
+        if (category(p->dtype) < 2 || !isfinite(x) || !isfinite(z)) return 1;
+        spread = fmax(spread, fabs(x - z));
+    }
+    if (category(p->dtype) < 2) return 0;
+    if (!isfinite(x) || !isfinite(y)) return 0;
+    return fabs(x - y) <=
+           4 * spread + 16 * unit_of(p->dtype) * fabs(x) + least_of(p->dtype);
+}
+
+// "" = as it should be. `what` names the first difference.
+static void compare_near(const reads *exact, const reads near[NEAR], const reads *there,
+                         char what[400]) {
+    what[0] = 0;
+    if (exact->n != there->n)
+        snprintf(what, 400, "%d values read, not %d", there->n, exact->n);
+    for (int i = 0; i < exact->n && !what[0]; i++) {
+        near_part p;
+        size_t bytes = exact->part[i].bytes;
+        int64_t n = (int64_t)(bytes / tc_dtype_bytes((tc_dtype)exact->part[i].dtype));
+        memset(&p, 0, sizeof p);
+        p.dtype = exact->part[i].dtype;
+        p.exact = exact->at + exact->part[i].offset,
+        p.there = there->at + there->part[i].offset;
+        if (there->part[i].bytes != bytes || there->part[i].dtype != p.dtype) {
+            snprintf(what, 400, "v%d: other sizes or another dtype", exact->part[i].value);
+            return;
+        }
+        for (int k = 0; k < NEAR; k++) {
+            if (near[k].n != exact->n || near[k].part[i].bytes != bytes)
+                return; // it took another way
+            p.near[k] = near[k].at + near[k].part[i].offset;
+            p.loose |= bytes && memcmp(p.exact, p.near[k], bytes) != 0;
+        }
+        for (int64_t k = 0; k < n && !what[0]; k++)
+            if (!is_near(&p, k))
+                snprintf(what, 400, "v%d[%lld] (%s) is %.17g, eager %.17g (%s)",
+                         exact->part[i].value, (long long)k,
+                         tc_dtype_name((tc_dtype)p.dtype), fetch(p.there, p.dtype, k),
+                         fetch(p.exact, p.dtype, k),
+                         p.loose ? "more than other roundings change it" : "exact");
+    }
+}
+
+#endif
