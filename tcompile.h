@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x5fb536f6ee8075e4u
+#define TC__BUILD_ID 0xc438886820adb930u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25721,12 +25721,11 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     int64_t words = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        int single = q->width == 1
-                         ? n->n_attr > TC__LOAD_FIXED ||
-                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE
-                         : 1;
         if (!tc__cuda_may_be_early(g, q, n)) continue;
-        if (q->width > 1) single = !tc__cuda_is_one(g, q, n);
+        int single = q->width > 1
+                         ? !tc__cuda_is_one(g, q, n)
+                         : n->n_attr > TC__LOAD_FIXED ||
+                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
