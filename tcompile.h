@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc438886820adb930u
+#define TC__BUILD_ID 0x50405f8c60d15803u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -29338,11 +29338,12 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_monoid_text,
     tc__cuda_grids,
 };
-// ---- gen/kernel/print_cuda_integers.c -----------------------------------
-// Integer functions of ops.def in CUDA, as cpu/math.h defines them: x / 0 = 0, x % 0 = 0, the least by -1
-// wraps, and so do powers; shifts by less than 0 or by all bits give what shifting them out does.
+// ---- gen/kernel/print_cuda_divide.c -------------------------------------
+// Divisions and functions of integers of ops.def in CUDA, as cpu/math.h defines them. Integers: x / 0 = 0,
+// x % 0 = 0, the least by -1 wraps, and so do powers; shifts by less than 0 or by all bits give what
+// shifting them out does. Floats: the quotient that goes with the remainder; x / 0 is x / 0.
 
-static const char *const tc__text_cuda_integers[] = {
+static const char *const tc__text_cuda_divide[] = {
     "// fn: fmod_i32",
     "TC_FN tc_i32 TC_N(fmod_i32)(tc_i32 a, tc_i32 b) { return b == 0 || b == -1 ? 0 : a % b; }",
     "",
@@ -29418,6 +29419,26 @@ static const char *const tc__text_cuda_integers[] = {
     "",
     "// fn: sign_i64",
     "TC_FN tc_i64 TC_N(sign_i64)(tc_i64 a) { return (a > 0) - (a < 0); }",
+    "",
+    "// fn: floor_divide_f32",
+    "TC_FN float TC_N(floor_divide_f32)(float x, float y) {",
+    "    const float m = fmodf(x, y);",
+    "    const float q = (x - m) / y - (float)(m != 0 && (m < 0) != (y < 0));",
+    "    const float f = floorf(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysignf(0.0f, x / y);",
+    "    return f + (float)(q - f > 0.5f);",
+    "}",
+    "",
+    "// fn: floor_divide_f64",
+    "TC_FN double TC_N(floor_divide_f64)(double x, double y) {",
+    "    const double m = fmod(x, y);",
+    "    const double q = (x - m) / y - (double)(m != 0 && (m < 0) != (y < 0));",
+    "    const double f = floor(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysign(0.0, x / y);",
+    "    return f + (double)(q - f > 0.5);",
+    "}",
     "",
 };
 // ---- gen/kernel/print_cuda_prelude.c ------------------------------------
@@ -30138,7 +30159,6 @@ static const struct {
     {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
     {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
-    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
     {"fma", "fma#(x, y, z)", TC__CUDA_BOTH}};
 
@@ -30235,13 +30255,10 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     for (int wide = 0; wide < 2; wide++) {
         const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
         for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
             int wrap = !strcmp(tc__cuda_functions[i].name, "wrap");
             snprintf(name, sizeof name, "%s_%s",
                      wrap ? "remainder" : tc__cuda_functions[i].name, cls);
             int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "floor_divide_%s", cls);
-            used |= wrap && tc__uses_word(kernels, name);
             snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
             if (used && (wide || tc__cuda_functions[i].classes != TC__CUDA_DOUBLE))
                 tc__cuda_function(out, name, tc__cuda_functions[i].body, cls, type, type,
@@ -30268,7 +30285,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)}};
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
     const tc__text *all = &kernels;

@@ -171,7 +171,7 @@
 #include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_columns.c"
 #include "kernel/print_cuda.c"
-#include "kernel/print_cuda_integers.c"
+#include "kernel/print_cuda_divide.c"
 #include "kernel/print_cuda_prelude.c"
 #include "kernel/print_cuda_spread.c"
 #include "base/once_end.c"

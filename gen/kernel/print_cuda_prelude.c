@@ -715,7 +715,6 @@ static const struct {
     {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
     {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
-    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
     {"fma", "fma#(x, y, z)", TC__CUDA_BOTH}};
 
@@ -812,13 +811,10 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     for (int wide = 0; wide < 2; wide++) {
         const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
         for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
             int wrap = !strcmp(tc__cuda_functions[i].name, "wrap");
             snprintf(name, sizeof name, "%s_%s",
                      wrap ? "remainder" : tc__cuda_functions[i].name, cls);
             int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "floor_divide_%s", cls);
-            used |= wrap && tc__uses_word(kernels, name);
             snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
             if (used && (wide || tc__cuda_functions[i].classes != TC__CUDA_DOUBLE))
                 tc__cuda_function(out, name, tc__cuda_functions[i].body, cls, type, type,
@@ -845,7 +841,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)}};
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
     const tc__text *all = &kernels;

@@ -1,7 +1,8 @@
-// Integer functions of ops.def in CUDA, as cpu/math.h defines them: x / 0 = 0, x % 0 = 0, the least by -1
-// wraps, and so do powers; shifts by less than 0 or by all bits give what shifting them out does.
+// Divisions and functions of integers of ops.def in CUDA, as cpu/math.h defines them. Integers: x / 0 = 0,
+// x % 0 = 0, the least by -1 wraps, and so do powers; shifts by less than 0 or by all bits give what
+// shifting them out does. Floats: the quotient that goes with the remainder; x / 0 is x / 0.
 
-static const char *const tc__text_cuda_integers[] = {
+static const char *const tc__text_cuda_divide[] = {
     "// fn: fmod_i32",
     "TC_FN tc_i32 TC_N(fmod_i32)(tc_i32 a, tc_i32 b) { return b == 0 || b == -1 ? 0 : a % b; }",
     "",
@@ -77,5 +78,25 @@ static const char *const tc__text_cuda_integers[] = {
     "",
     "// fn: sign_i64",
     "TC_FN tc_i64 TC_N(sign_i64)(tc_i64 a) { return (a > 0) - (a < 0); }",
+    "",
+    "// fn: floor_divide_f32",
+    "TC_FN float TC_N(floor_divide_f32)(float x, float y) {",
+    "    const float m = fmodf(x, y);",
+    "    const float q = (x - m) / y - (float)(m != 0 && (m < 0) != (y < 0));",
+    "    const float f = floorf(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysignf(0.0f, x / y);",
+    "    return f + (float)(q - f > 0.5f);",
+    "}",
+    "",
+    "// fn: floor_divide_f64",
+    "TC_FN double TC_N(floor_divide_f64)(double x, double y) {",
+    "    const double m = fmod(x, y);",
+    "    const double q = (x - m) / y - (double)(m != 0 && (m < 0) != (y < 0));",
+    "    const double f = floor(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysign(0.0, x / y);",
+    "    return f + (double)(q - f > 0.5);",
+    "}",
     "",
 };
