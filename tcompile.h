@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x7c44584279c824d6u
+#define TC__BUILD_ID 0x743978025d3f86e4u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -13409,8 +13409,11 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     }
     tc__node *n = in[0];
     int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
+    tc__op op = (tc__op)s->op;
+    // Whatever bits true has: a mask on the CPU, 1 on a GPU.
+    if (op == TC_OP_BITWISE_NOT && t == TC_BOOL) op = TC_OP_LOGICAL_NOT;
     if (o->dtype != tc__dtype_rounding || tc__is_float(t))
-        n = tc__make_alu(b->g, (tc__op)s->op, t, in, (uint32_t)o->arity);
+        n = tc__make_alu(b->g, op, t, in, (uint32_t)o->arity);
     return tc__make_rounded(b, tc__make_cast(b->g, n, s->meta.dtype));
 }
 
@@ -26078,12 +26081,11 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     int64_t words = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        int single = q->width == 1
-                         ? n->n_attr > TC__LOAD_FIXED ||
-                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE
-                         : 1;
         if (!tc__cuda_may_be_early(g, q, n)) continue;
-        if (q->width > 1) single = !tc__cuda_is_one(g, q, n);
+        int single = q->width > 1
+                         ? !tc__cuda_is_one(g, q, n)
+                         : n->n_attr > TC__LOAD_FIXED ||
+                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;
@@ -31297,6 +31299,32 @@ static const char *const tc__text_cuda_opaque[] = {
     "}",
     "",
 };
+// ---- gen/kernel/print_cuda_divide.c -------------------------------------
+// Division of floats of ops.def in CUDA, as cpu/math.h defines it: the quotient that goes with the
+// remainder; x / 0 is x / 0.
+
+static const char *const tc__text_cuda_divide[] = {
+    "// fn: floor_divide_f32",
+    "TC_FN float TC_N(floor_divide_f32)(float x, float y) {",
+    "    const float m = fmodf(x, y);",
+    "    const float q = (x - m) / y - (float)(m != 0 && (m < 0) != (y < 0));",
+    "    const float f = floorf(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysignf(0.0f, x / y);",
+    "    return f + (float)(q - f > 0.5f);",
+    "}",
+    "",
+    "// fn: floor_divide_f64",
+    "TC_FN double TC_N(floor_divide_f64)(double x, double y) {",
+    "    const double m = fmod(x, y);",
+    "    const double q = (x - m) / y - (double)(m != 0 && (m < 0) != (y < 0));",
+    "    const double f = floor(q);",
+    "    if (y == 0) return x / y;",
+    "    if (q == 0) return copysign(0.0, x / y);",
+    "    return f + (double)(q - f > 0.5);",
+    "}",
+    "",
+};
 // ---- gen/kernel/print_cuda_prelude.c ------------------------------------
 // The head of a CUDA file: texts, and the macros and functions of ops.def that its kernels use.
 // Functions are written once as text over T, for the classes.
@@ -31366,7 +31394,6 @@ static const struct {
     {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
     {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
-    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
     {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
     {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
@@ -31544,6 +31571,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
         {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
         {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
         {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
         {tc__text_cuda_opaque, (uint32_t)TC__COUNT(tc__text_cuda_opaque)},
     };

@@ -175,6 +175,7 @@
 #include "kernel/print_cuda_text.c"
 #include "kernel/print_cuda_product_text.c"
 #include "kernel/print_cuda_opaque_text.c"
+#include "kernel/print_cuda_divide.c"
 #include "kernel/print_cuda_prelude.c"
 #include "kernel/print_cuda_spread.c"
 #include "base/once_end.c"

@@ -66,6 +66,21 @@ TCU__FN tc_status tcu__seam_end(tcu__seam *s, int entered, int ok) {
         return tcu__seam_end(s, entered, entered && (work));                               \
     } while (0)
 
+// Enters to give things back, from a dead device too; in a child of the process the driver is left
+// alone. What goes wrong there is nobody's failure, but a device that died stays dead.
+TCU__FN int tcu__seam_undo_begin(tcu__seam *s) {
+    tcu__device *d = &s->runtime.device;
+    if (d->inside) return ++d->inside;
+    d->orphan = d->process != tcu__process();
+    if (!d->orphan) tcu__enter_to_close(d);
+    return d->inside;
+}
+
+TCU__FN void tcu__seam_undo_end(tcu__seam *s, int inside) {
+    if (inside) tcu__leave(&s->runtime.device);
+    tcu__trouble_clear(&s->runtime.device.trouble);
+}
+
 TCU__FN const char *tcu__seam_why(void *user) { return tcu__seam_of(user)->why; }
 
 TCU__FN tcu__address tcu__address_of(const void *p) { return (tcu__address)(uintptr_t)p; }
@@ -111,10 +126,10 @@ TCU__FN tc_status tcu__seam_take_host(void *user, size_t bytes, void **address) 
 TCU__FN void tcu__seam_give_host(void *user, void *address, size_t bytes) {
     tcu__seam *s = tcu__seam_of(user);
     tcu__device *d = &s->runtime.device;
+    int inside = tcu__seam_undo_begin(s);
     (void)bytes;
-    if (!tcu__enter(d)) return;
     TCU__UNDO(d, cuMemFreeHost, address);
-    tcu__leave(d);
+    tcu__seam_undo_end(s, inside);
 }
 
 TCU__FN tc_status tcu__seam_copy_in(void *user, void *to, const void *from, size_t bytes) {
@@ -234,13 +249,12 @@ TCU__FN void tcu__loaded_free(tcu__seam *s, tcu__loaded *m) {
 
 TCU__FN void tcu__seam_unload(void *user, void *module) {
     tcu__seam *s = tcu__seam_of(user);
-    tcu__device *d = &s->runtime.device;
     tcu__loaded **at = &s->loaded, *m = (tcu__loaded *)module;
     while (*at != m) at = &(*at)->next;
     *at = m->next;
-    int inside = tcu__enter(d);
+    int inside = tcu__seam_undo_begin(s);
     tcu__loaded_free(s, m);
-    if (inside) tcu__leave(d);
+    tcu__seam_undo_end(s, inside);
 }
 
 TCU__FN int tcu__seam_find_kernel(tcu__seam *s, void *module, const char *symbol,
@@ -285,9 +299,9 @@ TCU__FN void tcu__plan_free(tcu__seam *s, tcu__plan *p) {
 
 TCU__FN void tcu__seam_forget(void *user, void *plan) {
     tcu__seam *s = tcu__seam_of(user);
-    int inside = tcu__enter(&s->runtime.device);
+    int inside = tcu__seam_undo_begin(s);
     tcu__plan_free(s, (tcu__plan *)plan);
-    if (inside) tcu__leave(&s->runtime.device);
+    tcu__seam_undo_end(s, inside);
 }
 
 TCU__FN tcu__plan *tcu__plan_need(tcu__seam *s, void **plan, int n) {

@@ -426,8 +426,11 @@ static tc__node *tc__step_alu(tc__builder *b, const tc__step *s) {
     }
     tc__node *n = in[0];
     int t = s->op == TC_OP_WHERE ? s->meta.dtype : tc__computed_as(s->meta.dtype);
+    tc__op op = (tc__op)s->op;
+    // Whatever bits true has: a mask on the CPU, 1 on a GPU.
+    if (op == TC_OP_BITWISE_NOT && t == TC_BOOL) op = TC_OP_LOGICAL_NOT;
     if (o->dtype != tc__dtype_rounding || tc__is_float(t))
-        n = tc__make_alu(b->g, (tc__op)s->op, t, in, (uint32_t)o->arity);
+        n = tc__make_alu(b->g, op, t, in, (uint32_t)o->arity);
     return tc__make_rounded(b, tc__make_cast(b->g, n, s->meta.dtype));
 }
 

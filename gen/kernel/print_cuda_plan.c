@@ -319,12 +319,11 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     int64_t words = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        int single = q->width == 1
-                         ? n->n_attr > TC__LOAD_FIXED ||
-                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE
-                         : 1;
         if (!tc__cuda_may_be_early(g, q, n)) continue;
-        if (q->width > 1) single = !tc__cuda_is_one(g, q, n);
+        int single = q->width > 1
+                         ? !tc__cuda_is_one(g, q, n)
+                         : n->n_attr > TC__LOAD_FIXED ||
+                               tc__cuda_access(g, n->attr[1], q->axis, 1) == TC__PER_LANE;
         if (single) words += tc__cuda_words(g, q, n);
     }
     q->lanes_early = words <= TC__CUDA_EARLY_LANES;

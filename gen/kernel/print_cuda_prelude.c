@@ -66,7 +66,6 @@ static const struct {
     {"atan2", "atan2#(x, y)", TC__CUDA_BOTH},
     {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
-    {"floor_divide", "floor#((x - tc_wrap_@(fmod#(x, y), y)) / y + (T)0.5)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
     {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
     {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
@@ -244,6 +243,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
         {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
         {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
         {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
         {tc__text_cuda_opaque, (uint32_t)TC__COUNT(tc__text_cuda_opaque)},
     };

@@ -52,10 +52,12 @@ static void in_setting(int i, void (*body)(tc_ctx *)) {
     if (test_failures > failed) printf("  (%s)\n", settings[i].name);
 }
 
+// The emulator has every second one.
 #define SETTINGS(name)                                                                     \
     static void body_##name(tc_ctx *tc);                                                   \
     TEST(name) {                                                                           \
-        for (int i = 0; i < (int)(sizeof settings / sizeof *settings); i++)                \
+        for (int i = 0; i < (int)(sizeof settings / sizeof *settings);                     \
+             i += device_is_real ? 1 : 2)                                                  \
             in_setting(i, body_##name);                                                    \
     }                                                                                      \
     static void body_##name(tc_ctx *tc)
@@ -847,3 +849,113 @@ DEVICE(reset_and_stances) {
         }
     tc_set_stance(tc, TC_STANCE_DEFAULT);
 }
+
+// ---- every call of the driver fails
+
+// Moves, kernels, a graph, a strided write, an index that is looked at, reading. 1 = all of it worked;
+// else the context has an error.
+static int scenario(tc_ctx *tc) {
+    int64_t at[] = {0, 2, 1, 0};
+    tc_scope_begin(tc);
+    tc_tensor x = there(tc, 64, 0, 1), y = tc_null(), m, z;
+    tc_tensor index = to_device(tc_from_data(tc, at, TC_DIMS(4), TC_I64));
+    int ok = x.id && index.id;
+    for (int k = 0; ok && k < 4; k++) {
+        tc_trace_begin_at(tc, "scenario", NULL, "test.c", 1);
+        m = tc_softmax(tc_reshape(tc_narrow(x, 0, 1, 60), TC_DIMS(6, 10)), 1);
+        z = tc_matmul(tc_reshape(x, TC_DIMS(8, 8)),
+                      tc_reshape(tc_add_s(x, 1), TC_DIMS(8, 8)));
+        y = tc_add_s(tc_sum(z, 1), k);
+        z = tc_take(tc_sum(m, 0), index, 0);
+        ok = tc_trace_end(tc) == TC_OK;
+    }
+    float v[64], w[64];
+    ok = ok && tc_add_s_(tc_slice(x, 0, 0, TC_END, 2), 1).id;
+    ok = ok && tc_read(y, v, 8 * sizeof *v) == TC_OK && tc_read(x, w, sizeof w) == TC_OK;
+    CHECK(!ok || (v[0] > 0 && w[0] == 1 && w[1] == 1 && w[2] == 3 && w[3] == 3));
+    ok = ok && tc_sync(tc) == TC_OK;
+    CHECK(ok || tc_error(tc) != TC_OK);
+    tc_scope_end(tc);
+    return ok;
+}
+
+static void forget_fake(void) {
+    fake_control fresh = *fake;
+    fresh.calls = fresh.launches = fresh.fail_at = fresh.sticky = 0;
+    *fake = fresh;
+}
+
+// What need not stop the work: calls that give back, hints, a graph that is set anew.
+static int may_go_on(const char *name, int code) {
+    static const char *const calls[] = {
+        "Destroy",   "Free",         "Release",  "Unload",    "Unmap", "cuCtxSetCurrent",
+        "SetParams", "GetAttribute", "MemAlloc", "MemCreate", "Upload"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strstr(name, calls[i])) return code < 700 || code > 721;
+    return 0;
+}
+
+// The scenario, with call n of the driver failing. The context opens, or says why not; it says what
+// failed by name; after a failure it works again, or says that the device is dead. 0 = fewer calls.
+static int fail_once(int n, int code) {
+    tc_ctx *tc = open_context();
+    forget_fake();
+    fake->fail_at = n, fake->fail_code = code;
+    int opened = tc_cuda_open(tc, 0) == TC_OK, ok = opened && scenario(tc);
+    int happened = fake->calls >= n;
+    const char *name = happened ? fake->name[n - 1] : "";
+    char number[20], text[2000];
+    snprintf(number, sizeof number, "(%d)", code);
+    snprintf(text, sizeof text, "%s", tc_error_text(tc));
+    CHECK(ok || tc_error(tc) < 0);
+    int anew = tc_stats_get(tc).compiles > 0; // what the disk has did not load
+    if (ok && happened && !anew && !may_go_on(name, code))
+        FAIL("call %d, %s, gave %d and nobody noticed", n, name, code);
+    if (!ok && !strstr(text, "is full") && !(strstr(text, number) && strstr(text, name)))
+        FAIL("call %d, %s, error %d: \"%s\"", n, name, code, text);
+    int dead = code >= 700 && code <= 721 && happened;
+    fake->fail_at = 0;
+    tc_error_clear(tc);
+    if (opened && !dead && !scenario(tc))
+        FAIL("after call %d, %s, error %d: %s", n, name, code, tc_error_text(tc));
+    if (opened && dead && !ok && scenario(tc)) FAIL("a dead device works");
+    if (opened && dead && !ok && !strstr(tc_error_text(tc), "earlier error"))
+        FAIL("after call %d, %s, error %d: %s", n, name, code, tc_error_text(tc));
+    tc_close(tc);
+    for (int i = 0; i < FAKE_KINDS; i++)
+        if (fake->live[i])
+            FAIL("call %d, %s, error %d: %d objects of kind %d are left", n, name, code,
+                 fake->live[i], i);
+    CHECK_EQ(fake->used, 0);
+    CHECK(!fake->misuse || FAIL("call %d, %s: misused: %s", n, name, fake->misused));
+    return happened && !test_failures;
+}
+
+// A call of each kind fails, and the first and last of many of them: code is from the disk.
+static void fail_all(int code) {
+    static char done[400][64];
+    int kinds = 0, n = 1, again = 0;
+    if (device_is_real) SKIP("a GPU does not fail when it is told to");
+    REQUIRE(device_use());
+    tc_ctx *tc = open_context();
+    REQUIRE(open_device(tc) && scenario(tc));
+    int calls = fake->calls;
+    static char name[2000][64];
+    for (int i = 0; i < calls && i < 2000; i++)
+        snprintf(name[i], 64, "%.63s", fake->name[i]);
+    tc_close(tc);
+    forget_fake();
+    for (; n <= calls && !test_failures; n++) {
+        int seen = 0;
+        for (int i = 0; i < kinds; i++) seen += !strcmp(done[i], name[n - 1]);
+        if (seen > 2 && n % 7) continue; // a call that has failed at three places already
+        if (kinds < 400) strcpy(done[kinds++], name[n - 1]);
+        again += fail_once(n, code);
+    }
+    CHECK(again > 50);
+}
+
+TEST(driver_says_invalid) { fail_all(1); }
+TEST(driver_is_out_of_memory) { fail_all(2); }
+TEST(driver_does_not_know) { fail_all(999); }
+TEST(device_dies) { fail_all(700); }

@@ -86,6 +86,25 @@ static tc_tensor nudged(tc_ctx *tc, tc_tensor t, uint64_t seed) {
     return noise.id ? tc_mul(t, noise) : t;
 }
 
+// Whether the op computes with floats whatever it is given.
+static int is_of_floats(const call *o) {
+    static const char *const names[] = {"mean", "logsumexp", "softmax", "log_softmax",
+                                        "mean_all"};
+    const char *name = o->kind == C_REDUCE  ? reduce_ops[o->fn].name
+                       : o->kind == C_ALONG ? along_ops[o->fn].name
+                       : o->kind == C_UNARY ? unary_ops[o->fn].name
+                                            : "";
+    return o->kind == C_VAR || o->kind == C_LAYER_NORM ||
+           is_named(name, names, COUNT(names));
+}
+
+static int is_of_logs(const call *o) {
+    const char *name = o->kind == C_REDUCE  ? reduce_ops[o->fn].name
+                       : o->kind == C_ALONG ? along_ops[o->fn].name
+                                            : "";
+    return !strcmp(name, "log_softmax") || !strcmp(name, "logsumexp");
+}
+
 // perform(), with what it may give in this run.
 static tc_tensor perform_near(tc_ctx *tc, const call *o, tc_tensor *v, reads *read) {
     int how = perturbation ? is_inexact(o) : 0;
@@ -93,13 +112,21 @@ static tc_tensor perform_near(tc_ctx *tc, const call *o, tc_tensor *v, reads *re
     uint64_t seed = mix((uint64_t)perturbation * 1000 + (uint64_t)o->out);
     for (int i = 0; how && i < o->n_in; i++) before[i] = v[o->in[i]];
     for (int i = 0; how == 2 && i < o->n_in; i++)
-        v[o->in[i]] = nudged(tc, before[i], seed + (uint64_t)i * 77777);
+        v[o->in[i]] = nudged(tc,
+                             is_of_floats(o) && category((int)tc_dtype_of(before[i])) < 2
+                                 ? tc_cast(before[i], TC_F32)
+                                 : before[i],
+                             seed + (uint64_t)i * 77777);
     tc_tensor t = perform(tc, o, v, read, NULL);
     for (int i = 0; how && i < o->n_in; i++) v[o->in[i]] = before[i];
     if (how && o->kind == C_IN_UNARY) {
         tc_tensor noise = noise_like(tc, t, seed);
         if (noise.id) tc_mul_(t, noise);
         return t;
+    }
+    if (is_of_logs(o) && how) { // the logarithm of a sum near 1 has the error of that sum
+        tc_tensor noise = noise_like(tc, t, seed + 1);
+        if (noise.id) t = tc_add(t, tc_sub_s(noise, 1));
     }
     return how ? nudged(tc, t, seed) : t;
 }
