@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x743978025d3f86e4u
+#define TC__BUILD_ID 0xd565883d86af91e4u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -10211,7 +10211,10 @@ static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
         tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
     if (!view.id) return view;
     int64_t dtype = tc__layout_at(c, from.layout)->dtype;
+    tc__visit *open = tc__recorder_of(c)->visit; // whose ops this one is none of
+    tc__recorder_of(c)->visit = NULL;
     tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
+    tc__recorder_of(c)->visit = open;
     tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
     return t;
 }
@@ -30237,6 +30240,14 @@ static const char *const tc__text_cuda_math[] = {
     "// fn: smaller_i64",
     "TC_FN tc_i64 TC_N(smaller_i64)(tc_i64 x, tc_i64 y) { return x < y ? x : y; }",
     "",
+    "// fn: gelu_of",
+    "// x Phi(x), given erfc(z) for the rounded z = -x / sqrt 2: where that falls fast, what z lost counts.",
+    "template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {",
+    "    const T c = (T)-0.70710678118654752, z = x * c;",
+    "    const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);",
+    "    return x * (T)0.5 * (z > (T)1 ? fma(y, (T)-2 * z * lost, y) : y);",
+    "}",
+    "",
     "// fn: rcp",
     "// 1 / x within 1 ulp; numbers below 2^-126 are 0, here and in tc_ex2: what they are for is at most 1.",
     "TC_FN float TC_N(rcp)(float x) {",
@@ -30488,7 +30499,7 @@ static const char *const tc__text_cuda_fast[] = {
     "// fn: rcp_half",
     "TC_FN float TC_N(rcp_half)(float x) {",
     "    float y;",
-    "    asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
     "    return y;",
     "}",
     "",
@@ -31335,7 +31346,7 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
     "#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
     "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
-    "#define TC_NEG_@(a) ((T)((U)0 - (U)(a)))",
+    "#define TC_NEG_@(a) ((T)(-(U)(a)))",
     "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
     "#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
     "#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
@@ -31385,9 +31396,9 @@ static const struct {
     {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x", TC__CUDA_BOTH},
     {"sigmoid", "(T)1 / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
     {"silu", "x / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
-    {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)", TC__CUDA_BOTH},
+    {"gelu", "tc_gelu_of<T>(x, erfc#(x * (T)-0.70710678118654752))", TC__CUDA_BOTH},
     {"gelu_tanh",
-     "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))",
+     "x / ((T)1 + exp#((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x)))",
      TC__CUDA_DOUBLE},
     {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))", TC__CUDA_BOTH},
     {"pow", "pow#(x, y)", TC__CUDA_BOTH},
@@ -31422,6 +31433,7 @@ static const char *tc__cuda_cast(int from, int to) {
         return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
                         : "(int)(tc_i16)x";
     case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
+    case TC_I32: return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
     default: return "(T)x";
     }
 }

@@ -433,7 +433,10 @@ static tc_tensor tc__dense_copy(tc_ctx *c, const tc__tensor *e) {
         tc__tensor_new(c, from.layout, from.storage, from.offset, from.file, from.line);
     if (!view.id) return view;
     int64_t dtype = tc__layout_at(c, from.layout)->dtype;
+    tc__visit *open = tc__recorder_of(c)->visit; // whose ops this one is none of
+    tc__recorder_of(c)->visit = NULL;
     tc_tensor t = tc__op_n(TC_OP_CAST, &view, 1, &dtype, 1, from.file, from.line);
+    tc__recorder_of(c)->visit = open;
     tc__slot_free(c, tc__handle_slot(view), "a view", NULL, 0);
     return t;
 }

@@ -7,7 +7,7 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_ADD_@(a, b) ((T)((U)(a) + (U)(b)))",
     "#define TC_SUB_@(a, b) ((T)((U)(a) - (U)(b)))",
     "#define TC_MUL_@(a, b) ((T)((U)(a) * (U)(b)))",
-    "#define TC_NEG_@(a) ((T)((U)0 - (U)(a)))",
+    "#define TC_NEG_@(a) ((T)(-(U)(a)))",
     "#define TC_SEL_@(m, a, b) ((m) ? (a) : (b))",
     "#define TC_MAX_@(a, b) ((a) > (b) ? (a) : (b))",
     "#define TC_MIN_@(a, b) ((a) < (b) ? (a) : (b))",
@@ -57,9 +57,9 @@ static const struct {
     {"sign", "x > 0 ? (T)1 : x < 0 ? (T)-1 : x", TC__CUDA_BOTH},
     {"sigmoid", "(T)1 / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
     {"silu", "x / ((T)1 + exp#(-x))", TC__CUDA_DOUBLE},
-    {"gelu", "x * (T)0.5 * erfc#(x * (T)-0.70710678118654752)", TC__CUDA_BOTH},
+    {"gelu", "tc_gelu_of<T>(x, erfc#(x * (T)-0.70710678118654752))", TC__CUDA_BOTH},
     {"gelu_tanh",
-     "x * (T)0.5 * ((T)1 + tanh#((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)))",
+     "x / ((T)1 + exp#((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x)))",
      TC__CUDA_DOUBLE},
     {"softplus", "fmax#(x, (T)0) + log1p#(exp#(-fabs#(x)))", TC__CUDA_BOTH},
     {"pow", "pow#(x, y)", TC__CUDA_BOTH},
@@ -94,6 +94,7 @@ static const char *tc__cuda_cast(int from, int to) {
         return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
                         : "(int)(tc_i16)x";
     case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
+    case TC_I32: return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
     default: return "(T)x";
     }
 }

@@ -96,6 +96,13 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     return u.v;
 }
 
+// x Phi(x), given erfc(z) for the rounded z = -x / sqrt 2: where that falls fast, what z lost counts.
+template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {
+    const T c = (T)-0.70710678118654752, z = x * c;
+    const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);
+    return x * (T)0.5 * (z > (T)1 ? fma(y, (T)-2 * z * lost, y) : y);
+}
+
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Until at most N of the thread's groups of copies are on their way.
@@ -135,7 +142,7 @@ template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
 
 TC_FN float tc_gelu_f32(float x) {
     typedef float T;
-    return (T)(x * (T)0.5 * erfcf(x * (T)-0.70710678118654752));
+    return (T)(tc_gelu_of<T>(x, erfcf(x * (T)-0.70710678118654752)));
 }
 
 
