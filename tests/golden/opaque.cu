@@ -77,7 +77,7 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-// Index v made safe: negative ones count from the end, others are clamped and flagged.
+// Index v made safe: negative ones count from the end, others are clamped, flagged.
 TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
     const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;
     if ((tc_u64)w < (tc_u64)limit) return w;
