@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc7c3ce6bb94fd56du
+#define TC__BUILD_ID 0x6d7c94d7b3680f12u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6049,8 +6049,10 @@ typedef enum tc__op {
     TC_OP_COUNT
 } tc__op;
 
-// Words of a CALL in front of its buffers, the result's first: the op, and which one of the user's.
-enum { TC__CALL_FIXED = 2 };
+// Words of a CALL: the op; of the user's its number, of scatters the site of the index, of others their
+// first word; how many operands. Then the buffers, the result's first, and of each of them the rank
+// and the sizes.
+enum { TC__CALL_OP, TC__CALL_WORD, TC__CALL_OPERANDS, TC__CALL_FIXED };
 
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 
@@ -6188,7 +6190,9 @@ struct tc__customs {
 };
 
 enum {
-    TC__CUSTOM_INPUTS = 64,
+    TC__CUSTOM_INPUTS = 64, // of an op
+    TC__CALL_MOST = TC__CALL_FIXED + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
+
     TC__CUSTOM_NAME = 63, // characters
     TC__CUSTOM_BITS = 16  // of an id: the number + 1
 };
@@ -7654,8 +7658,8 @@ static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 
 // The op that a CALL is of: of the user's, its name.
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
-    return n->attr[0] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[1])
-                                      : tc__op_name((tc__op)n->attr[0]);
+    return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
+                                      : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
 }
 
 // Arithmetic on each element alone.
@@ -13966,7 +13970,7 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
-    for (uint32_t i = TC__CALL_FIXED + 1; i < n->n_attr; i++) {
+    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS]; i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }
@@ -14638,8 +14642,7 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2,
-     TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 4, TC__CALL_MOST},
 };
 
 typedef struct tc__verifier {
@@ -15758,6 +15761,13 @@ enum { TC__LOAD_FIXED = 3 };
 
 enum { TC__CHEAP = 4 }; // up to this cost a value is computed again rather than stored
 
+// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
+// pairs. Every load below them carries them: it must not touch memory where they fail.
+typedef struct tc__bounds {
+    uint32_t count;
+    tc__ix pair[24];
+} tc__bounds;
+
 // LOOP nodes that are not values.
 typedef enum tc__bind { TC__BIND_WORKER, TC__BIND_SERIAL, TC__BIND_VECTOR } tc__bind;
 
@@ -15768,7 +15778,7 @@ typedef enum tc__access { TC__UNIFORM, TC__CONTIGUOUS, TC__PER_LANE } tc__access
 
 // Whether the kernel is an op of the user's.
 static int tc__is_custom(const tc__group *k) {
-    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[0] == TC_OP_CUSTOM;
+    return k->kind == TC__OPAQUE && k->body.node.at[0]->attr[TC__CALL_OP] == TC_OP_CUSTOM;
 }
 
 static uint32_t tc__count_op(const tc__group *k, tc__op op) {
@@ -15841,13 +15851,6 @@ typedef struct tc__root {
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
-
-// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
-// pairs. Every load below them carries them: it must not touch memory where they fail.
-typedef struct tc__bounds {
-    uint32_t count;
-    tc__ix pair[24];
-} tc__bounds;
 
 typedef struct tc__visited {
     uint32_t node, level; // TENSOR node; side it was lowered for
@@ -17595,33 +17598,47 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
+// The words of a CALL of n. 0 = out of memory.
+static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node *n,
+                            int64_t attr[TC__CALL_MOST], uint32_t *count) {
+    uint32_t at = TC__CALL_FIXED;
+    attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
+    attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
+    attr[at++] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
+    for (uint32_t i = 0; i < n->n_in; i++)
+        attr[at++] = tc__opaque_buffer(w, s, tc__opaque_operand(s->g, n, i));
+    for (uint32_t i = 0; i <= n->n_in; i++) {
+        const tc__node *a = i ? tc__operand(s->g, n, i - 1) : n;
+        attr[at++] = a->rank;
+        for (int d = 0; d < a->rank; d++) attr[at++] = a->dims[d];
+    }
+    *count = at;
+    if (!w->failed) w->k->buffer.at[attr[TC__CALL_FIXED]].written = 1;
+    return !w->failed;
+}
+
 // CALL of an opaque op over its buffers. There are no loops to bind: its rows are the work items, and
 // the user's functions get all of them at once.
 static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     tc__weave w;
     tc__node call;
-    int64_t attr[TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS];
-    uint32_t none = 0, at = TC__CALL_FIXED;
+    int64_t attr[TC__CALL_MOST];
+    uint32_t none = 0;
     int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
     if (!tc__weave_open(&w, s, s->root.at[r].group,
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
-    tc__ix one = tc__ix_const(1), numel = tc__node_numel(s->g, n);
     k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = one, k->cols = custom ? numel : n->dims[n->rank - 1];
+    k->rows = tc__ix_const(1);
+    k->cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
     for (int i = 0; !custom && i < n->rank - 1; i++)
         k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
     k->items = k->rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
-    call.attr = attr, call.n_attr = at + 1 + n->n_in;
-    attr[0] = n->op, attr[1] = custom ? n->attr[0] : 0;
-    attr[at] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, numel);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        attr[at + 1 + i] = tc__opaque_buffer(&w, s, tc__opaque_operand(s->g, n, i));
-    if (!w.failed) k->buffer.at[attr[at]].written = 1;
-    int ok = !w.failed && tc__node_append(&k->body, &call) &&
+    call.attr = attr;
+    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) && tc__node_append(&k->body, &call) &&
              TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
@@ -17748,8 +17765,22 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
 // attribute words are index expressions. Printer and interpreter ask the same questions
 // here.
 
+// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
+static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
+    uint32_t at = TC__CALL_FIXED + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
+    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
+    return at;
+}
+
+static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
+    uint32_t at = tc__call_rank_at(n, 0);
+    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
+    return at < i;
+}
+
 // The words of n->attr that are index expressions.
 static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
+    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
     if (n->op == TC_OP_LOAD) return i == 1 || i >= TC__LOAD_FIXED;
     if (n->op == TC_OP_FOR) return i >= 4;
     if (n->op == TC_OP_STORE) return i == 1;
@@ -18321,7 +18352,7 @@ static void tc__put_names(tc__text *out) {
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.
 static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
-    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[1]) : NULL;
+    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[TC__CALL_WORD]) : NULL;
 }
 
 // Whether the kernel has text: functions of the host's and of this library have none.
@@ -18393,7 +18424,7 @@ typedef struct tc__grid {
     int cluster;   // blocks that share their memory, 0 = none
 } tc__grid;
 
-enum { TC__GRIDS = 4 };
+enum { TC__GRIDS = 10 }; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
 
 // The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
 // the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
@@ -18407,7 +18438,8 @@ typedef struct tc__grids {
     int sizes;  // symbols s0.. that it is told
 } tc__grids;
 
-typedef struct tc__dialect {
+typedef struct tc__dialect tc__dialect;
+struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
     const char *scalar[TC__CLASSES]; // of one element of it
@@ -18422,7 +18454,11 @@ typedef struct tc__dialect {
                    const tc__acc *a); // more text for a reduction's head; may be NULL
     // How its texts are launched; 0 = reported. NULL = they are called.
     int (*grids)(tc_ctx *c, const tc__group *g, tc__grids *out);
-} tc__dialect;
+    // The text of an opaque op, which has_opaque tells that there is; 0 = reported.
+    int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
+                  const char *symbol);
+    int (*has_opaque)(tc_ctx *c, const tc__group *g);
+};
 
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
@@ -19067,12 +19103,10 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
-    // A dialect that gets texts for opaque ops asks its table of them here, by the CALL's op.
-    if (g->kind == TC__OPAQUE && (d->cuda || !tc__is_custom(g)))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no %s yet", d->name,
-                        tc__is_custom(g) ? "custom ops"
-                                         : tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
+    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s", d->name,
+                        tc__call_name(out->ctx, g->body.node.at[0]));
+    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__put_head(&p, symbol);
@@ -21031,6 +21065,13 @@ static const tc__print_row tc__c_rows[] = {
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
+// Only those of the user's.
+static int tc__c_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
+                        const char *symbol) {
+    (void)d;
+    return tc__print_custom(out, g, symbol);
+}
+
 static const tc__dialect tc__dialect_c = {
     "c",
     {"tc_vf", "tc_vd", "tc_vi", "tc_vl"},
@@ -21044,6 +21085,8 @@ static const tc__dialect tc__dialect_c = {
     tc__c_constant,
     NULL,
     NULL,
+    tc__c_opaque,
+    tc__has_source,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
@@ -25098,7 +25141,7 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 2, 2, 2, 2, 100},  // f32, i32: 16 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
@@ -25408,6 +25451,305 @@ static tc__product tc__product_plan(const tc__group *g) {
         tc__plan_tiles(g, &q);
     return q;
 }
+// ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
+// How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
+// Output: a tc__opaque_plan, a list of steps, each a launch of the kernel's text.
+//
+//   scans      a warp or a block for each row; few long rows: a block for each tile of them, which
+//              waits for what the tiles before it came to
+//   sorts      pairs of key and place: a block for each row that fits in shared memory, else by
+//              digits, lowest first, each digit a pass over all pairs
+//   topk       the last key by its digits, highest first, then few are sorted; or sorts
+//   scatter    each place notes the last that goes there, then takes it
+//   additions  indices are sorted, then each place adds what goes there in order
+//
+// The functions behind the steps are in print_cuda_rows.c. Nothing depends on which thread is first.
+
+typedef enum tc__opaque_step {
+    TC__SCAN_LINES,
+    TC__SCAN_ROWS,
+    TC__SCAN_TILES,
+    TC__SORT_ROWS,
+    TC__SORT_COUNT,
+    TC__SORT_FIRST,
+    TC__SORT_NEXT,
+    TC__SORT_LAST,
+    TC__TOP_ROWS,
+    TC__SCATTER_MARK,
+    TC__SCATTER_TAKE,
+    TC__SCATTER_SUM,
+    TC__OPAQUE_COPY,
+    TC__OPAQUE_CLEAR
+} tc__opaque_step;
+
+enum {
+    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_rows.c counts on
+    TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
+    TC__LINE_STEPS = 8,       // of a warp along a row
+    TC__TILE_ACCESSES = 1024, // of a tile of a scan
+    TC__TILES_LEAST = 8,      // of a row that is worth waiting for
+    TC__TILE_GROUP = 32,
+    TC__OPAQUE_HEAD = 64, // bytes: tickets
+    TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
+    TC__SORT_MOST = 512,   // threads of it
+    TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
+    TC__TOP_MOST = 16384,  // bytes of the first k pairs
+    TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
+    TC__TOP_FEW = 16,
+    TC__SUM_ROWS = 8 // that a thread adds to for one index
+};
+
+typedef struct tc__opaque_plan {
+    const tc__node *call;
+    tc__op op;
+    int dtype;         // of what is scanned, sorted, or written
+    tc__ix rows, n;    // of the result; of sorts, n of the operand
+    tc__ix k;          // TOPK: elements of a row of the result
+    tc__ix lines, m;   // scatters: of index and src
+    int width;         // scans: elements of an access
+    int digits;        // sorts: of a key
+    int tile;          // sorts: pairs of a block
+    int most;          // SORT_ROWS: pairs that it needs memory for
+    int wide;          // keys are of 64 bits
+    int mixed;         // rows may turn out to fit into a block
+    tc__ix sorts, keys; // rows that are sorted, and their length
+    int count;
+    tc__opaque_step step[TC__GRIDS];
+    int pass[TC__GRIDS]; // SORT_NEXT
+    tc__grids grids;
+} tc__opaque_plan;
+
+// ---- what a CALL says ----
+
+// The buffer of the result, i = 0, or of operand i - 1; -1 = it has no elements.
+static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
+    return call->attr[TC__CALL_FIXED + i];
+}
+
+static int tc__call_rank(const tc__node *call, uint32_t i) {
+    return (int)call->attr[tc__call_rank_at(call, i)];
+}
+
+// Size d of it.
+static tc__ix tc__call_size(const tc__node *call, uint32_t i, int d) {
+    return call->attr[tc__call_rank_at(call, i) + 1 + (uint32_t)d];
+}
+
+static tc__ix tc__call_width(const tc__node *call, uint32_t i) {
+    return tc__call_size(call, i, tc__call_rank(call, i) - 1);
+}
+
+static tc__ix tc__call_rows(tc__ixpool *x, const tc__node *call, uint32_t i) {
+    tc__ix rows = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(call, i) - 1; d++)
+        rows = tc__ix_mul(x, rows, tc__call_size(call, i, d));
+    return rows;
+}
+
+// ---- steps ----
+
+static tc__grid *tc__opaque_add(tc__opaque_plan *q, tc__opaque_step step, int threads,
+                                tc__ix blocks) {
+    tc__grid *g = &q->grids.at[q->count];
+    q->step[q->count++] = step;
+    g->threads = threads, g->blocks = blocks, g->waves = 0, g->shared = tc__ix_const(0);
+    g->cluster = 0;
+    return g;
+}
+
+// A thread for each of `count` elements.
+static void tc__opaque_add_flat(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step step,
+                                tc__ix count) {
+    tc__ix threads = tc__ix_const(TC__OPAQUE_THREADS);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, tc__ix_ceil_div(x, count, threads));
+}
+
+static tc__ix tc__ix_scaled(tc__ixpool *x, tc__ix e, int64_t by) {
+    return tc__ix_mul(x, e, tc__ix_const(by));
+}
+
+static void tc__opaque_add_clear(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix words = tc__ix_ceil_div(x, q->grids.zeroed, tc__ix_const(8));
+    tc__opaque_add_flat(x, q, TC__OPAQUE_CLEAR, words);
+    q->grids.at[q->count - 1].waves = TC__SORT_WAVES;
+}
+
+// ---- scans ----
+
+static int tc__is_less(tc__ix e, int64_t than) {
+    return tc__ix_is_const(e) && tc__ix_value(e) < than;
+}
+
+static tc__opaque_step tc__choose_scan(const tc__ixpool *x, const tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n);
+    int busy = tc__ix_is_const(q->rows) && !tc__is_less(q->rows, TC__OPAQUE_BUSY);
+    if (most <= 32 * q->width * TC__LINE_STEPS) return TC__SCAN_LINES;
+    if (busy || most < (int64_t)TC__TILES_LEAST * TC__TILE_ACCESSES * q->width)
+        return TC__SCAN_ROWS;
+    return TC__SCAN_TILES;
+}
+
+// Marks: of each tile, and two of each group of tiles.
+static tc__ix tc__scan_state(tc__ixpool *x, const tc__opaque_plan *q, tc__ix tiles) {
+    tc__ix groups = tc__ix_ceil_div(x, tiles, tc__ix_const(TC__TILE_GROUP));
+    tc__ix marks = tc__ix_mad(x, tiles, groups, 2);
+    tc__ix bytes = tc__ix_scaled(x, tc__ix_mul(x, q->rows, marks),
+                                 2 * (int64_t)tc__dtypes[q->dtype].bytes);
+    return tc__ix_add(x, bytes, tc__ix_const(TC__OPAQUE_HEAD));
+}
+
+static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
+    int width = 16 / (int)tc__dtypes[q->dtype].bytes;
+    q->width = tc__ix_divisor(x, q->n) % width ? 1 : width;
+    tc__opaque_step step = tc__choose_scan(x, q);
+    int64_t tile = (int64_t)TC__TILE_ACCESSES * q->width;
+    tc__ix tiles = tc__ix_ceil_div(x, q->n, tc__ix_const(tile)), blocks = q->rows;
+    if (step == TC__SCAN_LINES)
+        blocks = tc__ix_ceil_div(x, q->rows, tc__ix_const(TC__OPAQUE_THREADS / 32));
+    if (step == TC__SCAN_TILES) blocks = tc__ix_mul(x, q->rows, tiles);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, blocks);
+    if (step != TC__SCAN_TILES) return;
+    q->grids.workspace = q->grids.zeroed = tc__scan_state(x, q, tiles);
+    tc__opaque_add_clear(x, q);
+}
+
+// ---- sorts ----
+
+static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
+
+// All in one block: a thread for two pairs, as far as there are threads.
+static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
+    int threads = 32;
+    q->most = (int)tc__ix_hi(x, q->keys);
+    if (q->most < 1) q->most = 1;
+    while (2 * threads < q->most && threads < TC__SORT_MOST) threads *= 2;
+    tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
+}
+
+// The workspace of tc_sorter: tickets, counts of digits, marks of tiles, two places for pairs.
+static void tc__plan_sorter(tc__ixpool *x, tc__opaque_plan *q, tc__ix tiles) {
+    int64_t row = TC__OPAQUE_THREADS * 4 * (int64_t)q->digits; // counts
+    tc__ix head = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, tiles), TC__OPAQUE_THREADS * 8);
+    head = tc__ix_add(x, head, tc__ix_scaled(x, q->sorts, row));
+    head = tc__ix_add(x, head, tc__ix_const(TC__OPAQUE_HEAD));
+    q->grids.zeroed = head;
+    tc__ix pairs = tc__ix_mul(x, q->sorts, q->keys);
+    q->grids.workspace =
+        tc__ix_add(x, head, tc__ix_scaled(x, pairs, 2 * tc__pair_bytes(q)));
+}
+
+// last: what the last pass is, SORT_LAST gives pairs away.
+static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step last) {
+    tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
+    tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
+    q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
+    tc__plan_sorter(x, q, tiles);
+    tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
+    for (int d = 0; d < q->digits; d++) {
+        q->pass[q->count] = d;
+        tc__opaque_add(q, !d                   ? TC__SORT_FIRST
+                          : d < q->digits - 1 ? TC__SORT_NEXT
+                                              : last,
+                       TC__OPAQUE_THREADS, blocks);
+    }
+}
+
+static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n), k = tc__ix_is_const(q->k) ? tc__ix_value(q->k) : 0;
+    q->wide = tc__dtypes[q->dtype].bytes == 8;
+    q->digits = q->wide ? 8 : 4;
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    q->sorts = q->rows, q->keys = q->n;
+    int few = most > TC__TOP_LONG && tc__is_less(q->rows, TC__TOP_FEW);
+    if (most <= q->tile)
+        tc__plan_sort_rows(x, q);
+    else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
+        tc__opaque_add(q, TC__TOP_ROWS, TC__SORT_MOST, q->rows);
+    else {
+        tc__plan_sort_digits(x, q, TC__SORT_LAST);
+        tc__opaque_add_clear(x, q);
+    }
+}
+
+// ---- scatters ----
+
+static void tc__plan_scatter(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix places = tc__ix_mul(x, q->rows, q->n);
+    q->grids.workspace = q->grids.zeroed = tc__ix_scaled(x, places, 4);
+    tc__opaque_add_flat(x, q, TC__SCATTER_MARK, tc__ix_mul(x, q->lines, q->m));
+    tc__opaque_add_flat(x, q, TC__SCATTER_TAKE, places);
+}
+
+// Digits of an index below n; two at least, since the first pass and the last are different.
+static int tc__index_digits(tc__ix n) {
+    int digits = 2;
+    if (!tc__ix_is_const(n)) return 4;
+    while (digits < 4 && (tc__ix_value(n) - 1) >> 8 * digits) digits++;
+    return digits;
+}
+
+// The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
+static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
+    int shared = q->op == TC_OP_INDEX_ADD;
+    tc__ix rows = q->rows;
+    q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
+    q->digits = tc__index_digits(q->n);
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    if (shared) rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
+    if (tc__ix_hi(x, q->m) > q->tile) {
+        tc__plan_sort_digits(x, q, TC__SORT_NEXT);
+    } else {
+        tc__plan_sort_rows(x, q);
+        q->grids.workspace =
+            tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
+    }
+    int clear = !tc__ix_equals(q->grids.zeroed, 0);
+    tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
+    if (clear) tc__opaque_add_clear(x, q);
+}
+
+static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    tc__opaque_plan q;
+    memset(&q, 0, sizeof q);
+    q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
+    q.rows = g->rows, q.k = tc__call_width(q.call, 0);
+    q.n = tc__call_width(q.call, 1);
+    int64_t from = tc__call_buffer(q.call, 1);
+    q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
+    if (q.op == TC_OP_CUMSUM || q.op == TC_OP_CUMPROD) tc__plan_prefixes(x, &q);
+    if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
+    if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
+    q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
+    if (tc__call_buffer(q.call, 2) < 0 || tc__call_buffer(q.call, 3) < 0)
+        tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
+    else if (q.op == TC_OP_SCATTER)
+        tc__plan_scatter(x, &q);
+    else
+        tc__plan_scatter_sum(x, &q);
+    return q;
+}
+
+static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    int sizes = out->sizes;
+    *out = q.grids;
+    out->sizes = sizes, out->count = q.count;
+    return !g->body.ix->failed;
+}
+
+// Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
+static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
+    const tc__node *call = g->body.node.at[0];
+    (void)c;
+    if (tc__is_custom(g)) return 0;
+    for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
+        tc__ix n = tc__call_width(call, i);
+        if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
+    }
+    return 1;
+}
 // ---- gen/kernel/print_cuda_plan.c ---------------------------------------
 // How a LOOP list maps to CUDA threads. Input: a group at LOOP. Output: a tc__cuda_plan, made
 // from the list alone, and the questions that the dialect asks of single loads and stores.
@@ -25448,7 +25790,7 @@ enum {
     TC__CUDA_SMS = 132,
     TC__CUDA_THREADS = 256,    // of a block where nothing else decides
     TC__CUDA_MOST = 1024,      // of any block
-    TC__CUDA_FLIGHT = 64,      // bytes of each input that a thread loads before it uses one
+    TC__CUDA_FLIGHT = 16,      // bytes of each input that a thread loads before it uses one
     TC__CUDA_VECTORS = 8,      // U at most
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
@@ -25491,8 +25833,8 @@ typedef struct tc__cuda_plan {
     tc__ix chunk; // columns of a part
     tc__ix blocks;
     tc__ix shared; // bytes of a block
+    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
     int64_t zeroed, workspace;
-    int resident; // blocks of a multiprocessor that registers must suffice for, 0 = any
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -25510,6 +25852,12 @@ static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
 static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
     for (uint32_t i = 0; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
     return 0;
 }
 
@@ -25582,7 +25930,7 @@ static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     if (width == 1 || !tc__cuda_is_memory(n)) return 0;
-    if (axis == TC__COL && n->level != TC__AT_COL) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_words_still(g, n, TC__LOAD_FIXED, axis, width))
         return 0;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
@@ -25687,7 +26035,7 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD || tc__cuda_is_row(g, n->attr[0])) return 0;
     if (g->buffer.at[n->attr[0]].written) return 0;
-    if (n->level != TC__AT_COL &&
+    if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
@@ -25983,7 +26331,7 @@ static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q);
-    if (tc__cuda_cut(g, q)) return;
+    if (g->kind != TC__CONTRACTION && tc__cuda_cut(g, q)) return;
     if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
 }
 
@@ -26065,11 +26413,16 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
         q->vectors /= 2;
 }
 
-static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
+// Columns of the epilogue are read and written as those of other kernels.
+static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
-    q.form = TC__CUDA_PRODUCT, q.launches = 1;
-    q.threads = product->threads;
+    q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g) &&
+               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
     return q;
@@ -26090,7 +26443,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     memset(&q, 0, sizeof q);
     if (g->kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
-        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
     q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
              : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
@@ -26151,11 +26504,13 @@ static int tc__cuda_sizes(const tc__group *g) {
 }
 
 static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
-    tc__cuda_plan q = tc__cuda_plan_of(g);
     (void)c;
     memset(out, 0, sizeof *out);
-    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
+    out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
+    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
     out->count = q.launches;
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
@@ -26320,7 +26675,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
 static int tc__cuda_is_stream(const tc__printer *p, const tc__node *n) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix all = tc__ix_mul(x, p->g->rows, p->g->cols);
-    if (p->g->buffer.at[n->attr[0]].numel != all) return 0;
+    if (p->g->buffer.at[n->attr[0]].numel != all || n->level != TC__AT_COL) return 0;
     for (size_t i = 0; i < p->g->body.node.count; i++) {
         const tc__node *m = p->g->body.node.at[i];
         if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0] || m == n) continue;
@@ -26781,1057 +27136,6 @@ static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_at(p, b, at, tc__cuda_compute_at);
     tc__block_close(p);
 }
-// ---- gen/kernel/print_cuda_copies.c -------------------------------------
-// CUDA dialect, values of a product's threads: operands and epilogues are printed with a copy of a value
-// for each element of an access, because pieces of a product name them one by one (print_cuda_matmul.c).
-// All other kernels have loops over vectors: print_cuda_value.c.
-
-// Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
-static int tc__copied_is_wide_along(const tc__group *g, const tc__node *n, int width,
-                                  tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (width == 1 || n->level == TC__AT_ROW ||
-        (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
-        return 0;
-    if ((uint32_t)width * tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes > 16) return 0;
-    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
-    return tc__ix_divisor(x, e) % width == 0;
-}
-
-static int tc__copied_is_wide(const tc__group *g, const tc__node *n, int width) {
-    return tc__copied_is_wide_along(g, n, width, TC__COL);
-}
-
-// Elements of a 16-byte access of the widest dtype of the columns' loads and stores; 1 where
-// columns do not divide into them.
-static int tc__copied_width(const tc__group *g) {
-    uint32_t most = 1;
-    int wide = 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_is_memory(n) || n->level != TC__AT_COL) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
-        if (bytes > most) most = bytes;
-    }
-    int width = most < 4 ? 4 : (int)(16 / most);
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        wide |= tc__cuda_is_memory(n) && tc__copied_is_wide(g, n, width);
-    }
-    return wide && tc__ix_divisor(g->body.ix, g->cols) % width == 0 ? width : 1;
-}
-
-// `tc_pack<float, 4>`
-static void tc__copied_pack(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_pack<%s, %d>", tc__dtypes[p->g->buffer.at[n->attr[0]].dtype].memory,
-            p->copies);
-}
-
-static void tc__copied_load_one(tc__printer *p, const tc__node *n, int copy) {
-    int guarded = n->n_attr > TC__LOAD_FIXED;
-    tc__put_let(p, n, copy);
-    if (guarded) {
-        tc__cuda_pred(p, n, TC__LOAD_FIXED);
-        tc__put(p->out, " ? ");
-    }
-    tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-    tc__cuda_element(p, n);
-    tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 0));
-    if (guarded) {
-        tc__value fill;
-        memcpy(&fill, &n->attr[2], sizeof fill);
-        tc__put(p->out, " : ");
-        tc__cuda_constant(p, n->dtype, fill);
-    }
-    tc__put(p->out, ";\n");
-}
-
-// ` = *(const tc_pack<float, 4> *)&in0[c];`
-static void tc__copied_put_wide(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, " = *(const ");
-    tc__copied_pack(p, n);
-    tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__copied_load(tc__printer *p, const tc__node *n, int copy) {
-    int copies = tc__copies_of(p, n);
-    (void)copy;
-    if (copies > 1 && tc__copied_is_wide_along(p->g, n, copies, p->axis)) {
-        tc__line(p);
-        tc__put(p->out, "const ");
-        tc__copied_pack(p, n);
-        tc__put(p->out, " v%u", n->id);
-        tc__copied_put_wide(p, n);
-        for (int i = 0; i < copies; i++) {
-            tc__put_let(p, n, i);
-            tc__put(p->out, "%sv%u.at[%d]%s;\n", tc__cuda_wrap(p, n, 0), n->id, i,
-                    tc__cuda_wrapped(p, n, 0));
-        }
-        return;
-    }
-    for (int i = 0; i < copies; i++) {
-        p->shift = i;
-        tc__copied_load_one(p, n, i);
-    }
-    p->shift = 0;
-}
-
-static void tc__copied_store(tc__printer *p, const tc__node *n, int copy) {
-    int copies = tc__copies_of(p, n);
-    (void)copy;
-    if (copies > 1 && tc__copied_is_wide(p->g, n, copies)) {
-        tc__line(p);
-        tc__put(p->out, "*(");
-        tc__copied_pack(p, n);
-        tc__put(p->out, " *)&");
-        tc__cuda_element(p, n);
-        tc__put(p->out, " = {");
-        for (int i = 0; i < copies; i++) {
-            tc__put(p->out, "%s%s", i ? ", " : "", tc__cuda_wrap(p, n, 1));
-            tc__put_value(p, n->in[0], i);
-            tc__put(p->out, "%s", tc__cuda_wrapped(p, n, 1));
-        }
-        tc__put(p->out, "};\n");
-        return;
-    }
-    for (int i = 0; i < copies; i++) {
-        p->shift = i;
-        tc__line(p);
-        tc__cuda_element(p, n);
-        tc__put(p->out, " = %s", tc__cuda_wrap(p, n, 1));
-        tc__put_value(p, n->in[0], i);
-        tc__put(p->out, "%s;\n", tc__cuda_wrapped(p, n, 1));
-    }
-    p->shift = 0;
-}
-
-static void tc__copied_index(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__copied_check(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_check(a.state, ");
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", ");
-    tc__put_ix(p, n->attr[0]);
-    tc__put(p->out, ", %lld);\n", (long long)n->attr[1]);
-}
-
-static void tc__copied_valid(tc__printer *p, const tc__node *n, int copy) {
-    tc__put_let(p, n, copy);
-    if (!n->n_attr) tc__put(p->out, "1");
-    tc__cuda_pred(p, n, 0);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__copied_loop(tc__printer *p, const tc__node *n, uint32_t begin,
-                            uint32_t end) {
-    (void)n; // the product has placed rows and columns
-    tc__print_range(p, begin, end);
-}
-// ---- gen/kernel/print_cuda_matmul.c -------------------------------------
-// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
-// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
-// names of the plan; operands and the epilogue are printed by the walker between.
-//
-// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
-// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
-// compile, and its loads and stores are of 16 bytes, whoever made the sums.
-//
-// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
-// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
-// written once. One barrier a step: what a stage held was multiplied in the step before.
-
-enum { TC__BLANKS = 64 };
-
-typedef struct tc__blank {
-    const char *name;
-    char text[64];
-} tc__blank;
-
-typedef struct tc__blanks {
-    tc__blank at[TC__BLANKS];
-    int count;
-} tc__blanks;
-
-static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
-    int i = 0;
-    while (i < b->count && strcmp(b->at[i].name, name)) i++;
-    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
-    if (i == b->count) b->count++;
-    b->at[i].name = name;
-    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
-}
-
-static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)v);
-    tc__blank_text(b, name, text);
-}
-
-static size_t tc__blank_word(const char *s) {
-    size_t n = 0;
-    while (s[n] >= 'a' && s[n] <= 'z') n++;
-    return n;
-}
-
-// Fills the blank that s begins with, gives what follows.
-static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
-    size_t n = tc__blank_word(s);
-    for (int i = 0; i < b->count; i++) {
-        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
-        tc__put(p->out, "%s", b->at[i].text);
-        return s + n;
-    }
-    p->out->failed = 1;
-    return s + n;
-}
-
-// Puts `text` with its blanks filled, where the line is.
-static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
-    while (*text) {
-        size_t n = strcspn(text, "@");
-        tc__put_raw(p->out, text, n);
-        text += n;
-        if (*text) text = tc__put_blank(p, b, text + 1);
-    }
-}
-
-// Puts `lines` with their blanks filled, each at the present indent.
-static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
-    int fresh = 1;
-    while (*lines) {
-        if (fresh && *lines != '\n') tc__line(p);
-        fresh = *lines == '\n';
-        if (*lines == '@') {
-            lines = tc__put_blank(p, b, lines + 1);
-        } else {
-            tc__put_raw(p->out, lines++, 1);
-        }
-    }
-}
-
-// ---- what all forms have ----
-
-static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
-    return p->d->reg[tc__class_of(q->dtype)];
-}
-
-// Whether an index of the nodes at `level` names the axis.
-static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t id = 0; id < g->body.node.count; id++) {
-        const tc__node *n = g->body.node.at[id];
-        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
-        for (uint32_t i = 0; i < n->n_attr; i++)
-            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
-    }
-    return 0;
-}
-
-static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
-    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
-}
-
-// Whether tiles of `by` leave no rest.
-static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
-    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
-}
-
-// The nodes of an operand at the present r, c, k: `copies` of them along the axis.
-static void tc__print_level(tc__printer *p, tc__level level, tc__axis axis, int copies) {
-    p->axis = axis, p->copies = copies;
-    for (uint32_t id = 0; id < p->g->body.node.count; id++)
-        if (tc__body(p, id)->level == (uint8_t)level) tc__print_node(p, tc__body(p, id));
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// `{t0_0, t0_1};` or `{tc_bits_f16(t0)};`: an operand's values as a pack.
-static void tc__put_operand(tc__printer *p, const tc__staged *s, int copies, int bits) {
-    const char *name = tc__dtypes[tc__body(p, s->id)->dtype].name;
-    p->axis = s->along, p->copies = copies;
-    tc__put(p->out, "{");
-    for (int i = 0; i < copies; i++) {
-        tc__put(p->out, "%s", i ? ", " : "");
-        if (bits) tc__put(p->out, "tc_bits_%s(", name);
-        tc__put_value(p, s->id, i);
-        if (bits) tc__put(p->out, ")");
-    }
-    tc__put(p->out, "};\n");
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// The rest of the list at r and c.
-static void tc__print_epilogue(tc__printer *p, int copies) {
-    p->axis = TC__COL, p->copies = copies;
-    tc__print_range(p, tc__contract_rows_loop(p), (uint32_t)p->g->body.node.count);
-    p->copies = 1;
-}
-
-// ---- the value of CONTRACT ----
-
-// Elements of the result in shared memory, from tile[at] on.
-static void tc__print_tile_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    const char *type = tc__product_type(p, q);
-    int copies = tc__copies_of(p, n), pack = tc__product_pack(q);
-    if (copies < pack) pack = copies;
-    for (int i = 0; i < copies; i += pack) {
-        tc__line(p);
-        tc__put(p->out, "const tc_pack<%s, %d> v%u_%d = *(const tc_pack<%s, %d> *)&tile[at",
-                type, pack, n->id, i, type, pack);
-        if (i) tc__put(p->out, " + %d", i);
-        tc__put(p->out, "];\n");
-        for (int u = 0; u < pack; u++) {
-            tc__put_let(p, n, i + u);
-            tc__put(p->out, "v%u_%d.at[%d];\n", n->id, i, u);
-        }
-    }
-}
-
-// Added up from the parts of the threads that shared it.
-static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    tc__line(p);
-    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
-    tc__line(p);
-    tc__put(p->out,
-            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
-            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
-}
-
-// Summed here, by one thread for each copy.
-static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    int copies = tc__copies_of(p, n);
-    tc__axis axis = p->axis;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put(p->out, "%s ", tc__product_type(p, q));
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = 0;\n");
-    }
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
-    tc__put_ix(p, p->g->depth);
-    tc__put(p->out, "; k++)");
-    tc__block_open(p);
-    tc__print_level(p, TC__AT_LEFT, axis, copies);
-    tc__print_level(p, TC__AT_RIGHT, axis, copies);
-    p->axis = axis, p->copies = copies;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = tc_add_product_%s(", tc__suffix(q->dtype));
-        tc__put_value(p, p->g->left, i);
-        tc__put(p->out, ", ");
-        tc__put_value(p, p->g->right, i);
-        tc__put(p->out, ", ");
-        tc__put_name(p, n, i);
-        tc__put(p->out, ");\n");
-    }
-    tc__block_close(p);
-}
-
-static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
-    tc__product q = tc__product_plan(p->g);
-    (void)copy;
-    if (q.form == TC__PRODUCT_LOOP)
-        tc__print_loop_value(p, &q, n);
-    else if (q.form == TC__PRODUCT_FEW && q.parts > 1)
-        tc__print_parts_value(p, &q, n);
-    else
-        tc__print_tile_value(p, &q, n);
-}
-
-// ---- tiles: bringing operands ----
-
-static const char *tc__operand_name(const tc__staged *s) {
-    return s->level == TC__AT_LEFT ? "left" : "right";
-}
-
-// Elements of a tile along rows (left) or columns (right).
-static int tc__staged_size(const tc__product *q, const tc__staged *s) {
-    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
-}
-
-// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
-// `fast` and `slow` by what adjacent threads read.
-static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
-                             tc__blanks *b) {
-    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
-    int lanes = (deep ? q->tile->depth : size) / s->width;
-    char slow[40], fast[40];
-    snprintf(slow, sizeof slow, "e / %d", lanes);
-    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
-    tc__blank_text(b, "name", tc__operand_name(s));
-    tc__blank_text(b, "slow", slow);
-    tc__blank_text(b, "fast", fast);
-    tc__blank_text(b, "line", deep ? slow : fast);
-    tc__blank_text(b, "deep", deep ? fast : slow);
-    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
-    tc__blank_number(b, "width", s->width);
-    tc__blank_number(b, "count", tc__stage_accesses(q, s));
-    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
-    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
-    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
-}
-
-// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
-static void tc__stage_inside(const tc__printer *p, const tc__product *q,
-                             const tc__staged *s, char out[40]) {
-    int left = s->level == TC__AT_LEFT;
-    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
-        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
-    snprintf(out, 40, "%s%s%s",
-             !line  ? ""
-             : left ? "r < r1"
-                    : "c < cols",
-             line && deep ? " && " : "", deep ? "k < depth" : "");
-}
-
-// r, c and k of access e, as far as they are named.
-static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-                                  const char *inside) {
-    int left = s->level == TC__AT_LEFT;
-    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
-    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
-        tc__put_filled(p, b,
-                       left ? "const tc_i64 r = r0 + @line;\n" : "const tc_i64 r = r0;\n");
-    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
-        tc__put_filled(p, b, "const tc_i64 c = c0 + @line;\n");
-    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
-        tc__put_filled(p, b, "const tc_i64 k = k0 + @deep;\n");
-}
-
-static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
-                           const char *inside) {
-    const tc__node *n = tc__body(p, s->id);
-    tc__blank_text(b, "if", *inside ? "_if" : "");
-    tc__put_filled(p, b,
-                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
-                   "@fast)], &");
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
-}
-
-// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
-static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside, const char *to) {
-    if (*inside) {
-        tc__line(p);
-        tc__put(p->out, "if (%s)", inside);
-        tc__block_open(p);
-    }
-    tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, to);
-    tc__put(p->out, " = ");
-    tc__put_operand(p, s, s->width, q->half);
-    if (*inside) tc__block_close(p);
-}
-
-// The next stage of an operand: on its way to shared memory, or to registers.
-static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            tc__blanks *b) {
-    char inside[40];
-    tc__stage_blanks(p, q, s, b);
-    tc__stage_inside(p, q, s, inside);
-    tc__put_filled(p, b,
-                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
-    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
-    p->indent++;
-    tc__print_stage_place(p, s, b, inside);
-    if (s->bring == TC__BRING_ASYNC) {
-        tc__print_copy(p, s, b, inside);
-    } else if (s->bring == TC__BRING_LATER) {
-        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
-        tc__print_fetch(p, q, s, b, inside, "@name_next[j]");
-    } else {
-        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
-        tc__print_fetch(p, q, s, b, inside, "next");
-        tc__put_filled(p, b,
-                       q->half
-                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                             "next.at[0];\n"
-                           : "@name[to * @stage + @deep * @pitch + @line] = "
-                             "next.at[0];\n");
-    }
-    tc__block_close(p);
-}
-
-// From registers to shared memory: whole accesses where the tile's lines run as they do.
-static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
-                          tc__blanks *b) {
-    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
-    if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
-    tc__put_filled(p, b,
-                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
-                   "    const int e = x + j * @threads;\n");
-    p->indent++;
-    if (q->half) {
-        tc__put_filled(p, b,
-                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
-                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
-    } else if (deep || s->width < pack) {
-        for (int u = 0; u < s->width; u++) {
-            tc__blank_number(b, "u", u);
-            tc__put_filled(p, b,
-                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
-                                  "@name_next[j].at[@u];\n"
-                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
-                                  "@name_next[j].at[@u];\n");
-        }
-    } else {
-        for (int u = 0; u < s->width; u += pack) {
-            tc__blank_number(b, "u", u);
-            tc__put_filled(p, b,
-                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
-                           "@pitch + @line + @u] = {");
-            for (int v = u; v < u + pack; v++)
-                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
-                        tc__operand_name(s), v);
-            tc__put(p->out, "};\n");
-        }
-    }
-    tc__block_close(p);
-}
-
-// ---- tiles: multiplying ----
-
-// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
-// each operand in one go.
-static const char tc__text_simt_sums[] =
-    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
-    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
-    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
-
-static const char tc__text_simt[] =
-    "#pragma unroll @written\n"
-    "for (int d = 0; d < @depth; d++) {\n"
-    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rowpacks; i++)\n"
-    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
-    "row + i * @rowstep];\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @colpacks; j++)\n"
-    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
-    "col + j * @colstep];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++)\n"
-    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
-    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
-    "    }\n"
-    "}\n";
-
-static const char tc__text_simt_result[] =
-    "#pragma unroll\n"
-    "for (int i = 0; i < @rows; i++) {\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @colpacks; j++)\n"
-    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
-    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
-    "}\n";
-
-// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
-// memory is read as it lies, the other turned.
-static const char tc__text_mma_sums[] =
-    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
-    "float sum[@rows][@cols][4] = {};\n";
-
-static const char tc__text_mma[] =
-    "#pragma unroll\n"
-    "for (int d = 0; d < @depth; d += 16) {\n"
-    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++)\n"
-    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
-    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @cols; j += 2) {\n"
-    "        unsigned two[4];\n"
-    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
-    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
-    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
-    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
-    "    }\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
-    "    }\n"
-    "}\n";
-
-static const char tc__text_mma_result[] =
-    "#pragma unroll\n"
-    "for (int i = 0; i < @rows; i++) {\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @cols; j++) {\n"
-    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
-    "4 * 2];\n"
-    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
-    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
-    "    }\n"
-    "}\n";
-
-static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
-    tc__blank_number(b, "rows", rows / 16);
-    tc__blank_number(b, "cols", cols / 8);
-    tc__blank_text(b, "leftturn", left ? "" : "_trans");
-    tc__blank_text(b, "rightturn", right ? "" : "_trans");
-    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
-    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
-    tc__blank_text(b, "leftplace",
-                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
-                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
-    tc__blank_text(b, "rightplace",
-                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
-                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
-}
-
-static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
-    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
-    tc__blank_number(b, "rows", rows / 4);
-    tc__blank_number(b, "cols", cols / 8);
-    tc__blank_number(b, "rowpacks", rows / 4 / pack);
-    tc__blank_number(b, "colpacks", cols / 8 / pack);
-    tc__blank_number(b, "rowstep", 4 * pack);
-    tc__blank_number(b, "colstep", 8 * pack);
-    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
-    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
-}
-
-static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    const tc__product_tile *t = q->tile;
-    int rows = t->rows / t->high, cols = t->cols / t->across;
-    b->count = 0;
-    tc__blank_text(b, "type", tc__product_type(p, q));
-    tc__blank_text(b, "class", tc__suffix(q->dtype));
-    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
-    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
-    tc__blank_number(b, "pack", tc__product_pack(q));
-    tc__blank_number(b, "threads", q->threads);
-    tc__blank_number(b, "depth", t->depth);
-    tc__blank_number(b, "tilerows", t->rows);
-    tc__blank_number(b, "tilecols", t->cols);
-    tc__blank_number(b, "high", t->high);
-    tc__blank_number(b, "across", t->across);
-    tc__blank_number(b, "warprows", rows);
-    tc__blank_number(b, "warpcols", cols);
-    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
-    tc__blank_number(b, "stages", tc__product_stages(q));
-    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
-    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
-    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
-    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
-    if (q->half)
-        tc__mma_blanks(q, b, rows, cols);
-    else
-        tc__simt_blanks(q, b, rows, cols);
-}
-
-// ---- tiles: the kernel ----
-
-static void tc__let(tc__printer *p, const char *name, tc__ix e) {
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = ", name);
-    tc__put_ix(p, e);
-    tc__put(p->out, ";\n");
-}
-
-// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
-// batch, `row` the first in it. Only what is named.
-static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
-                              const char *row, int needs_end) {
-    int batches = !tc__ix_equals(p->g->batch, 1);
-    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
-        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
-        return;
-    if (batches) {
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 first = (tc_i64)blockIdx.x / ");
-        tc__put_atom(p, blocks, 0);
-        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
-        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
-        tc__put(p->out, ";\n");
-    }
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 r0 = %s", batches ? "first" : "");
-    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
-    tc__put(p->out, ";\n");
-    if (!needs_end) return;
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 r1 = %s", batches ? "first + " : "");
-    tc__put_atom(p, q->m, 0);
-    tc__put(p->out, ";\n");
-}
-
-static void tc__print_tile_place(tc__printer *p, const tc__product *q,
-                                 const tc__blanks *b) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
-           all = tc__ix_mul(x, high, across);
-    tc__put_filled(p, b,
-                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
-                   "tc_i64 m, n;\n");
-    tc__line(p);
-    tc__put(p->out, "tc_place_tile(blockIdx.x");
-    if (!tc__ix_equals(p->g->batch, 1)) {
-        tc__put(p->out, " %% ");
-        tc__put_atom(p, all, 0);
-    }
-    tc__put(p->out, ", ");
-    tc__put_ix(p, high);
-    tc__put(p->out, ", ");
-    tc__put_ix(p, across);
-    tc__put(p->out, ", m, n);\n");
-    char row[40];
-    snprintf(row, sizeof row, "m * %d", q->tile->rows);
-    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
-    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
-        tc__epilogue_uses(p->g, TC__COL))
-        tc__put_filled(p, b, "const tc_i64 c0 = n * @tilecols;\n");
-    if (rest) tc__let(p, "cols", p->g->cols);
-    tc__let(p, "depth", p->g->depth);
-}
-
-static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
-                           tc__blanks *b) {
-    if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
-    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
-}
-
-// The loop over k.
-static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int async = tc__has_async(q),
-        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
-    tc__put_filled(p, b,
-                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
-                   "#pragma unroll 1\n"
-                   "for (int step = -@ahead; step < steps; step++) {\n"
-                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
-                   "    const tc_i64 k0 = (tc_i64)(step + @ahead) * @depth;\n");
-    p->indent++;
-    tc__print_next(p, q, &q->left, b);
-    tc__print_next(p, q, &q->right, b);
-    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
-    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
-    p->indent++;
-    tc__print_bring(p, q, &q->left, b);
-    tc__print_bring(p, q, &q->right, b);
-    tc__block_close(p);
-    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
-    tc__put_filled(p, b, "if (step >= 0) {\n");
-    p->indent++;
-    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
-    tc__block_close(p);
-    if (kept) {
-        tc__put_filled(p, b, "if (k0 < depth) {\n");
-        p->indent++;
-        tc__print_put(p, q, &q->left, b);
-        tc__print_put(p, q, &q->right, b);
-        tc__block_close(p);
-    }
-    tc__block_close(p);
-}
-
-// r and c of element e, and a block where it may be outside of the result.
-static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
-                                   const char *column, const char *inside) {
-    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
-    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
-        tc__put_filled(p, b, column);
-    if (!*inside) return;
-    tc__line(p);
-    tc__put(p->out, "if (%s)", inside);
-    tc__block_open(p);
-}
-
-// The result by rows of warps: their sums to shared memory, from there to the epilogue.
-static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__copied_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
-        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    char inside[40];
-    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
-             line && cols ? " && " : "", cols ? "c < cols" : "");
-    tc__blank_number(b, "packs", q->tile->cols / width);
-    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
-    tc__blank_number(b, "width", width);
-    tc__put_filled(p, b,
-                   "#pragma unroll 1\n"
-                   "for (int part = 0; part < @high; part++) {\n"
-                   "    __syncthreads();\n"
-                   "    if (warp / @across == part) {\n");
-    p->indent += 2;
-    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
-    p->indent -= 2;
-    tc__put_filled(
-        p, b,
-        "    }\n"
-        "    __syncthreads();\n"
-        "    #pragma unroll 1\n"
-        "    for (int e = x; e < @many; e += @threads) {\n"
-        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
-    p->indent += 2;
-    tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
-                           "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
-    tc__print_epilogue(p, width);
-    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
-}
-
-static void tc__print_tiles(tc__printer *p, const tc__product *q) {
-    tc__blanks b;
-    tc__tile_blanks(p, q, &b);
-    tc__print_tile_place(p, q, &b);
-    tc__put_filled(p, &b,
-                   "@element *const left = (@element *)shared;\n"
-                   "@element *const right = left + @stages * @leftstage;\n"
-                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
-    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
-    tc__print_steps(p, q, &b);
-    tc__print_tile_result(p, q, &b);
-}
-
-// ---- few rows or columns ----
-
-static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
-    b->count = 0;
-    tc__blank_text(b, "type", tc__product_type(p, q));
-    tc__blank_text(b, "class", tc__suffix(q->dtype));
-    tc__blank_text(b, "axis", row ? "r" : "c");
-    tc__blank_text(b, "end", row ? "r1" : "cols");
-    tc__blank_number(b, "width", width);
-    tc__blank_number(b, "few", q->few);
-    tc__blank_number(b, "each", q->each);
-    tc__blank_number(b, "cover", q->cover);
-    tc__blank_number(b, "sharing", q->sharing);
-    tc__blank_number(b, "lanes", q->threads / q->sharing);
-    tc__blank_number(b, "stride", q->sharing * width);
-    tc__blank_number(b, "threads", q->threads);
-    tc__blank_number(b, "many", q->few * q->cover);
-    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
-    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
-}
-
-// Where the block stands: r0 and c0, and the end of the wide axis.
-static void tc__print_few_place(tc__printer *p, const tc__product *q) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
-    char at[120];
-    tc__text text;
-    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
-    tc__text_init(&text, p->out->ctx);
-    tc__text *out = p->out;
-    p->out = &text;
-    tc__put(p->out, "(tc_i64)blockIdx.x");
-    if (batches) {
-        tc__put(p->out, " %% ");
-        tc__put_atom(p, blocks, 0);
-    }
-    tc__put(p->out, " * %d", q->cover);
-    p->out = out;
-    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
-    out->failed |= text.failed || text.size >= sizeof at;
-    tc__text_free(&text);
-    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
-    if (wide) return;
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c0 = %s;\n", at);
-    tc__let(p, "cols", p->g->cols);
-}
-
-// The operand that is beside the wide one.
-static const tc__staged *tc__few_operand(const tc__product *q) {
-    return q->wide == TC__COL ? &q->left : &q->right;
-}
-
-// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
-static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-                                const char *place) {
-    int left = s->level == TC__AT_LEFT;
-    if (tc__level_uses(p->g, s->level, TC__ROW)) {
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 r = ");
-        tc__put_filled_here(p, b, left ? place : "r0");
-        tc__put(p->out, ";\n");
-    }
-    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c = ");
-    tc__put_filled_here(p, b, place);
-    tc__put(p->out, ";\n");
-}
-
-// The nodes of the operand, `width` along the axis, as pack `name`.
-static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
-                               int width, const char *name) {
-    tc__staged along = *s;
-    along.along = axis;
-    tc__print_level(p, s->level, axis, width);
-    tc__line(p);
-    tc__put(p->out, "%s = ", name);
-    tc__put_operand(p, &along, width, 0);
-}
-
-static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
-    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
-    tc__put_filled(p, b,
-                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
-                                : "const int lane = threadIdx.x % @sharing, group = "
-                                  "threadIdx.x / @sharing * @each;\n");
-    tc__put_filled(p, b,
-                   "@type sum[@few][@each] = {};\n"
-                   "#pragma unroll @unroll\n"
-                   "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
-                   "    tc_pack<@type, @width> few, wide[@each];\n"
-                   "    #pragma unroll\n"
-                   "    for (int j = 0; j < @each; j++) {\n");
-    p->indent += 2;
-    tc__print_few_index(p, wide, b,
-                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
-                                     : "tc_min(@axis0 + group + j, @end - 1)");
-    tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
-    p->indent -= 1;
-    tc__put_filled(p, b,
-                   "}\n"
-                   "#pragma unroll\n"
-                   "for (int i = 0; i < @few; i++) {\n");
-    p->indent += 1;
-    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, wide->width, "few");
-    p->indent -= 2;
-    tc__put_filled(
-        p, b,
-        "        #pragma unroll\n"
-        "        for (int j = 0; j < @each * @width; j++)\n"
-        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
-        "@width].at[j % @width], sum[i][j / @width]);\n"
-        "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @each; i++) {\n"
-        "    @type v = sum[i / @each][i % @each];\n"
-        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
-    tc__put_filled(
-        p, b,
-        q->parts > 1
-            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-              "+ i % @each] = v;\n}\n"
-            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-              "v;\n}\n");
-}
-
-static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
-    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
-    tc__put_filled(
-        p, b,
-        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-        "tc_pack<@type, @width> sum[@few] = {};\n"
-        "#pragma unroll @unroll\n"
-        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
-        "    tc_pack<@type, @width> wide;\n"
-        "    tc_pack<@type, 1> few;\n"
-        "    {\n");
-    p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
-    tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
-    p->indent -= 1;
-    tc__put_filled(p, b,
-                   "}\n"
-                   "#pragma unroll\n"
-                   "for (int i = 0; i < @few; i++) {\n");
-    p->indent += 1;
-    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
-    p->indent -= 2;
-    tc__put_filled(
-        p, b,
-        "        #pragma unroll\n"
-        "        for (int j = 0; j < @width; j++)\n"
-        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
-        "sum[i].at[j]);\n"
-        "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @width; i++)\n"
-        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
-        "@width].at[i % @width];\n");
-}
-
-static void tc__print_few(tc__printer *p, const tc__product *q) {
-    int wide = q->wide == TC__ROW;
-    tc__blanks b;
-    tc__few_blanks(p, q, &b);
-    tc__print_few_place(p, q);
-    tc__let(p, "depth", p->g->depth);
-    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
-    if (q->dot)
-        tc__print_dot(p, q, &b);
-    else
-        tc__print_columns(p, q, &b);
-    tc__put_filled(p, &b,
-                   "__syncthreads();\n"
-                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
-    p->indent++;
-    tc__print_result_place(p, &b,
-                           wide ? "const tc_i64 r = r0 + at % @cover;\n"
-                                : "const tc_i64 r = r0 + at / @cover;\n",
-                           wide ? "const tc_i64 c = at / @cover;\n"
-                                : "const tc_i64 c = c0 + at % @cover;\n",
-                           wide ? "r < r1" : "c < cols");
-    tc__print_epilogue(p, 1);
-    tc__block_close(p);
-    tc__block_close(p);
-}
-
-// The kernel's body; products that are summed in place have the other forms' loops.
-static void tc__print_product(tc__printer *p) {
-    tc__product q = tc__product_plan(p->g);
-    if (q.form == TC__PRODUCT_FEW)
-        tc__print_few(p, &q);
-    else
-        tc__print_tiles(p, &q);
-}
-
-// ---- what the walker prints of a product ----
-
-static const tc__print_row tc__copied_rows[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__copied_load}, // one access of 16 bytes, or each copy
-    {TC_OP_STORE, TC__ONCE, tc__copied_store},
-    {TC_OP_INDEX, TC__PER_COPY, tc__copied_index},
-    {TC_OP_CHECK, TC__PER_COPY, tc__copied_check},
-    {TC_OP_VALID, TC__PER_COPY, tc__copied_valid},
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
-    {TC_OP_COUNT, TC__ONCE, NULL},
-};
-
-static const tc__dialect tc__dialect_copied = {
-    "cuda",
-    {"float", "double", "int", "tc_i64"},
-    {"float", "double", "int", "tc_i64"},
-    "tc_i64",
-    1,
-    1,
-    tc__copied_rows,
-    NULL,
-    tc__copied_loop,
-    tc__cuda_constant,
-    NULL,
-    NULL,
-};
 // ---- gen/kernel/print_cuda_rows.c ---------------------------------------
 // CUDA dialect, reductions and the form "rows". The order of a reduction here is its own: equal from
 // run to run, not equal to the CPU's. A thread has an accumulator for each element of its vectors,
@@ -28041,7 +27345,8 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    int async = tc__cuda_wide(p, n) && p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int async =
+        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
     tc__line(p);
@@ -28464,19 +27769,21 @@ static void tc__cuda_row_head(tc__printer *p) {
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
              q->sharing);
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
-    tc__line(p);
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
         tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    if (q->sharing > 1) tc__line(p);
     if (looped) {
+        tc__line(p);
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);
         tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
         tc__block_open(p);
         return;
     }
-    tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
     if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
     tc__line(p);
     tc__put(p->out, "if (r >= ");
@@ -28491,7 +27798,9 @@ static void tc__cuda_rows(tc__printer *p) {
     }
     tc__cuda_row_head(p);
     tc__cuda_keeps(p);
-    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
     if (TC__CUDA_ROW_WAVES == 0) return;
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n"); // before the next row
@@ -28853,17 +28162,1245 @@ static void tc__cuda_columns(tc__printer *p) {
     tc__cuda_below_nodes(p);
     p->row_lanes = 0;
 }
+// ---- gen/kernel/print_cuda_matmul.c -------------------------------------
+// Contractions in CUDA: the plan of print_cuda_product.c as text. What does not depend on the
+// kernel's nodes stands below as text with blanks (@name), which are filled with numbers and
+// names of the plan; operands and the epilogue are printed by the walker between.
+//
+// All forms end alike: sums lie in shared memory, and the rest of the LOOP list, which reads
+// them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
+// compile, and its loads and stores are of 16 bytes, whoever made the sums.
+//
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
+// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
+// written once. One barrier a step: what a stage held was multiplied in the step before.
+
+enum { TC__BLANKS = 64 };
+
+typedef struct tc__blank {
+    const char *name;
+    char text[64];
+} tc__blank;
+
+typedef struct tc__blanks {
+    tc__blank at[TC__BLANKS];
+    int count;
+} tc__blanks;
+
+static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
+    int i = 0;
+    while (i < b->count && strcmp(b->at[i].name, name)) i++;
+    if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
+    if (i == b->count) b->count++;
+    b->at[i].name = name;
+    snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
+}
+
+static void tc__blank_number(tc__blanks *b, const char *name, int64_t v) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)v);
+    tc__blank_text(b, name, text);
+}
+
+static size_t tc__blank_word(const char *s) {
+    size_t n = 0;
+    while (s[n] >= 'a' && s[n] <= 'z') n++;
+    return n;
+}
+
+// Fills the blank that s begins with, gives what follows.
+static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
+    size_t n = tc__blank_word(s);
+    for (int i = 0; i < b->count; i++) {
+        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
+        tc__put(p->out, "%s", b->at[i].text);
+        return s + n;
+    }
+    p->out->failed = 1;
+    return s + n;
+}
+
+// Puts `text` with its blanks filled, where the line is.
+static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "@");
+        tc__put_raw(p->out, text, n);
+        text += n;
+        if (*text) text = tc__put_blank(p, b, text + 1);
+    }
+}
+
+// Puts `lines` with their blanks filled, each at the present indent.
+static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
+    int fresh = 1;
+    while (*lines) {
+        if (fresh && *lines != '\n') tc__line(p);
+        fresh = *lines == '\n';
+        if (*lines == '@') {
+            lines = tc__put_blank(p, b, lines + 1);
+        } else {
+            tc__put_raw(p->out, lines++, 1);
+        }
+    }
+}
+
+// ---- what all forms have ----
+
+static const char *tc__product_type(const tc__printer *p, const tc__product *q) {
+    return p->d->reg[tc__class_of(q->dtype)];
+}
+
+// Whether an index of the nodes at `level` names the axis.
+static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
+        for (uint32_t i = 0; i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    }
+    return 0;
+}
+
+static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
+    return tc__level_uses(g, TC__AT_COL, axis) || tc__level_uses(g, TC__AT_ROW, axis);
+}
+
+// Whether tiles of `by` leave no rest.
+static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
+    return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// ---- the value of CONTRACT ----
+
+// Added up from the parts of the threads that shared it.
+static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    tc__line(p);
+    tc__put(p->out, "%s t%u = tile[at];\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out,
+            "for (int i = 1; i < %d; i++) t%u = TC_ADD_%s(t%u, tile[at + i * %d]);\n",
+            q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
+}
+
+// Summed here, element by element.
+static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    const struct tc__cuda_plan *cuda = p->cuda;
+    tc__line(p);
+    tc__put(p->out, "%s t%u = 0;\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
+    tc__put_ix(p, p->g->depth);
+    tc__put(p->out, "; k++)");
+    tc__block_open(p);
+    p->cuda = NULL; // no vectors
+    for (uint32_t id = 0; id < tc__contract_rows_loop(p); id++)
+        tc__print_node(p, tc__body(p, id));
+    p->cuda = cuda;
+    tc__line(p);
+    tc__put(p->out, "t%u = tc_add_product_%s(", n->id, tc__suffix(q->dtype));
+    tc__put_value(p, p->g->left, 0);
+    tc__put(p->out, ", ");
+    tc__put_value(p, p->g->right, 0);
+    tc__put(p->out, ", t%u);\n", n->id);
+    tc__block_close(p);
+}
+
+static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
+    tc__product q = tc__product_plan(p->g);
+    (void)copy;
+    if (q.form == TC__PRODUCT_LOOP) {
+        tc__print_loop_value(p, &q, n);
+    } else if (q.form == TC__PRODUCT_FEW && q.parts > 1) {
+        tc__print_parts_value(p, &q, n);
+    } else {
+        tc__put_let(p, n, 0);
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "sums.at[l];\n" : "tile[at];\n");
+    }
+}
+
+// ---- nodes of a level ----
+
+// Marks what the body has at `level`.
+static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level level) {
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++)
+        body->set[id] = tc__body(p, id)->level == (uint8_t)level;
+    return 1;
+}
+
+// Whether an operand is a load of whole vectors that needs no conversion.
+static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
+    return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
+           (bits || tc__is_own_class(n->dtype));
+}
+
+// An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
+// pack `to`: as registers hold them, or the bits of halves.
+static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                                   int width, int bits, const char *to) {
+    const struct tc__cuda_plan *before = p->cuda;
+    const tc__node *n = tc__body(p, s->id);
+    const char *half = tc__dtypes[n->dtype].name;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = width;
+    p->cuda = &q, p->axis = axis;
+    if (tc__is_plain_vector(p, n, bits)) {
+        tc__line(p);
+        tc__put(p->out, "%s = tc_load(", to);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+    } else {
+        tc__cuda_issue_all(p, &body, "", 1);
+        if (width > 1) tc__cuda_print_still(p, &body);
+        if (width > 1) tc__cuda_unroll(p, "l", width);
+        p->lane = width > 1;
+        for (uint32_t id = 0; id < body.end; id++)
+            if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
+                tc__print_node(p, tc__body(p, id));
+        tc__line(p);
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", to);
+        if (bits) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, s->id, 0);
+        tc__put(p->out, bits ? ");\n" : ";\n");
+        p->lane = 0;
+        if (width > 1) tc__block_close(p);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
+}
+
+// The sums of a vector, from tile[at] on.
+static void tc__print_sums(tc__printer *p, const tc__product *q) {
+    int width = p->cuda->width, pack = tc__product_pack(q);
+    const char *type = tc__product_type(p, q);
+    if (width < pack) pack = width;
+    tc__line(p);
+    tc__put(p->out, "tc_pack<%s, %d> sums;\n", type, width);
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
+            "tc_pack<%s, %d> *)&tile[at + l];\n",
+            width, pack, type, pack, type, pack);
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
+    tc__cuda_loop_body body;
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body.set[id] = 0;
+    }
+    tc__cuda_issue_all(p, &body, "", 1);
+    if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
+    tc__cuda_compute(p, &body);
+    tc__cuda_body_close(p, &body);
+}
+
+// ---- tiles: bringing operands ----
+
+static const char *tc__operand_name(const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? "left" : "right";
+}
+
+// Elements of a tile along rows (left) or columns (right).
+static int tc__staged_size(const tc__product *q, const tc__staged *s) {
+    return s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
+}
+
+// Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
+// `fast` and `slow` by what adjacent threads read.
+static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
+                             tc__blanks *b) {
+    int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
+    int lanes = (deep ? q->tile->depth : size) / s->width;
+    char slow[40], fast[40];
+    snprintf(slow, sizeof slow, "e / %d", lanes);
+    snprintf(fast, sizeof fast, s->width > 1 ? "e %% %d * %d" : "e %% %d", lanes, s->width);
+    tc__blank_text(b, "name", tc__operand_name(s));
+    tc__blank_text(b, "slow", slow);
+    tc__blank_text(b, "fast", fast);
+    tc__blank_text(b, "line", deep ? slow : fast);
+    tc__blank_text(b, "deep", deep ? fast : slow);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "width", s->width);
+    tc__blank_number(b, "count", tc__stage_accesses(q, s));
+    tc__blank_number(b, "stage", tc__stage_size(q, s->level));
+    tc__blank_number(b, "pitch", tc__line_pitch(q, size));
+    tc__blank_number(b, "swizzle", deep ? q->tile->depth : size);
+}
+
+// `r < r1 && k < depth`, as far as tiles are not whole; may be empty.
+static void tc__stage_inside(const tc__printer *p, const tc__product *q,
+                             const tc__staged *s, char out[40]) {
+    int left = s->level == TC__AT_LEFT;
+    int line = !tc__goes_into(p, left ? q->m : p->g->cols, tc__staged_size(q, s)),
+        deep = !tc__goes_into(p, p->g->depth, q->tile->depth);
+    snprintf(out, 40, "%s%s%s",
+             !line  ? ""
+             : left ? "r < r1"
+                    : "c < cols",
+             line && deep ? " && " : "", deep ? "k < depth" : "");
+}
+
+// r, c and k of access e, as far as they are named.
+static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                  const char *inside) {
+    int left = s->level == TC__AT_LEFT;
+    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
+    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
+        tc__put_filled(p, b,
+                       left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
+    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
+        tc__put_filled(p, b, "const @index c = c0 + @line;\n");
+    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
+        tc__put_filled(p, b, "const @index k = k0 + @deep;\n");
+}
+
+static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
+                           const char *inside) {
+    const tc__node *n = tc__body(p, s->id);
+    tc__blank_text(b, "if", *inside ? "_if" : "");
+    tc__put_filled(p, b,
+                   "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
+                   "@fast)], &");
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+}
+
+// An access evaluated by the operand's nodes, where it is inside, as pack `to`.
+static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const char *inside, const char *to) {
+    if (*inside) {
+        tc__line(p);
+        tc__put(p->out, "if (%s)", inside);
+        tc__block_open(p);
+    }
+    tc__print_operand_pack(p, s, s->along, s->width, q->half, to);
+    if (*inside) tc__block_close(p);
+}
+
+// The next stage of an operand: on its way to shared memory, or to registers.
+static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
+    char inside[40];
+    tc__stage_blanks(p, q, s, b);
+    tc__stage_inside(p, q, s, inside);
+    tc__put_filled(p, b,
+                   s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
+    tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
+    p->indent++;
+    tc__print_stage_place(p, s, b, inside);
+    if (s->bring == TC__BRING_ASYNC) {
+        tc__print_copy(p, s, b, inside);
+    } else if (s->bring == TC__BRING_LATER) {
+        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+        tc__print_fetch(p, q, s, inside,
+                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
+    } else {
+        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+        tc__print_fetch(p, q, s, inside, "next");
+        tc__put_filled(p, b,
+                       q->half
+                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
+                             "next.at[0];\n"
+                           : "@name[to * @stage + @deep * @pitch + @line] = "
+                             "next.at[0];\n");
+    }
+    tc__block_close(p);
+}
+
+// From registers to shared memory: whole accesses where the tile's lines run as they do.
+static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          tc__blanks *b) {
+    int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
+    if (s->bring != TC__BRING_LATER) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b,
+                   "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
+                   "    const int e = x + j * @threads;\n");
+    p->indent++;
+    if (q->half) {
+        tc__put_filled(p, b,
+                       "*(tc_pack<tc_u16, @width> *)&@name[to * @stage + "
+                       "tc_swizzle<@swizzle>(@slow, @fast)] = @name_next[j];\n");
+    } else if (deep || s->width < pack) {
+        for (int u = 0; u < s->width; u++) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
+                                  "@name_next[j].at[@u];\n"
+                                : "@name[to * @stage + @deep * @pitch + @line + @u] = "
+                                  "@name_next[j].at[@u];\n");
+        }
+    } else {
+        for (int u = 0; u < s->width; u += pack) {
+            tc__blank_number(b, "u", u);
+            tc__put_filled(p, b,
+                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
+                           "@pitch + @line + @u] = {");
+            for (int v = u; v < u + pack; v++)
+                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
+                        tc__operand_name(s), v);
+            tc__put(p->out, "};\n");
+        }
+    }
+    tc__block_close(p);
+}
+
+// ---- tiles: multiplying ----
+
+// A thread's sums are packs of rows and columns, 4 and 8 of them apart, so that a warp reads
+// each operand in one go.
+static const char tc__text_simt_sums[] =
+    "const int row = warp / @across * @warprows + lane / 8 * @pack;\n"
+    "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
+    "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
+
+static const char tc__text_simt[] =
+    "#pragma unroll @written\n"
+    "for (int d = 0; d < @depth; d++) {\n"
+    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rowpacks; i++)\n"
+    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+    "row + i * @rowstep];\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
+    "col + j * @colstep];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++)\n"
+    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
+    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_simt_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @colpacks; j++)\n"
+    "        *(tc_pack<@type, @pack> *)&tile[(lane / 8 * @pack + i / @pack * @rowstep + i % "
+    "@pack) * @tilepitch + col + j * @colstep] = sum[i][j];\n"
+    "}\n";
+
+// Fragments of 16 x 16; the right operand's are two of 16 x 8. What runs along k in shared
+// memory is read as it lies, the other turned.
+static const char tc__text_mma_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma[] =
+    "#pragma unroll\n"
+    "for (int d = 0; d < @depth; d += 16) {\n"
+    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++)\n"
+    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
+    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j += 2) {\n"
+    "        unsigned two[4];\n"
+    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
+    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
+    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
+    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
+    "    }\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < @rows; i++) {\n"
+    "        #pragma unroll\n"
+    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
+    "    }\n"
+    "}\n";
+
+static const char tc__text_mma_result[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        float *const two = &tile[(lane / 4 + i * 16) * @tilepitch + col + j * 8 + lane % "
+    "4 * 2];\n"
+    "        *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};\n"
+    "        *(tc_pack<float, 2> *)&two[8 * @tilepitch] = {sum[i][j][2], sum[i][j][3]};\n"
+    "    }\n"
+    "}\n";
+
+static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_text(b, "leftturn", left ? "" : "_trans");
+    tc__blank_text(b, "rightturn", right ? "" : "_trans");
+    tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
+    tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "leftplace",
+                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
+                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
+    tc__blank_text(b, "rightplace",
+                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
+                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
+}
+
+static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
+    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
+    tc__blank_number(b, "rows", rows / 4);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "rowpacks", rows / 4 / pack);
+    tc__blank_number(b, "colpacks", cols / 8 / pack);
+    tc__blank_number(b, "rowstep", 4 * pack);
+    tc__blank_number(b, "colstep", 8 * pack);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
+static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__product_tile *t = q->tile;
+    int rows = t->rows / t->high, cols = t->cols / t->across;
+    b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_number(b, "pack", tc__product_pack(q));
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "depth", t->depth);
+    tc__blank_number(b, "tilerows", t->rows);
+    tc__blank_number(b, "tilecols", t->cols);
+    tc__blank_number(b, "high", t->high);
+    tc__blank_number(b, "across", t->across);
+    tc__blank_number(b, "warprows", rows);
+    tc__blank_number(b, "warpcols", cols);
+    tc__blank_number(b, "tilepitch", t->cols + TC__PRODUCT_PAD);
+    tc__blank_number(b, "stages", tc__product_stages(q));
+    tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
+    tc__blank_number(b, "flying", tc__product_stages(q) - 2);
+    tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
+    tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    if (q->half)
+        tc__mma_blanks(q, b, rows, cols);
+    else
+        tc__simt_blanks(q, b, rows, cols);
+}
+
+// ---- tiles: the kernel ----
+
+static void tc__let(tc__printer *p, const char *name, tc__ix e) {
+    tc__line(p);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p), name);
+    tc__put_ix(p, e);
+    tc__put(p->out, ";\n");
+}
+
+// Rows r0.. of the block, below r1, in the batch that holds them: `blocks` are those of a
+// batch, `row` the first in it. Only what is named.
+static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
+                              const char *row, int needs_end) {
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
+        !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
+        return;
+    if (batches) {
+        tc__line(p);
+        tc__put(p->out, "const %s first = (%s)blockIdx.x / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p));
+        tc__put_atom(p, blocks, 0);
+        if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
+        if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
+        tc__put(p->out, ";\n");
+    }
+    tc__line(p);
+    tc__put(p->out, "const %s r0 = %s", tc__cuda_index_type(p), batches ? "first" : "");
+    if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
+    tc__put(p->out, ";\n");
+    if (!needs_end) return;
+    tc__line(p);
+    tc__put(p->out, "const %s r1 = %s", tc__cuda_index_type(p), batches ? "first + " : "");
+    tc__put_atom(p, q->m, 0);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_tile_place(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
+           all = tc__ix_mul(x, high, across);
+    tc__put_filled(p, b,
+                   "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
+                   "@index m, n;\n");
+    tc__put_filled(p, b, "tc_place_tile<@index>(blockIdx.x");
+    if (!tc__ix_equals(p->g->batch, 1)) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, all, 0);
+    }
+    tc__put(p->out, ", ");
+    tc__put_ix(p, high);
+    tc__put(p->out, ", ");
+    tc__put_ix(p, across);
+    tc__put(p->out, ", m, n);\n");
+    char row[40];
+    snprintf(row, sizeof row, "m * %d", q->tile->rows);
+    tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
+    int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
+        tc__epilogue_uses(p->g, TC__COL))
+        tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
+    if (rest) tc__let(p, "cols", p->g->cols);
+    tc__let(p, "depth", p->g->depth);
+}
+
+static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b) {
+    if (s->bring != TC__BRING_LATER) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
+}
+
+// The loop over k.
+static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int async = tc__has_async(q),
+        kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    tc__put_filled(p, b,
+                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = -@ahead; step < steps; step++) {\n"
+                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
+                   "    const @index k0 = (@index)(step + @ahead) * @depth;\n");
+    p->indent++;
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
+    p->indent++;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
+    tc__put_filled(p, b, "if (step >= 0) {\n");
+    p->indent++;
+    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
+    tc__block_close(p);
+    if (kept) {
+        tc__put_filled(p, b, "if (k0 < depth) {\n");
+        p->indent++;
+        tc__print_put(p, q, &q->left, b);
+        tc__print_put(p, q, &q->right, b);
+        tc__block_close(p);
+    }
+    tc__block_close(p);
+}
+
+// r and c of element e, and a block where it may be outside of the result.
+static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
+                                   const char *column, const char *inside) {
+    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
+    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
+        tc__put_filled(p, b, column);
+    if (!*inside) return;
+    tc__line(p);
+    tc__put(p->out, "if (%s)", inside);
+    tc__block_open(p);
+}
+
+// The result by rows of warps: their sums to shared memory, from there to the epilogue.
+static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
+        cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
+    char inside[40];
+    snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
+             line && cols ? " && " : "", cols ? "c < cols" : "");
+    tc__blank_number(b, "packs", q->tile->cols / width);
+    tc__blank_number(b, "many", q->tile->rows / q->tile->high * q->tile->cols / width);
+    tc__blank_number(b, "width", width);
+    tc__put_filled(p, b,
+                   "#pragma unroll 1\n"
+                   "for (int part = 0; part < @high; part++) {\n"
+                   "    __syncthreads();\n"
+                   "    if (warp / @across == part) {\n");
+    p->indent += 2;
+    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int e = x; e < @many; e += @threads) {\n"
+        "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
+    p->indent += 2;
+    tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
+                           "const @index c = c0 + e % @packs * @width;\n", inside);
+    tc__print_epilogue(p, q);
+    for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
+}
+
+static void tc__print_tiles(tc__printer *p, const tc__product *q) {
+    tc__blanks b;
+    tc__tile_blanks(p, q, &b);
+    tc__print_tile_place(p, q, &b);
+    tc__put_filled(p, &b,
+                   "@element *const left = (@element *)shared;\n"
+                   "@element *const right = left + @stages * @leftstage;\n"
+                   "@type *const tile = (@type *)shared;  // when the operands are done\n");
+    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
+    tc__print_steps(p, q, &b);
+    tc__print_tile_result(p, q, &b);
+}
+
+// ---- few rows or columns ----
+
+static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
+    b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
+    tc__blank_text(b, "type", tc__product_type(p, q));
+    tc__blank_text(b, "class", tc__suffix(q->dtype));
+    tc__blank_text(b, "axis", row ? "r" : "c");
+    tc__blank_text(b, "end", row ? "r1" : "cols");
+    tc__blank_number(b, "width", width);
+    tc__blank_number(b, "few", q->few);
+    tc__blank_number(b, "each", q->each);
+    tc__blank_number(b, "cover", q->cover);
+    tc__blank_number(b, "sharing", q->sharing);
+    tc__blank_number(b, "lanes", q->threads / q->sharing);
+    tc__blank_number(b, "stride", q->sharing * width);
+    tc__blank_number(b, "threads", q->threads);
+    tc__blank_number(b, "many", q->few * q->cover);
+    tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
+}
+
+// Where the block stands: r0 and c0, and the end of the wide axis.
+static void tc__print_few_place(tc__printer *p, const tc__product *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix blocks = tc__ix_ceil_div(x, tc__wide_extent(p->g, q), tc__ix_const(q->cover));
+    char at[120];
+    tc__text text;
+    int wide = q->wide == TC__ROW, batches = !tc__ix_equals(p->g->batch, 1);
+    tc__text_init(&text, p->out->ctx);
+    tc__text *out = p->out;
+    p->out = &text;
+    tc__put(p->out, "(%s)blockIdx.x", tc__cuda_index_type(p));
+    if (batches) {
+        tc__put(p->out, " %% ");
+        tc__put_atom(p, blocks, 0);
+    }
+    tc__put(p->out, " * %d", q->cover);
+    p->out = out;
+    snprintf(at, sizeof at, "%s", text.failed ? "" : text.at);
+    out->failed |= text.failed || text.size >= sizeof at;
+    tc__text_free(&text);
+    tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
+    if (wide) return;
+    tc__line(p);
+    tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
+    tc__let(p, "cols", p->g->cols);
+}
+
+// The operand that is beside the wide one.
+static const tc__staged *tc__few_operand(const tc__product *q) {
+    return q->wide == TC__COL ? &q->left : &q->right;
+}
+
+// r and c for the nodes of an operand, as far as they are named: `place` is on its own axis.
+static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__blanks *b,
+                                const char *place) {
+    int left = s->level == TC__AT_LEFT;
+    if (tc__level_uses(p->g, s->level, TC__ROW)) {
+        tc__line(p);
+        tc__put(p->out, "const %s r = ", tc__cuda_index_type(p));
+        tc__put_filled_here(p, b, left ? place : "r0");
+        tc__put(p->out, ";\n");
+    }
+    if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
+    tc__line(p);
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
+    tc__put_filled_here(p, b, place);
+    tc__put(p->out, ";\n");
+}
+
+static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(p, b,
+                   q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                                : "const int lane = threadIdx.x % @sharing, group = "
+                                  "threadIdx.x / @sharing * @each;\n");
+    tc__put_filled(p, b,
+                   "@type sum[@few][@each] = {};\n"
+                   "#pragma unroll @unroll\n"
+                   "for (@index k = lane * @width; k < depth; k += @stride) {\n"
+                   "    tc_pack<@type, @width> few, wide[@each];\n"
+                   "    #pragma unroll\n"
+                   "    for (int j = 0; j < @each; j++) {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, "wide[j]");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_operand_pack(p, few, TC__DEPTH, wide->width, 0, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @each * @width; j++)\n"
+        "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
+        "@width].at[j % @width], sum[i][j / @width]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
+static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    tc__put_filled(
+        p, b,
+        "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
+        "tc_pack<@type, @width> sum[@few] = {};\n"
+        "#pragma unroll @unroll\n"
+        "for (@index k = y; k < depth; k += @sharing) {\n"
+        "    tc_pack<@type, @width> wide;\n"
+        "    tc_pack<@type, 1> few;\n"
+        "    {\n");
+    p->indent += 2;
+    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+    tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
+    p->indent -= 1;
+    tc__put_filled(p, b,
+                   "}\n"
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent += 1;
+    tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
+    tc__print_operand_pack(p, few, TC__DEPTH, 1, 0, "few");
+    p->indent -= 2;
+    tc__put_filled(
+        p, b,
+        "        #pragma unroll\n"
+        "        for (int j = 0; j < @width; j++)\n"
+        "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
+        "sum[i].at[j]);\n"
+        "    }\n"
+        "}\n"
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @width; i++)\n"
+        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+        "@width].at[i % @width];\n");
+}
+
+static void tc__print_few(tc__printer *p, const tc__product *q) {
+    int wide = q->wide == TC__ROW;
+    tc__blanks b;
+    tc__few_blanks(p, q, &b);
+    tc__print_few_place(p, q);
+    tc__let(p, "depth", p->g->depth);
+    tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
+    if (q->dot)
+        tc__print_dot(p, q, &b);
+    else
+        tc__print_columns(p, q, &b);
+    tc__put_filled(p, &b,
+                   "__syncthreads();\n"
+                   "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+    p->indent++;
+    tc__print_result_place(p, &b,
+                           wide ? "const @index r = r0 + at % @cover;\n"
+                                : "const @index r = r0 + at / @cover;\n",
+                           wide ? "const @index c = at / @cover;\n"
+                                : "const @index c = c0 + at % @cover;\n",
+                           wide ? "r < r1" : "c < cols");
+    tc__print_epilogue(p, q);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// The kernel's body; products that are summed in place have the other forms' loops.
+static void tc__cuda_product(tc__printer *p) {
+    tc__product q = tc__product_plan(p->g);
+    if (q.form == TC__PRODUCT_FEW)
+        tc__print_few(p, &q);
+    else
+        tc__print_tiles(p, &q);
+}
+// ---- gen/kernel/print_cuda_opaque.c -------------------------------------
+// The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
+// an element becomes a key and where results go, and calls a function of print_cuda_rows.c.
+
+// The type in which elements of a dtype are moved and added: integers wrap.
+static const char *tc__opaque_type(int dtype) {
+    static const char *const words[] = {"", "tc_u8", "tc_u16", "", "unsigned",
+                                        "", "",      "",       "tc_u64"};
+    if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
+    return words[tc__dtypes[dtype].bytes];
+}
+
+static const char *tc__key_type(const tc__opaque_plan *q) {
+    return q->wide ? "tc_u64" : "unsigned";
+}
+
+static int tc__is_scatter(const tc__opaque_plan *q) {
+    return q->call->attr[TC__CALL_OPERANDS] == 3;
+}
+
+// "in0": of the result, i = 0, or of operand i - 1.
+static void tc__put_call_buffer(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
+    tc__put_buffer(p, tc__call_buffer(q->call, i));
+}
+
+// `(const tc_u64 *)in0`
+static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {
+    tc__put(p->out, "(%s%s *)", i ? "const " : "", tc__opaque_type(q->dtype));
+    tc__put_call_buffer(p, q, i);
+}
+
+// ---- rows of index and src, and of the tensor ----
+
+// The row of what has sizes `to` of that of what has sizes `from`; `to` is as large or smaller where
+// `inside` is to be told.
+static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
+                              uint32_t to, tc__bounds *inside) {
+    tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
+    tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
+    for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
+        tc__ix n = tc__call_size(q->call, from, d), m = tc__call_size(q->call, to, d);
+        tc__ix i = d ? tc__ix_mod(x, left, n) : left;
+        if (inside && n != m) {
+            inside->pair[inside->count++] = i;
+            inside->pair[inside->count++] = m;
+        }
+        at = tc__ix_add(x, at, tc__ix_mul(x, i, step));
+        step = tc__ix_mul(x, step, m), left = tc__ix_div(x, left, n);
+    }
+    return at;
+}
+
+// `part(r)`: the row of index and src for row r of the result, -1 = there is none. `whole(r)`: back.
+static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
+    tc__bounds inside;
+    inside.count = 0;
+    tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
+                               back ? NULL : &inside);
+    tc__line(p);
+    tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
+            back ? "whole" : "part");
+    for (uint32_t i = 0; i < inside.count; i += 2) {
+        tc__put(p->out, i ? " && " : "");
+        tc__put_ix(p, inside.pair[i]);
+        tc__put(p->out, " < ");
+        tc__put_ix(p, inside.pair[i + 1]);
+    }
+    if (inside.count) tc__put(p->out, " ? ");
+    tc__put_ix(p, e);
+    tc__put(p->out, inside.count ? " : -1; };\n" : "; };\n");
+}
+
+// ---- what is sorted ----
+
+static int tc__sorts_by_digits(const tc__opaque_plan *q) {
+    return q->digits && !tc__ix_equals(q->grids.zeroed, 0);
+}
+
+// `const auto key = ...;` of an element, or of an index: that itself.
+static void tc__put_key(tc__printer *p, const tc__opaque_plan *q) {
+    tc__line(p);
+    tc__put(p->out, "const auto key = [=](tc_i64 r, tc_i64 i) { return ");
+    if (tc__is_scatter(q)) {
+        tc__put(p->out, "(unsigned)tc_check(a.state, ");
+        tc__put_call_buffer(p, q, 2);
+        tc__put(p->out, "[r * m + i], n, %lld); };\n",
+                (long long)q->call->attr[TC__CALL_WORD]);
+        return;
+    }
+    const char *turn = q->call->attr[TC__CALL_WORD] ? "~" : "";
+    tc__put(p->out, "%stc_key_%s(", turn, tc__dtypes[q->dtype].name);
+    tc__put_call_buffer(p, q, 1);
+    tc__put(p->out, "[r * n + i]); };\n");
+}
+
+// `const auto put = ...;`: pairs in order become places, of which TOPK wants the first; those of
+// indices remain.
+static void tc__put_put(tc__printer *p, const tc__opaque_plan *q) {
+    int top = q->op == TC_OP_TOPK;
+    tc__line(p);
+    tc__put(p->out, "const auto put = [=](tc_i64 r, tc_i64 i, tc_pair<%s> v) { ",
+            tc__key_type(q));
+    if (tc__is_scatter(q)) {
+        tc__put(p->out, "pairs[r * m + i] = v; };\n");
+        return;
+    }
+    tc__put(p->out, top ? "if (i < k) " : "");
+    tc__put_call_buffer(p, q, 0);
+    tc__put(p->out, "[r * %s + i] = v.at; };\n", top ? "k" : "n");
+}
+
+// `const tc_sorter<unsigned, 4> s(work, 8, n);`, the workspace of a sort by digits.
+static void tc__put_sorter(tc__printer *p, const tc__opaque_plan *q) {
+    tc__line(p);
+    tc__put(p->out, "const tc_sorter<%s, %d> s(work, ", tc__key_type(q), q->digits);
+    tc__put_ix(p, q->sorts);
+    tc__put(p->out, ", %s);\n", tc__is_scatter(q) ? "m" : "n");
+}
+
+// Of a scatter: where the sorted pairs are.
+static void tc__put_pairs(tc__printer *p, const tc__opaque_plan *q) {
+    if (!tc__is_scatter(q)) return;
+    tc__line(p);
+    tc__put(p->out, "tc_pair<unsigned> *const pairs = ");
+    if (tc__sorts_by_digits(q))
+        tc__put(p->out, "s.pair[%d];\n", (q->digits - 1) % 2);
+    else
+        tc__put(p->out, "(tc_pair<unsigned> *)work;\n");
+}
+
+// Rows that fit in a block are sorted there.
+static void tc__put_sort_rows(tc__printer *p, const tc__opaque_plan *q) {
+    tc__put_pairs(p, q);
+    tc__put_put(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_sort_rows<%s, %d>(", tc__key_type(q), q->most);
+    tc__put_ix(p, q->sorts);
+    tc__put(p->out, ", %s, key, put);\n", tc__is_scatter(q) ? "m" : "n");
+}
+
+// ---- steps ----
+
+static void tc__put_scan(tc__printer *p, const tc__opaque_plan *q, int i) {
+    static const char *const names[] = {"lines", "rows", "tiles"};
+    const char *type = tc__opaque_type(q->dtype);
+    tc__line(p);
+    tc__put(p->out, "tc_scan_%s<tc_%s<%s>, %s, %d>(", names[q->step[i]],
+            q->op == TC_OP_CUMSUM ? "sums" : "products", type, type, q->width);
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", rows, n%s);\n", q->step[i] == TC__SCAN_TILES ? ", work" : "");
+}
+
+static void tc__put_sort_block(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_sort_rows(p, q);
+}
+
+static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_sorter(p, q);
+    tc__put_key(p, q);
+    if (q->mixed) {
+        tc__line(p);
+        tc__put(p->out, "if (s.n <= s.TILE)");
+        tc__block_open(p);
+        tc__put_sort_rows(p, q);
+        tc__line(p);
+        tc__put(p->out, "return;\n");
+        tc__block_close(p);
+    }
+    tc__line(p);
+    tc__put(p->out, "tc_sort_count(s, key);\n");
+}
+
+static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
+    tc__put_sorter(p, q);
+    if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
+    if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
+    tc__line(p);
+    if (q->mixed) tc__put(p->out, "if (s.n > s.TILE) ");
+    if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
+    if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
+    if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
+}
+
+static void tc__put_top_rows(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_put(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_top_rows<%s, ", tc__key_type(q));
+    tc__put_ix(p, q->k);
+    tc__put(p->out, ">(rows, n, key, put);\n");
+}
+
+static void tc__put_scatter_mark(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_key(p, q);
+    tc__put_part(p, q, 1);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_mark(");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ", n, m, key, whole, (unsigned *)work);\n");
+}
+
+// What both ends of scatters are told: `rows, n, m, in0, in2, part, `.
+static void tc__put_scatter_operands(tc__printer *p, const tc__opaque_plan *q) {
+    tc__put(p->out, "(rows, n, m, ");
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 3);
+    tc__put(p->out, ", part, ");
+}
+
+static void tc__put_scatter_take(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_part(p, q, 0);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_take");
+    tc__put_scatter_operands(p, q);
+    tc__put(p->out, "(unsigned *)work, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i) {
+    const char *type = tc__opaque_type(q->dtype);
+    (void)i;
+    if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
+    tc__put_pairs(p, q);
+    tc__put_part(p, q, 0);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_sum<%s, %s, %d>", type,
+            tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type,
+            q->op == TC_OP_INDEX_ADD ? TC__SUM_ROWS : 1);
+    tc__put_scatter_operands(p, q);
+    tc__put(p->out, "pairs, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "tc_copy(");
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", rows * n);\n");
+}
+
+static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "tc_clear((tc_u64 *)work, ");
+    tc__put_ix(p, tc__ix_ceil_div(p->g->body.ix, q->grids.zeroed, tc__ix_const(8)));
+    tc__put(p->out, ");\n");
+}
+
+// By tc__opaque_step.
+static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
+    tc__put_scan,         tc__put_scan,         tc__put_scan,        tc__put_sort_block,
+    tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,   tc__put_sort_pass,
+    tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_opaque_copy,  tc__put_opaque_clear,
+};
+
+// ---- kernels ----
+
+// Sizes that the body names, and run-time sizes that those or the body name.
+static void tc__put_opaque_names(tc__printer *p, const tc__opaque_plan *q,
+                                 const tc__text *body) {
+    const struct {
+        const char *name;
+        tc__ix e;
+    } sizes[] = {{"rows", q->rows}, {"n", q->n}, {"k", q->k}, {"m", q->m}};
+    tc__text lines, *out = p->out;
+    char name[24];
+    tc__text_init(&lines, out->ctx);
+    p->out = &lines;
+    for (size_t i = 0; i < TC__COUNT(sizes); i++) {
+        if (!tc__c_mentions(body, sizes[i].name)) continue;
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 %s = ", sizes[i].name);
+        tc__put_ix(p, sizes[i].e);
+        tc__put(p->out, ";\n");
+    }
+    p->out = out;
+    for (int slot = 0; slot < 64; slot++) {
+        snprintf(name, sizeof name, "s%d", slot);
+        if (!tc__c_mentions(body, name) && !tc__c_mentions(&lines, name)) continue;
+        tc__line(p);
+        tc__put(out, "const tc_i64 %s = a.size[%d];\n", name, slot);
+    }
+    tc__put_raw(out, lines.at, lines.size);
+    out->failed |= lines.failed;
+    tc__text_free(&lines);
+}
+
+static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int i,
+                                  const char *symbol) {
+    tc__text body, *out = p->out;
+    int sizes = tc__cuda_sizes(p->g);
+    tc__text_init(&body, out->ctx);
+    p->out = &body, p->indent = 1;
+    tc__opaque_steps[q->step[i]](p, q, i);
+    p->out = out, p->indent = 0;
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s",
+            q->grids.at[i].threads, symbol);
+    if (i) tc__put(out, "_%d", i);
+    tc__put(out, "(");
+    for (size_t b = 0; b < p->g->buffer.count; b++) {
+        const tc__kbuf *k = &p->g->buffer.at[b];
+        tc__put(out, "%s%s *__restrict__ ", k->written ? "" : "const ",
+                tc__dtypes[k->dtype].memory);
+        tc__put_buffer(p, (int64_t)b);
+        tc__put(out, ", ");
+    }
+    if (!tc__ix_equals(q->grids.workspace, 0)) tc__put(out, "unsigned char *work, ");
+    tc__put(out, "const tc_kargs<%d> a)", sizes ? sizes : 1);
+    tc__block_open(p);
+    tc__put_opaque_names(p, q, &body);
+    tc__put_raw(out, body.at, body.size);
+    tc__block_close(p);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+}
+
+// Appends the kernels of an opaque op: `symbol`, `symbol_1`, ... 1, or 0 = reported.
+static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
+                                 const char *symbol) {
+    tc__printer p;
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    tc__printer_open(&p, out, g, d);
+    tc__put(out, "\n// %s: %s along rows, %d launch%s\n// rows ", symbol,
+            tc__call_name(out->ctx, q.call), q.count, q.count == 1 ? "" : "es");
+    tc__put_ix(&p, g->rows);
+    tc__put(out, ", columns ");
+    tc__put_ix(&p, g->cols);
+    tc__put(out, "\n");
+    tc__put_dump_buffers(&p);
+    for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
+    return !out->failed && !g->body.ix->failed;
+}
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
 // loops map is in the plan (print_cuda_plan.c).
 
 // ---- flat ----
-
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
 
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
@@ -28909,7 +29446,6 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     else
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
-    // A row with a tail may have no whole vector at all.
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
     if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
@@ -28958,7 +29494,7 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
         tc__line(p);
-        tc__put(p->out, *at.inside ? "if (%s)" : "if (1)", at.inside);
+        tc__put(p->out, "if (%s)", at.inside);
         tc__block_open(p);
         tc__cuda_at(p, &b, &at, tc__cuda_one_at);
         tc__block_close(p);
@@ -29249,8 +29785,6 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     tc__cuda_args(p);
 }
 
-static void tc__cuda_product(tc__printer *p) { tc__print_product(p); }
-
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     static void (*const forms[])(tc__printer *) = {
@@ -29264,8 +29798,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out,
-            " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
+    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
+            q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
@@ -29286,7 +29820,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     p->cuda = &q, p->narrow = q.narrow;
     p->axis = q.axis;
-    if (q.form == TC__CUDA_PRODUCT) p->d = &tc__dialect_copied, p->axis = TC__COL;
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (q.form != TC__CUDA_COLUMNS || !tc__cuda_is_scratch(p->g, &q, (int64_t)i) ||
@@ -29300,7 +29833,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
 }
 
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
     {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
@@ -29310,6 +29842,7 @@ static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
     {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
     {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
@@ -29340,13 +29873,588 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_constant,
     tc__cuda_monoid_text,
     tc__cuda_grids,
+    tc__print_cuda_opaque,
+    tc__has_cuda_opaque,
 };
-// ---- gen/kernel/print_cuda_divide.c -------------------------------------
-// Divisions and functions of integers of ops.def in CUDA, as cpu/math.h defines them. Integers: x / 0 = 0,
-// x % 0 = 0, the least by -1 wraps, and so do powers; shifts by less than 0 or by all bits give what
-// shifting them out does. Floats: the quotient that goes with the remainder; x / 0 is x / 0.
+// ---- gen/kernel/print_cuda_opaque_text.c --------------------------------
+// Device functions of opaque ops: what print_cuda_opaque.c calls, sections of the head of a CUDA file.
+// Blocks that wait for others take tickets, so those that they wait for have begun. Results do not
+// depend on the order in which threads come: sums are added in one order, and where atomics are
+// used they are of integers.
+//
+// x are elements, y results, r a row and n its length; F is a step of a scan, or a function of the
+// kernel's.
 
-static const char *const tc__text_cuda_divide[] = {
+static const char *const tc__text_cuda_rows[] = {
+    "// fn: sums",
+    "template <class T> struct TC_N(sums) {",
+    "    TC_FN T none() { return 0; }",
+    "    TC_FN T with(T a, T b) { return a + b; }",
+    "};",
+    "",
+    "// fn: products",
+    "template <class T> struct TC_N(products) {",
+    "    TC_FN T none() { return 1; }",
+    "    TC_FN T with(T a, T b) { return a * b; }",
+    "};",
+    "",
+    "// fn: scan_warp",
+    "// What F makes of the values of the lanes up to this one.",
+    "template <class F, class T> TC_FN T TC_N(scan_warp)(T x) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    for (int o = 1; o < 32; o *= 2) {",
+    "        const T y = __shfl_up_sync(~0u, x, o);",
+    "        if (lane >= o) x = F::with(y, x);",
+    "    }",
+    "    return x;",
+    "}",
+    "",
+    "// fn: scan_load",
+    "// V elements of a row of n from c on; behind its end, those that change nothing.",
+    "template <class F, class T, int V> TC_FN tc_pack<T, V> TC_N(scan_load)(const T *x, tc_i64 c, tc_i64 n) {",
+    "    tc_pack<T, V> v;",
+    "    for (int j = 0; j < V; j++) v.at[j] = F::none();",
+    "    if (c < n) v = *(const tc_pack<T, V> *)&x[c];",
+    "    return v;",
+    "}",
+    "",
+    "// fn: scan_store",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_store)(T *y, tc_i64 c, tc_i64 n, T before, tc_pack<T, V> v) {",
+    "    for (int j = 0; j < V; j++) v.at[j] = F::with(before, v.at[j]);",
+    "    if (c < n) *(tc_pack<T, V> *)&y[c] = v;",
+    "}",
+    "",
+    "// fn: scan_lines",
+    "// A warp for each row, 8 in a block: steps of 32 V elements.",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_lines)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    for (tc_i64 r = (tc_i64)blockIdx.x * 8 + threadIdx.x / 32; r < rows; r += (tc_i64)gridDim.x * 8) {",
+    "        T carry = F::none();",
+    "        for (tc_i64 begin = 0; begin < n; begin += 32 * V) {",
+    "            const tc_i64 c = begin + lane * V;",
+    "            tc_pack<T, V> v = TC_N(scan_load)<F, T, V>(x + r * n, c, n);",
+    "            for (int j = 1; j < V; j++) v.at[j] = F::with(v.at[j - 1], v.at[j]);",
+    "            const T upto = TC_N(scan_warp)<F>(v.at[V - 1]);",
+    "            const T left = __shfl_up_sync(~0u, upto, 1);",
+    "            TC_N(scan_store)<F, T, V>(y + r * n, c, n, lane ? F::with(carry, left) : carry, v);",
+    "            carry = F::with(carry, __shfl_sync(~0u, upto, 31));",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "// fn: scan_tile",
+    "// Scans the 1024 V elements that 256 threads have, access k of thread x at (256 k + x) V, and",
+    "// gives what F makes of all of them.",
+    "template <class F, class T, int V> TC_FN T TC_N(scan_tile)(tc_pack<T, V> (&v)[4], T *part) {",
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+    "    T upto[4];",
+    "    for (int k = 0; k < 4; k++) {",
+    "        for (int j = 1; j < V; j++) v[k].at[j] = F::with(v[k].at[j - 1], v[k].at[j]);",
+    "        upto[k] = TC_N(scan_warp)<F>(v[k].at[V - 1]);",
+    "        if (lane == 31) part[k * 8 + warp] = upto[k];",
+    "    }",
+    "    __syncthreads();",
+    "    if (warp == 0) part[lane] = TC_N(scan_warp)<F>(part[lane]);",
+    "    __syncthreads();",
+    "    for (int k = 0; k < 4; k++) {",
+    "        const T left = __shfl_up_sync(~0u, upto[k], 1);",
+    "        T before = F::none();",
+    "        if (k * 8 + warp) before = part[k * 8 + warp - 1];",
+    "        if (lane) before = F::with(before, left);",
+    "        for (int j = 0; j < V; j++) v[k].at[j] = F::with(before, v[k].at[j]);",
+    "    }",
+    "    return part[31];",
+    "}",
+    "",
+    "// fn: scan_rows",
+    "// A block for each row: its tiles one after the other.",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_rows)(const T *x, T *y, tc_i64 rows, tc_i64 n) {",
+    "    __shared__ T part[2 * 32];",
+    "    tc_pack<T, V> v[4], next[4];",
+    "    int turn = 0;",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        T carry = F::none();",
+    "        tc_i64 c = threadIdx.x * V;",
+    "        for (int k = 0; k < 4; k++) next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "        for (tc_i64 begin = 0; begin < n; begin += 1024 * V) {",
+    "            for (int k = 0; k < 4; k++) {",
+    "                v[k] = next[k];",
+    "                next[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + (k * 256 + 1024) * V, n);",
+    "            }",
+    "            const T all = TC_N(scan_tile)<F, T, V>(v, part + turn * 32);",
+    "            for (int k = 0; k < 4; k++) TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, carry, v[k]);",
+    "            carry = F::with(carry, all);",
+    "            c += 1024 * V;",
+    "            turn ^= 1;",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "// fn: word_of",
+    "// The bits of a value, and back.",
+    "template <class T> struct TC_N(word_of) {",
+    "    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }",
+    "    TC_FN T value(tc_u64 w) { return (T)w; }",
+    "};",
+    "template <> struct TC_N(word_of)<float> {",
+    "    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }",
+    "    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }",
+    "};",
+    "template <> struct TC_N(word_of)<double> {",
+    "    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }",
+    "    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }",
+    "};",
+    "",
+    "// fn: slot",
+    "// A value that other blocks wait for, in memory that was 0: each 4 bytes of it with a mark in",
+    "// one word, so that words may come in any order.",
+    "template <class T> struct TC_N(slot) {",
+    "    volatile tc_u64 word[sizeof(T) / 4];",
+    "    __device__ __forceinline__ void put(T v) {",
+    "        const tc_u64 bits = TC_N(word_of)<T>::bits(v);",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) word[i] = 1ull << 32 | (bits >> 32 * i & 0xffffffff);",
+    "    }",
+    "    __device__ __forceinline__ bool get(T &v) {",
+    "        tc_u64 bits = 0;",
+    "        tc_u64 there = 1;",
+    "        for (int i = 0; i < (int)sizeof(T) / 4; i++) {",
+    "            const tc_u64 w = word[i];",
+    "            there &= w >> 32;",
+    "            bits |= (w & 0xffffffff) << 32 * i;",
+    "        }",
+    "        if (there) v = TC_N(word_of)<T>::value(bits);",
+    "        return there;",
+    "    }",
+    "};",
+    "",
+    "// fn: look_back",
+    "// What F makes of all tiles of a row before tile t, whose own is `all`: of one warp. 32 tiles are a",
+    "// group. A tile waits for those of its group, then for what the groups before it came to; both are",
+    "// taken in an order that does not depend on who was first.",
+    "template <class F, class T> TC_FN T TC_N(look_back)(TC_N(slot)<T> *slot, tc_i64 tiles, tc_i64 t, T all) {",
+    "    const int lane = threadIdx.x % 32, i = (int)(t % 32);",
+    "    const tc_i64 g = t / 32, groups = (tiles + 31) / 32;",
+    "    TC_N(slot)<T> *own = slot, *whole = slot + tiles, *before = whole + groups;",
+    "    T x = F::none(), sum = F::none();",
+    "    if (lane == 0) own[t].put(all);",
+    "    for (bool there = false; !__all_sync(~0u, there);) there = lane >= i || own[g * 32 + lane].get(x);",
+    "    if (lane == i) x = all;",
+    "    x = TC_N(scan_warp)<F>(x);",
+    "    if (lane == 31 && i == 31) whole[g].put(x);",
+    "    const T near = __shfl_sync(~0u, x, i ? i - 1 : 0);",
+    "    int from = -1; // the lane whose group knows what is before it",
+    "    while (g > 0 && from < 0) {",
+    "        const tc_i64 q = g - 1 - lane;",
+    "        const int here = q >= 0 && whole[q].get(x), first = here && (q == 0 || before[q].get(sum));",
+    "        const unsigned missing = __ballot_sync(~0u, !here), found = __ballot_sync(~0u, first);",
+    "        const int nearest = __ffs(found) - 1;",
+    "        if (found && !(missing & ((2u << nearest) - 1))) from = nearest;",
+    "    }",
+    "    if (g > 0) sum = __shfl_sync(~0u, sum, from);",
+    "    for (int l = from; l >= 0; l--) sum = F::with(sum, __shfl_sync(~0u, x, l));",
+    "    if (lane == 0 && i == 0 && g > 0) before[g].put(sum);",
+    "    return i ? F::with(sum, near) : sum;",
+    "}",
+    "",
+    "// fn: scan_tiles",
+    "// A block for each tile of 1024 V elements of a row, in the order in which blocks begin.",
+    "template <class F, class T, int V> TC_FN void TC_N(scan_tiles)(const T *x, T *y, tc_i64 rows, tc_i64 n, unsigned char *work) {",
+    "    __shared__ T part[32], before;",
+    "    __shared__ unsigned ticket;",
+    "    const tc_i64 tiles = (n + 1024 * V - 1) / (1024 * V), slots = tiles + (tiles + 31) / 32 * 2;",
+    "    if (threadIdx.x == 0) ticket = tiles > 1 ? atomicAdd((unsigned *)work, 1u) : blockIdx.x;",
+    "    __syncthreads();",
+    "    if (ticket >= rows * tiles) return;",
+    "    const tc_i64 r = ticket / tiles, t = ticket % tiles, c = (t * 1024 + threadIdx.x) * V;",
+    "    TC_N(slot)<T> *slot = (TC_N(slot)<T> *)(work + 64) + r * slots;",
+    "    tc_pack<T, V> v[4];",
+    "    for (int k = 0; k < 4; k++) v[k] = TC_N(scan_load)<F, T, V>(x + r * n, c + k * 256 * V, n);",
+    "    const T all = TC_N(scan_tile)<F, T, V>(v, part);",
+    "    if (threadIdx.x < 32) {",
+    "        const T sum = tiles > 1 ? TC_N(look_back)<F, T>(slot, tiles, t, all) : F::none();",
+    "        if (threadIdx.x == 0) before = sum;",
+    "    }",
+    "    __syncthreads();",
+    "    for (int k = 0; k < 4; k++) TC_N(scan_store)<F, T, V>(y + r * n, c + k * 256 * V, n, before, v[k]);",
+    "}",
+    "",
+    "// fn: clear",
+    "// Leaves the workspace as it was found.",
+    "TC_FN void TC_N(clear)(tc_u64 *work, tc_i64 n) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (tc_i64)gridDim.x * 256) work[i] = 0;",
+    "}",
+    "",
+    "// fn: key_i32",
+    "// Elements as unsigned keys in their order; of floats NaN is the last, and -0 like 0.",
+    "TC_FN unsigned TC_N(key_i32)(int x) { return (unsigned)x ^ 0x80000000u; }",
+    "",
+    "// fn: key_i64",
+    "TC_FN tc_u64 TC_N(key_i64)(tc_i64 x) { return (tc_u64)x ^ 0x8000000000000000ull; }",
+    "",
+    "// fn: key_f32",
+    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
+    "TC_FN unsigned TC_N(key_f32)(float x) {",
+    "    const unsigned b = x == 0 ? 0 : __float_as_uint(x);",
+    "    if (x != x) return 0xffffffffu;",
+    "    return b >> 31 ? ~b : b | 0x80000000u;",
+    "}",
+    "",
+    "// fn: key_f64",
+    "// Elements as unsigned keys in their order; NaN is the last, and -0 like 0.",
+    "TC_FN tc_u64 TC_N(key_f64)(double x) {",
+    "    const tc_u64 b = x == 0 ? 0 : (tc_u64)__double_as_longlong(x);",
+    "    if (x != x) return 0xffffffffffffffffull;",
+    "    return b >> 63 ? ~b : b | 0x8000000000000000ull;",
+    "}",
+    "",
+    "// fn: pair",
+    "// A key, and the place in its row where it was.",
+    "template <class K> struct __align__(2 * sizeof(K)) TC_N(pair) {",
+    "    K key;",
+    "    unsigned at;",
+    "};",
+    "",
+    "// fn: is_behind",
+    "template <class K> TC_FN bool TC_N(is_behind)(const TC_N(pair)<K> &a, const TC_N(pair)<K> &b) {",
+    "    return a.key > b.key || (a.key == b.key && a.at > b.at);",
+    "}",
+    "",
+    "// fn: sort_pairs",
+    "// Sorts n pairs in shared memory, equal keys by their places: two runs, the second read backwards,",
+    "// become one of `run` pairs. What happens inside of 64 pairs is a warp's own.",
+    "template <class K> TC_FN void TC_N(sort_pairs)(TC_N(pair)<K> *v, int n) {",
+    "    int last = n;",
+    "    for (int run = 2; run < 2 * n; run *= 2) {",
+    "        for (int span = run; span > 1; span /= 2) {",
+    "            const int half = span / 2, work = (n + span - 1) / span * half;",
+    "            if (span > 64 || last > 64)",
+    "                __syncthreads();",
+    "            else",
+    "                __syncwarp();",
+    "            last = span;",
+    "            for (int i = threadIdx.x; i < work; i += blockDim.x) {",
+    "                const int low = i / half * span + i % half;",
+    "                const int high = span < run ? low + half : low + span - 1 - i % half * 2;",
+    "                if (high >= n || !TC_N(is_behind)(v[low], v[high])) continue;",
+    "                const TC_N(pair)<K> was = v[low];",
+    "                v[low] = v[high];",
+    "                v[high] = was;",
+    "            }",
+    "        }",
+    "    }",
+    "    __syncthreads();",
+    "}",
+    "",
+    "// fn: sort_rows",
+    "// A block for each row of n <= MOST keys: put gets place and pair, in order.",
+    "template <class K, int MOST, class F, class G> TC_FN void TC_N(sort_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(pair)<K> v[MOST];",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x) v[i] = {key(r, i), (unsigned)i};",
+    "        __syncthreads();",
+    "        TC_N(sort_pairs)(v, (int)n);",
+    "        for (int i = threadIdx.x; i < n; i += blockDim.x) put(r, i, v[i]);",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: scan_256",
+    "// Of 256 threads: the sum of the counts before this one's.",
+    "TC_FN unsigned TC_N(scan_256)(unsigned x) {",
+    "    __shared__ unsigned part[8];",
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+    "    unsigned sum = x;",
+    "    for (int o = 1; o < 32; o *= 2) {",
+    "        const unsigned y = __shfl_up_sync(~0u, sum, o);",
+    "        if (lane >= o) sum += y;",
+    "    }",
+    "    __syncthreads();",
+    "    if (lane == 31) part[warp] = sum;",
+    "    __syncthreads();",
+    "    for (int w = 0; w < warp; w++) sum += part[w];",
+    "    return sum - x;",
+    "}",
+    "",
+    "// fn: sorter",
+    "// Rows sorted by the lowest D digits of 8 bits of their keys, the lowest digit first, and the",
+    "// workspace of that. A pass moves pairs from one of two places to the other.",
+    "template <class K, int D> struct TC_N(sorter) {",
+    "    enum { TILE = sizeof(K) == 4 ? 4096 : 2048 };",
+    "    tc_i64 rows, n, tiles;   // tiles of a row",
+    "    unsigned *ticket;        // of each pass",
+    "    unsigned *count;         // [row][digit][256]: keys with this value of the digit",
+    "    volatile tc_u64 *state;  // [row][tile][256]: pass and count, in this tile or up to it",
+    "    TC_N(pair)<K> *pair[2];  // [row][n]",
+    "    __device__ __forceinline__ TC_N(sorter)(unsigned char *work, tc_i64 rows, tc_i64 n)",
+    "        : rows(rows), n(n), tiles((n + TILE - 1) / TILE) {",
+    "        ticket = (unsigned *)work;",
+    "        count = ticket + 16;",
+    "        state = (tc_u64 *)(count + rows * D * 256);",
+    "        pair[0] = (TC_N(pair)<K> *)(state + rows * tiles * 256);",
+    "        pair[1] = pair[0] + rows * n;",
+    "    }",
+    "};",
+    "",
+    "// fn: sort_count",
+    "// Counts the values of all digits.",
+    "template <class K, int D, class F> TC_FN void TC_N(sort_count)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    __shared__ unsigned here[D * 256];",
+    "    const tc_i64 all = s.rows * s.tiles, begin = all * blockIdx.x / gridDim.x, end = all * (blockIdx.x + 1) / gridDim.x;",
+    "    if (s.n >> 32) __trap(); // places are of 32 bits",
+    "    for (int i = threadIdx.x; i < D * 256; i += 256) here[i] = 0;",
+    "    __syncthreads();",
+    "    for (tc_i64 tile = begin; tile < end; tile++) {",
+    "        const tc_i64 r = tile / s.tiles, first = tile % s.tiles * s.TILE;",
+    "        const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
+    "        #pragma unroll 4",
+    "        for (int i = threadIdx.x; i < n; i += 256) {",
+    "            const K k = key(r, first + i);",
+    "            for (int d = 0; d < D; d++) atomicAdd(&here[d * 256 + (k >> 8 * d & 255)], 1u);",
+    "        }",
+    "        if (tile + 1 < end && (tile + 1) % s.tiles) continue;",
+    "        __syncthreads();",
+    "        for (int i = threadIdx.x; i < D * 256; i += 256) {",
+    "            if (here[i]) atomicAdd(&s.count[r * D * 256 + i], here[i]);",
+    "            here[i] = 0;",
+    "        }",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: sort_pass",
+    "// Moves pairs to where the digit wants them, in order among equal ones: a block for each tile, in",
+    "// the order in which blocks begin. get gives the pair at a place of a row, put takes it.",
+    "template <int PASS, class K, int D, class F, class G> TC_FN void TC_N(sort_pass)(const TC_N(sorter)<K, D> &s, F get, G put) {",
+    "    enum { ITEMS = TC_N(sorter)<K, D>::TILE / 256 };",
+    "    __shared__ TC_N(pair)<K> sorted[ITEMS * 256];",
+    "    __shared__ unsigned before[8 * 256]; // by warp and value: as many in earlier warps",
+    "    __shared__ unsigned start[256];      // by value: place in the tile,",
+    "    __shared__ tc_i64 to[256];           // and how far from there to that in the row",
+    "    __shared__ unsigned ticket;",
+    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
+    "    for (int i = x; i < 8 * 256; i += 256) before[i] = 0;",
+    "    if (x == 0) ticket = atomicAdd(&s.ticket[PASS], 1u);",
+    "    __syncthreads();",
+    "    if (ticket >= s.rows * s.tiles) return;",
+    "    const tc_i64 r = ticket / s.tiles, t = ticket % s.tiles, first = t * s.TILE;",
+    "    const int n = (int)(s.n - first < s.TILE ? s.n - first : s.TILE);",
+    "    TC_N(pair)<K> mine[ITEMS];",
+    "    unsigned rank[ITEMS];",
+    "    #pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        if (i < n) mine[k] = get(r, first + i);",
+    "    }",
+    "    #pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        const unsigned value = i < n ? (unsigned)(mine[k].key >> 8 * PASS) & 255 : 256;",
+    "        const unsigned same = __match_any_sync(~0u, value), left = same & ((1u << lane) - 1);",
+    "        rank[k] = __popc(left) + (i < n ? before[warp * 256 + value] : 0);",
+    "        __syncwarp();",
+    "        if (i < n && !left) before[warp * 256 + value] += __popc(same);",
+    "        __syncwarp();",
+    "    }",
+    "    __syncthreads();",
+    "    unsigned all = 0; // in the tile, of value x",
+    "    for (int w = 0; w < 8; w++) {",
+    "        const unsigned here = before[w * 256 + x];",
+    "        before[w * 256 + x] = all;",
+    "        all += here;",
+    "    }",
+    "    volatile tc_u64 *state = s.state + (tc_i64)ticket * 256 + x;",
+    "    const tc_u64 in_tile = (tc_u64)(2 * PASS + 1) << 48, up_to = (tc_u64)(2 * PASS + 2) << 48;",
+    "    *state = (t ? in_tile : up_to) | all;",
+    "    const unsigned place = TC_N(scan_256)(all), in_row = TC_N(scan_256)(s.count[(r * D + PASS) * 256 + x]);",
+    "    tc_u64 earlier = 0;",
+    "    for (tc_i64 q = 1; q <= t;) {",
+    "        const tc_u64 word = *(state - q * 256);",
+    "        if (word < in_tile) continue; // it is not there yet",
+    "        earlier += word & 0xffffffffffffull;",
+    "        if (word >= up_to) break;",
+    "        q++;",
+    "    }",
+    "    if (t) *state = up_to | (earlier + all);",
+    "    start[x] = place;",
+    "    to[x] = (tc_i64)(in_row + earlier) - place;",
+    "    __syncthreads();",
+    "    #pragma unroll",
+    "    for (int k = 0; k < ITEMS; k++) {",
+    "        const int i = (warp * ITEMS + k) * 32 + lane;",
+    "        if (i >= n) continue;",
+    "        const int value = (int)(mine[k].key >> 8 * PASS) & 255;",
+    "        sorted[start[value] + before[warp * 256 + value] + rank[k]] = mine[k];",
+    "    }",
+    "    __syncthreads();",
+    "    #pragma unroll 4",
+    "    for (int i = x; i < n; i += 256) {",
+    "        const TC_N(pair)<K> v = sorted[i];",
+    "        put(r, to[(int)(v.key >> 8 * PASS) & 255] + i, v);",
+    "    }",
+    "}",
+    "",
+    "// fn: sort_first",
+    "// The pass that makes the pairs.",
+    "template <class K, int D, class F> TC_FN void TC_N(sort_first)(const TC_N(sorter)<K, D> &s, F key) {",
+    "    TC_N(sort_pass)<0>(s, [&](tc_i64 r, tc_i64 i) { return TC_N(pair)<K>{key(r, i), (unsigned)i}; },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[0][r * s.n + i] = v; });",
+    "}",
+    "",
+    "// fn: sort_next",
+    "template <int PASS, class K, int D> TC_FN void TC_N(sort_next)(const TC_N(sorter)<K, D> &s) {",
+    "    TC_N(sort_pass)<PASS>(s, [&](tc_i64 r, tc_i64 i) { return s.pair[(PASS + 1) % 2][r * s.n + i]; },",
+    "        [&](tc_i64 r, tc_i64 i, TC_N(pair)<K> v) { s.pair[PASS % 2][r * s.n + i] = v; });",
+    "}",
+    "",
+    "// fn: sort_last",
+    "// The pass after which the order is known.",
+    "template <class K, int D, class G> TC_FN void TC_N(sort_last)(const TC_N(sorter)<K, D> &s, G put) {",
+    "    TC_N(sort_pass)<D - 1>(s, [&](tc_i64 r, tc_i64 i) { return s.pair[D % 2][r * s.n + i]; }, put);",
+    "}",
+    "",
+    "// fn: top_rows",
+    "// The first k of n pairs of each row, of a block: the key of the last one by its digits from the",
+    "// highest down, then all before it, then as many equal ones as are missing.",
+    "template <class K, int k, class F, class G> TC_FN void TC_N(top_rows)(tc_i64 rows, tc_i64 n, F key, G put) {",
+    "    __shared__ TC_N(pair)<K> v[k];",
+    "    __shared__ unsigned count[256], part[32], taken, digit, less;",
+    "    const int x = threadIdx.x, lane = x % 32, warp = x / 32;",
+    "    if (n >> 32) __trap(); // places are of 32 bits",
+    "    for (tc_i64 r = blockIdx.x; r < rows; r += gridDim.x) {",
+    "        K last = 0;",
+    "        unsigned below = 0; // keys below all that begin as `last`",
+    "        for (int shift = 8 * (int)sizeof(K) - 8; shift >= 0; shift -= 8) {",
+    "            for (int i = x; i < 256; i += blockDim.x) count[i] = 0;",
+    "            __syncthreads();",
+    "            #pragma unroll 4",
+    "            for (tc_i64 i = x; i < n; i += blockDim.x) {",
+    "                const K rest = (key(r, i) ^ last) >> shift;",
+    "                if (rest < 256) atomicAdd(&count[rest], 1u);",
+    "            }",
+    "            __syncthreads();",
+    "            if (warp == 0) {",
+    "                unsigned own = 0;",
+    "                for (int j = 0; j < 8; j++) own += count[lane * 8 + j];",
+    "                unsigned upto = below + TC_N(scan_warp)<TC_N(sums)<unsigned>>(own);",
+    "                const unsigned enough = __ballot_sync(~0u, upto >= (unsigned)k);",
+    "                if (lane == __ffs(enough) - 1) {",
+    "                    unsigned j = lane * 8;",
+    "                    for (upto -= own; upto + count[j] < (unsigned)k; j++) upto += count[j];",
+    "                    digit = j, less = upto;",
+    "                }",
+    "            }",
+    "            __syncthreads();",
+    "            last |= (K)digit << shift, below = less;",
+    "        }",
+    "        if (x == 0) taken = 0;",
+    "        __syncthreads();",
+    "        unsigned seen = below; // of the pairs of `last`, those in v behind the others",
+    "        for (tc_i64 begin = 0; begin < n; begin += blockDim.x) {",
+    "            const tc_i64 i = begin + x;",
+    "            const K y = i < n ? key(r, i) : 0;",
+    "            const int equal = i < n && y == last;",
+    "            if (i < n && y < last) v[atomicAdd(&taken, 1u)] = {y, (unsigned)i};",
+    "            if (seen >= (unsigned)k || !__syncthreads_or(equal)) continue;",
+    "            const unsigned lanes = __ballot_sync(~0u, equal);",
+    "            if (lane == 0) part[warp] = __popc(lanes);",
+    "            __syncthreads();",
+    "            unsigned all = 0;",
+    "            for (int w = 0; w < (int)blockDim.x / 32; w++) {",
+    "                if (w == warp && equal && seen + all + __popc(lanes & ((1u << lane) - 1)) < (unsigned)k)",
+    "                    v[seen + all + __popc(lanes & ((1u << lane) - 1))] = {y, (unsigned)i};",
+    "                all += part[w];",
+    "            }",
+    "            seen += all;",
+    "        }",
+    "        __syncthreads();",
+    "        TC_N(sort_pairs)(v, k);",
+    "        for (int i = x; i < k; i += blockDim.x) put(r, i, v[i]);",
+    "        __syncthreads();",
+    "    }",
+    "}",
+    "",
+    "// fn: scatter_mark",
+    "// For each place the last element that goes there, as its number + 1: order cannot matter.",
+    "template <class F, class G> TC_FN void TC_N(scatter_mark)(tc_i64 rows, tc_i64 n, tc_i64 m, F index, G whole, unsigned *last) {",
+    "    if (m >> 32) __trap(); // numbers are of 32 bits",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * m; i += (tc_i64)gridDim.x * 256) {",
+    "        const tc_i64 r = i / m, j = i % m;",
+    "        atomicMax(&last[whole(r) * n + index(r, j)], (unsigned)(j + 1));",
+    "    }",
+    "}",
+    "",
+    "// fn: scatter_take",
+    "template <class T, class F> TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x, const T *src, F part, unsigned *last, T *y) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < rows * n; i += (tc_i64)gridDim.x * 256) {",
+    "        const unsigned j = last[i];",
+    "        if (j) last[i] = 0;",
+    "        y[i] = j ? src[part(i / n) * m + j - 1] : x[i];",
+    "    }",
+    "}",
+    "",
+    "// fn: copy",
+    "template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {",
+    "    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (tc_i64)gridDim.x * 256) y[i] = x[i];",
+    "}",
+    "",
+    "// fn: first_from",
+    "// Of n pairs in order, the first whose key is not below.",
+    "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n, tc_i64 key) {",
+    "    while (begin < n) {",
+    "        const tc_i64 half = begin + (n - begin) / 2;",
+    "        if (v[half].key < key)",
+    "            begin = half + 1;",
+    "        else",
+    "            n = half;",
+    "    }",
+    "    return begin;",
+    "}",
+    "",
+    "// fn: scatter_sum",
+    "// To each element of x, those of src that go there are added, in their order: a thread for a place",
+    "// of EACH rows. pairs are the sorted indices of a row of src; a run of many is added by the warp.",
+    "template <class T, class S, int EACH, class F> TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x, const T *src, F part, const TC_N(pair)<unsigned> *pairs, T *y) {",
+    "    const int lane = threadIdx.x % 32;",
+    "    const tc_i64 all = (rows + EACH - 1) / EACH * n;",
+    "    for (tc_i64 begin = (tc_i64)blockIdx.x * 256 + threadIdx.x - lane; begin < all; begin += (tc_i64)gridDim.x * 256) {",
+    "        const tc_i64 i = begin + lane, r0 = i / n * EACH, c = i % n;",
+    "        const tc_i64 line = EACH > 1 || i >= all ? 0 : part(r0);",
+    "        const TC_N(pair)<unsigned> *run = pairs + (line > 0 ? line * m : 0);",
+    "        const tc_i64 size = i < all && line >= 0 ? m : 0, first = TC_N(first_from)(run, 0, size, c);",
+    "        const tc_i64 end = TC_N(first_from)(run, first, first < size && run[first].key == c ? size : first, c + 1);",
+    "        #pragma unroll 1",
+    "        for (int e = 0; e < EACH; e++) {",
+    "            const tc_i64 r = r0 + e;",
+    "            const bool in = i < all && r < rows;",
+    "            const T *from = src + (in && end > first ? part(r) * m : 0);",
+    "            S sum = in ? x[r * n + c] : 0;",
+    "            tc_i64 p = first;",
+    "            #pragma unroll 1",
+    "            for (; in && p < end && p < first + 32; p++) sum = sum + from[run[p].at];",
+    "            for (unsigned left = __ballot_sync(~0u, in && p < end); left; left &= left - 1) {",
+    "                const int l = __ffs(left) - 1;",
+    "                const tc_i64 stop = __shfl_sync(~0u, end, l);",
+    "                const T *its = (const T *)__shfl_sync(~0u, (tc_u64)from, l);",
+    "                const TC_N(pair)<unsigned> *their = (const TC_N(pair)<unsigned> *)__shfl_sync(~0u, (tc_u64)run, l);",
+    "                S whole = __shfl_sync(~0u, sum, l);",
+    "                #pragma unroll 1",
+    "                for (tc_i64 q = __shfl_sync(~0u, p, l); q < stop; q += 32) {",
+    "                    const S v = q + lane < stop ? its[their[q + lane].at] : 0;",
+    "                    for (int o = 0; o < 32 && q + o < stop; o++) whole = whole + __shfl_sync(~0u, v, o);",
+    "                }",
+    "                if (lane == l) sum = whole;",
+    "            }",
+    "            if (in) y[r * n + c] = (T)sum;",
+    "        }",
+    "    }",
+    "}",
+    "",
+};
+// ---- gen/kernel/print_cuda_integers.c -----------------------------------
+// Integer functions of ops.def in CUDA, as cpu/math.h defines them: x / 0 = 0, x % 0 = 0, the least by -1
+// wraps, and so do powers; shifts by less than 0 or by all bits give what shifting them out does.
+
+static const char *const tc__text_cuda_integers[] = {
     "// fn: fmod_i32",
     "TC_FN tc_i32 TC_N(fmod_i32)(tc_i32 a, tc_i32 b) { return b == 0 || b == -1 ? 0 : a % b; }",
     "",
@@ -29423,6 +30531,12 @@ static const char *const tc__text_cuda_divide[] = {
     "// fn: sign_i64",
     "TC_FN tc_i64 TC_N(sign_i64)(tc_i64 a) { return (a > 0) - (a < 0); }",
     "",
+};
+// ---- gen/kernel/print_cuda_divide.c -------------------------------------
+// Floor division of floats in CUDA, as cpu/math.h defines it: the quotient that goes with the remainder, to
+// the bit; x / 0 is x / 0.
+
+static const char *const tc__text_cuda_divide[] = {
     "// fn: floor_divide_f32",
     "TC_FN float TC_N(floor_divide_f32)(float x, float y) {",
     "    const float m = fmodf(x, y);",
@@ -29712,8 +30826,8 @@ static const char *const tc__text_cuda[] = {
     "",
     "// fn: place_tile",
     "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
-    "TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {",
-    "    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
+    "template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
+    "    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
     "    m = strip + t % (8 * across) % tall;",
     "    n = t % (8 * across) / tall;",
     "}",
@@ -29825,10 +30939,10 @@ static const char *const tc__text_cuda_math[] = {
     "TC_FN tc_i64 TC_N(smaller_i64)(tc_i64 x, tc_i64 y) { return x < y ? x : y; }",
     "",
     "// fn: rcp",
-    "// 1 / x within 1 ulp.",
+    "// 1 / x within 1 ulp; results below 2^-126 are 0.",
     "TC_FN float TC_N(rcp)(float x) {",
     "    float y;",
-    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
     "    return y;",
     "}",
     "",
@@ -30042,6 +31156,28 @@ static const char *const tc__text_cuda_math[] = {
     "    return y;",
     "}",
     "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
     "// fn: draw",
     "// Four random words.",
     "struct TC_N(draw) {",
@@ -30117,10 +31253,10 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_B_@(m) (m)",
 };
 
-// Functions of float and double: the name in ops.def and its body over x, y; # is the
-// suffix of the CUDA function (f or nothing), @ the class. What has a text of its own for float above
-// is DOUBLE here.
-enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE };
+// Functions of a class: the name in ops.def and its body over x, y, z; T is the type and U the unsigned
+// one that arithmetic of integers wraps in, # is the suffix of the CUDA function (f or nothing), @ the
+// class. What has a text of its own for float above is DOUBLE here.
+enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
 
 static const struct {
     const char *name, *body;
@@ -30163,7 +31299,19 @@ static const struct {
     {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
-    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH}};
+    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
+    {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
+    {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
+    {"shl",
+     "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+     TC__CUDA_INTS},
+    {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+     TC__CUDA_INTS},
+    {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
+    {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
+    {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
+    {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
 
 // Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
@@ -30194,16 +31342,24 @@ static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
     }
 }
 
-// Replaces T and U by types: done by typedefs around each function, for short text.
+static int tc__pattern_names(const char *s, char letter) {
+    for (const char *at = s; *at; at++)
+        if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
+            return 1;
+    return 0;
+}
+
+// A function of x, y, z as far as its body names them; types are names inside it, for short text.
 static void tc__cuda_function(tc__text *out, const char *name, const char *body,
                               const char *cls, const char *type, const char *argument,
                               const char *suffix) {
-    int three = strstr(body, "z)") != NULL,
-        two = three || strstr(body, "y)") || strstr(body, "y <");
     tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
-    if (two) tc__put(out, ", %s y", type);
-    if (three) tc__put(out, ", %s z", type);
-    tc__put(out, ") {\n    typedef %s T;\n    return (T)(", type);
+    if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
+    if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n", type);
+    if (tc__pattern_names(body, 'U'))
+        tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
+    tc__put(out, "    return (T)(");
     tc__put_pattern(out, body, cls, suffix);
     tc__put(out, ");\n}\n\n");
 }
@@ -30253,21 +31409,45 @@ static void tc__cuda_macros(tc__text *out) {
             "(b) + (c))\n");
 }
 
+// Whether the kernels, or functions of the class that are already written, use the function. Those
+// that others use stand behind them in the table, and are written first.
+static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
+    return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+}
+
+static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
+    const char *type = tc__dialect_cuda.reg[cls];
+    int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
+    tc__text used;
+    char name[64];
+    tc__text_init(&used, out->ctx);
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (!tc__cuda_uses(&used, kernels, name)) continue;
+        tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
+        tc__put(&used, "\n");
+    }
+    for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (tc__cuda_uses(&used, kernels, name))
+            tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
+                              type, type, cls == TC__CLASS_f32 ? "f" : "");
+    }
+    tc__text_free(&used);
+}
+
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     char name[64];
-    for (int wide = 0; wide < 2; wide++) {
-        const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
-        for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            int wrap = !strcmp(tc__cuda_functions[i].name, "wrap");
-            snprintf(name, sizeof name, "%s_%s",
-                     wrap ? "remainder" : tc__cuda_functions[i].name, cls);
-            int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
-            if (used && (wide || tc__cuda_functions[i].classes != TC__CUDA_DOUBLE))
-                tc__cuda_function(out, name, tc__cuda_functions[i].body, cls, type, type,
-                                  wide ? "" : "f");
-        }
-    }
+    for (int cls = 0; cls < TC__CLASSES; cls++)
+        tc__cuda_class_math(out, kernels, (tc__class)cls);
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
             snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
@@ -30288,10 +31468,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)}};
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
+        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)},
+        {tc__text_cuda_rows, (uint32_t)TC__COUNT(tc__text_cuda_rows)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
-    const tc__text *all = &kernels;
+    const tc__text *all[2];
+    all[0] = &kernels, all[1] = &functions;
     tc__text_init(&kernels, out->ctx);
     tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
@@ -30300,13 +31483,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
-    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
-         tc__prelude_mark(&q, &all, 1, &steps);
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
+    if (ok) tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__prelude_mark(&q, all, 2, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
-    tc__cuda_math(&functions, &kernels);
     tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
     ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;
@@ -44248,7 +45431,7 @@ static int tc__opaque_prepare(tc__opaque *o, tc__arena *a, const tc__graph *g,
                               const tc__group *k, void *const *base) {
     const tc__node *call = k->body.node.at[0];
     o->node = g->node.at[k->covers.at[0]];
-    o->row = tc__opaque_row_of((int)call->attr[0]);
+    o->row = tc__opaque_row_of((int)call->attr[TC__CALL_OP]);
     o->number = call->attr + TC__CALL_FIXED;
     o->base = base, o->argument[0] = o;
     o->buffer = TC__ANEW_ARRAY(a, tc_buffer, o->node->n_in + 1);
@@ -48068,12 +49251,11 @@ typedef struct tc__remote_language {
     const tc__dialect *dialect;
     // The head of a text that has these kernels; 0 = reported.
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
-    int (*has_text)(const tc__group *g); // for an opaque op; NULL = for none
     const char *spread; // its kernels write a strided view: see exec/remote_view.c
 } tc__remote_language;
 
 static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude, NULL, tc__text_cuda_spread},
+    {&tc__dialect_cuda, tc__print_cuda_prelude, tc__text_cuda_spread},
 };
 
 // NULL = there is none of this name.
@@ -48103,8 +49285,11 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
-        r->checks |= g->body.node.at[i]->op == TC_OP_CHECK;
-        r->draws |= g->body.node.at[i]->op == TC_OP_RANDOM;
+        const tc__node *n = g->body.node.at[i];
+        const tc__opaque_row *row =
+            n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
+        r->checks |= n->op == TC_OP_CHECK || (row && row->checks);
+        r->draws |= n->op == TC_OP_RANDOM;
     }
     return 1;
 }
@@ -48115,7 +49300,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
     l->group = g, l->buf = buf;
-    l->host = host && !(d->has_text && d->has_text(g));
+    l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
            tc__remote_note(r, g);
@@ -48989,7 +50174,7 @@ static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
         !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->launch.at[i].opaque) return tc__program_lay_out_host(p, env);
+        if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
     return 1;
 }
 

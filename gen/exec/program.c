@@ -589,7 +589,7 @@ static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
         !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->launch.at[i].opaque) return tc__program_lay_out_host(p, env);
+        if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
     return 1;
 }
 

@@ -74,12 +74,11 @@ typedef struct tc__remote_language {
     const tc__dialect *dialect;
     // The head of a text that has these kernels; 0 = reported.
     int (*prelude)(tc__text *out, const tc__group *const *groups, int count);
-    int (*has_text)(const tc__group *g); // for an opaque op; NULL = for none
     const char *spread; // its kernels write a strided view: see exec/remote_view.c
 } tc__remote_language;
 
 static const tc__remote_language tc__remote_languages[] = {
-    {&tc__dialect_cuda, tc__print_cuda_prelude, NULL, tc__text_cuda_spread},
+    {&tc__dialect_cuda, tc__print_cuda_prelude, tc__text_cuda_spread},
 };
 
 // NULL = there is none of this name.
@@ -109,8 +108,11 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
-        r->checks |= g->body.node.at[i]->op == TC_OP_CHECK;
-        r->draws |= g->body.node.at[i]->op == TC_OP_RANDOM;
+        const tc__node *n = g->body.node.at[i];
+        const tc__opaque_row *row =
+            n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
+        r->checks |= n->op == TC_OP_CHECK || (row && row->checks);
+        r->draws |= n->op == TC_OP_RANDOM;
     }
     return 1;
 }
@@ -121,7 +123,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
     l->group = g, l->buf = buf;
-    l->host = host && !(d->has_text && d->has_text(g));
+    l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
            tc__remote_note(r, g);

@@ -5,8 +5,10 @@
 
 #include "out/op_enum.inc"
 
-// Words of a CALL in front of its buffers, the result's first: the op, and which one of the user's.
-enum { TC__CALL_FIXED = 2 };
+// Words of a CALL: the op; of the user's its number, of scatters the site of the index, of others their
+// first word; how many operands. Then the buffers, the result's first, and of each of them the rank
+// and the sizes.
+enum { TC__CALL_OP, TC__CALL_WORD, TC__CALL_OPERANDS, TC__CALL_FIXED };
 
 typedef enum tc__stage { TC__TENSOR, TC__GROUP, TC__LOOP } tc__stage;
 

@@ -53,8 +53,7 @@ static const struct {
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_NEW, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_COMBINE, TC__LEGAL_LOOP, 0, 2, 2},
-    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 2,
-     TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS},
+    {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_FIXED + 4, TC__CALL_MOST},
 };
 
 typedef struct tc__verifier {

@@ -2,8 +2,22 @@
 // attribute words are index expressions. Printer and interpreter ask the same questions
 // here.
 
+// Of a CALL: where rank and sizes of its result begin, i = 0, or of operand i - 1.
+static uint32_t tc__call_rank_at(const tc__node *n, uint32_t i) {
+    uint32_t at = TC__CALL_FIXED + 1 + (uint32_t)n->attr[TC__CALL_OPERANDS];
+    while (i-- > 0) at += 1 + (uint32_t)n->attr[at];
+    return at;
+}
+
+static int tc__call_word_is_size(const tc__node *n, uint32_t i) {
+    uint32_t at = tc__call_rank_at(n, 0);
+    while (at < i && i > at + (uint32_t)n->attr[at]) at += 1 + (uint32_t)n->attr[at];
+    return at < i;
+}
+
 // The words of n->attr that are index expressions.
 static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
+    if (n->op == TC_OP_CALL) return tc__call_word_is_size(n, i);
     if (n->op == TC_OP_LOAD) return i == 1 || i >= TC__LOAD_FIXED;
     if (n->op == TC_OP_FOR) return i >= 4;
     if (n->op == TC_OP_STORE) return i == 1;

@@ -34,7 +34,7 @@ typedef struct tc__grid {
     int cluster;   // blocks that share their memory, 0 = none
 } tc__grid;
 
-enum { TC__GRIDS = 4 };
+enum { TC__GRIDS = 10 }; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
 
 // The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
 // the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
@@ -48,7 +48,8 @@ typedef struct tc__grids {
     int sizes;  // symbols s0.. that it is told
 } tc__grids;
 
-typedef struct tc__dialect {
+typedef struct tc__dialect tc__dialect;
+struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
     const char *scalar[TC__CLASSES]; // of one element of it
@@ -63,7 +64,11 @@ typedef struct tc__dialect {
                    const tc__acc *a); // more text for a reduction's head; may be NULL
     // How its texts are launched; 0 = reported. NULL = they are called.
     int (*grids)(tc_ctx *c, const tc__group *g, tc__grids *out);
-} tc__dialect;
+    // The text of an opaque op, which has_opaque tells that there is; 0 = reported.
+    int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
+                  const char *symbol);
+    int (*has_opaque)(tc_ctx *c, const tc__group *g);
+};
 
 // How an accumulator is held; decided by the loop that steps it.
 typedef enum tc__acc_form {
@@ -708,12 +713,10 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
 static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect *d,
                             const char *symbol) {
     tc__printer p;
-    // A dialect that gets texts for opaque ops asks its table of them here, by the CALL's op.
-    if (g->kind == TC__OPAQUE && (d->cuda || !tc__is_custom(g)))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no %s yet", d->name,
-                        tc__is_custom(g) ? "custom ops"
-                                         : tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->kind == TC__OPAQUE) return tc__print_custom(out, g, symbol);
+    if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s", d->name,
+                        tc__call_name(out->ctx, g->body.node.at[0]));
+    if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;
     tc__put_head(&p, symbol);

@@ -860,6 +860,13 @@ static const tc__print_row tc__c_rows[] = {
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
+// Only those of the user's.
+static int tc__c_opaque(tc__text *out, const tc__group *g, const tc__dialect *d,
+                        const char *symbol) {
+    (void)d;
+    return tc__print_custom(out, g, symbol);
+}
+
 static const tc__dialect tc__dialect_c = {
     "c",
     {"tc_vf", "tc_vd", "tc_vi", "tc_vl"},
@@ -873,4 +880,6 @@ static const tc__dialect tc__dialect_c = {
     tc__c_constant,
     NULL,
     NULL,
+    tc__c_opaque,
+    tc__has_source,
 };

@@ -3,12 +3,6 @@
 
 // ---- flat ----
 
-static int tc__cuda_names_rows(const tc__group *g) {
-    for (size_t id = 0; id < g->body.node.count; id++)
-        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
-    return 0;
-}
-
 // Statements of loops are no nodes of a body; values that no row is named in stand before it.
 static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
     int hoist = !tc__cuda_names_rows(p->g);
@@ -53,7 +47,6 @@ static void tc__cuda_flat_place(tc__printer *p, tc__cuda_place *at) {
     else
         snprintf(line + n, sizeof line - n, ";");
     tc__cuda_place_add(at, "c", line);
-    // A row with a tail may have no whole vector at all.
     tc__ix block = tc__ix_const((int64_t)q->threads * q->vectors);
     if (q->tail || tc__ix_divisor(x, tc__cuda_flat_count(p)) % tc__ix_value(block)) {
         snprintf(at->inside, sizeof at->inside, "i < %s", end);
@@ -102,7 +95,7 @@ static void tc__cuda_flat(tc__printer *p) {
         tc__line(p);
         tc__put(p->out, "const %s i = i0;\n", tc__cuda_index_type(p));
         tc__line(p);
-        tc__put(p->out, *at.inside ? "if (%s)" : "if (1)", at.inside);
+        tc__put(p->out, "if (%s)", at.inside);
         tc__block_open(p);
         tc__cuda_at(p, &b, &at, tc__cuda_one_at);
         tc__block_close(p);
@@ -393,8 +386,6 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     tc__cuda_args(p);
 }
 
-static void tc__cuda_product(tc__printer *p) { tc__print_product(p); }
-
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     static void (*const forms[])(tc__printer *) = {
@@ -408,8 +399,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out,
-            " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
+    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
+            q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
@@ -430,7 +421,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     p->cuda = &q, p->narrow = q.narrow;
     p->axis = q.axis;
-    if (q.form == TC__CUDA_PRODUCT) p->d = &tc__dialect_copied, p->axis = TC__COL;
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (q.form != TC__CUDA_COLUMNS || !tc__cuda_is_scratch(p->g, &q, (int64_t)i) ||
@@ -444,7 +434,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
 }
 
 static const tc__print_row tc__cuda_row_table[] = {
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
     {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
@@ -454,6 +443,7 @@ static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_NEW, TC__ONCE, tc__cuda_new},
     {TC_OP_ACC, TC__ONCE, tc__cuda_step},
     {TC_OP_COMBINE, TC__ONCE, tc__cuda_combine},
+    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
     {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, // in the order of tc__cuda_half_functions
     {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},
     {TC_OP_LOG, TC__ONCE, tc__cuda_fast},
@@ -484,4 +474,6 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_constant,
     tc__cuda_monoid_text,
     tc__cuda_grids,
+    tc__print_cuda_opaque,
+    tc__has_cuda_opaque,
 };

@@ -105,55 +105,7 @@ static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
     return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
 }
 
-// The nodes of an operand at the present r, c, k: `copies` of them along the axis.
-static void tc__print_level(tc__printer *p, tc__level level, tc__axis axis, int copies) {
-    p->axis = axis, p->copies = copies;
-    for (uint32_t id = 0; id < p->g->body.node.count; id++)
-        if (tc__body(p, id)->level == (uint8_t)level) tc__print_node(p, tc__body(p, id));
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// `{t0_0, t0_1};` or `{tc_bits_f16(t0)};`: an operand's values as a pack.
-static void tc__put_operand(tc__printer *p, const tc__staged *s, int copies, int bits) {
-    const char *name = tc__dtypes[tc__body(p, s->id)->dtype].name;
-    p->axis = s->along, p->copies = copies;
-    tc__put(p->out, "{");
-    for (int i = 0; i < copies; i++) {
-        tc__put(p->out, "%s", i ? ", " : "");
-        if (bits) tc__put(p->out, "tc_bits_%s(", name);
-        tc__put_value(p, s->id, i);
-        if (bits) tc__put(p->out, ")");
-    }
-    tc__put(p->out, "};\n");
-    p->axis = TC__COL, p->copies = 1;
-}
-
-// The rest of the list at r and c.
-static void tc__print_epilogue(tc__printer *p, int copies) {
-    p->axis = TC__COL, p->copies = copies;
-    tc__print_range(p, tc__contract_rows_loop(p), (uint32_t)p->g->body.node.count);
-    p->copies = 1;
-}
-
 // ---- the value of CONTRACT ----
-
-// Elements of the result in shared memory, from tile[at] on.
-static void tc__print_tile_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    const char *type = tc__product_type(p, q);
-    int copies = tc__copies_of(p, n), pack = tc__product_pack(q);
-    if (copies < pack) pack = copies;
-    for (int i = 0; i < copies; i += pack) {
-        tc__line(p);
-        tc__put(p->out, "const tc_pack<%s, %d> v%u_%d = *(const tc_pack<%s, %d> *)&tile[at",
-                type, pack, n->id, i, type, pack);
-        if (i) tc__put(p->out, " + %d", i);
-        tc__put(p->out, "];\n");
-        for (int u = 0; u < pack; u++) {
-            tc__put_let(p, n, i + u);
-            tc__put(p->out, "v%u_%d.at[%d];\n", n->id, i, u);
-        }
-    }
-}
 
 // Added up from the parts of the threads that shared it.
 static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc__node *n) {
@@ -165,47 +117,124 @@ static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc
             q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
 }
 
-// Summed here, by one thread for each copy.
+// Summed here, element by element.
 static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
-    int copies = tc__copies_of(p, n);
-    tc__axis axis = p->axis;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put(p->out, "%s ", tc__product_type(p, q));
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = 0;\n");
-    }
+    const struct tc__cuda_plan *cuda = p->cuda;
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
+    tc__put(p->out, "%s t%u = 0;\n", tc__product_type(p, q), n->id);
+    tc__line(p);
+    tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
     tc__put_ix(p, p->g->depth);
     tc__put(p->out, "; k++)");
     tc__block_open(p);
-    tc__print_level(p, TC__AT_LEFT, axis, copies);
-    tc__print_level(p, TC__AT_RIGHT, axis, copies);
-    p->axis = axis, p->copies = copies;
-    for (int i = 0; i < copies; i++) {
-        tc__line(p);
-        tc__put_name(p, n, i);
-        tc__put(p->out, " = tc_add_product_%s(", tc__suffix(q->dtype));
-        tc__put_value(p, p->g->left, i);
-        tc__put(p->out, ", ");
-        tc__put_value(p, p->g->right, i);
-        tc__put(p->out, ", ");
-        tc__put_name(p, n, i);
-        tc__put(p->out, ");\n");
-    }
+    p->cuda = NULL; // no vectors
+    for (uint32_t id = 0; id < tc__contract_rows_loop(p); id++)
+        tc__print_node(p, tc__body(p, id));
+    p->cuda = cuda;
+    tc__line(p);
+    tc__put(p->out, "t%u = tc_add_product_%s(", n->id, tc__suffix(q->dtype));
+    tc__put_value(p, p->g->left, 0);
+    tc__put(p->out, ", ");
+    tc__put_value(p, p->g->right, 0);
+    tc__put(p->out, ", t%u);\n", n->id);
     tc__block_close(p);
 }
 
 static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
     tc__product q = tc__product_plan(p->g);
     (void)copy;
-    if (q.form == TC__PRODUCT_LOOP)
+    if (q.form == TC__PRODUCT_LOOP) {
         tc__print_loop_value(p, &q, n);
-    else if (q.form == TC__PRODUCT_FEW && q.parts > 1)
+    } else if (q.form == TC__PRODUCT_FEW && q.parts > 1) {
         tc__print_parts_value(p, &q, n);
-    else
-        tc__print_tile_value(p, &q, n);
+    } else {
+        tc__put_let(p, n, 0);
+        tc__put(p->out, tc__cuda_width_of(p) > 1 ? "sums.at[l];\n" : "tile[at];\n");
+    }
+}
+
+// ---- nodes of a level ----
+
+// Marks what the body has at `level`.
+static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level level) {
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++)
+        body->set[id] = tc__body(p, id)->level == (uint8_t)level;
+    return 1;
+}
+
+// Whether an operand is a load of whole vectors that needs no conversion.
+static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
+    return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
+           (bits || tc__is_own_class(n->dtype));
+}
+
+// An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
+// pack `to`: as registers hold them, or the bits of halves.
+static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
+                                   int width, int bits, const char *to) {
+    const struct tc__cuda_plan *before = p->cuda;
+    const tc__node *n = tc__body(p, s->id);
+    const char *half = tc__dtypes[n->dtype].name;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = width;
+    p->cuda = &q, p->axis = axis;
+    if (tc__is_plain_vector(p, n, bits)) {
+        tc__line(p);
+        tc__put(p->out, "%s = tc_load(", to);
+        tc__cuda_address(p, n);
+        tc__put(p->out, ");\n");
+    } else {
+        tc__cuda_issue_all(p, &body, "", 1);
+        if (width > 1) tc__cuda_print_still(p, &body);
+        if (width > 1) tc__cuda_unroll(p, "l", width);
+        p->lane = width > 1;
+        for (uint32_t id = 0; id < body.end; id++)
+            if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
+                tc__print_node(p, tc__body(p, id));
+        tc__line(p);
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", to);
+        if (bits) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, s->id, 0);
+        tc__put(p->out, bits ? ");\n" : ";\n");
+        p->lane = 0;
+        if (width > 1) tc__block_close(p);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
+}
+
+// The sums of a vector, from tile[at] on.
+static void tc__print_sums(tc__printer *p, const tc__product *q) {
+    int width = p->cuda->width, pack = tc__product_pack(q);
+    const char *type = tc__product_type(p, q);
+    if (width < pack) pack = width;
+    tc__line(p);
+    tc__put(p->out, "tc_pack<%s, %d> sums;\n", type, width);
+    tc__line(p);
+    tc__put(p->out, "#pragma unroll\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (int l = 0; l < %d; l += %d) *(tc_pack<%s, %d> *)&sums.at[l] = *(const "
+            "tc_pack<%s, %d> *)&tile[at + l];\n",
+            width, pack, type, pack, type, pack);
+}
+
+// The rest of the list at r and c.
+static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
+    tc__cuda_loop_body body;
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body.set[id] = 0;
+    }
+    tc__cuda_issue_all(p, &body, "", 1);
+    if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
+    tc__cuda_compute(p, &body);
+    tc__cuda_body_close(p, &body);
 }
 
 // ---- tiles: bringing operands ----
@@ -261,11 +290,11 @@ static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc_
     tc__put_filled(p, b, "const int e = x + j * @threads;\n");
     if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
         tc__put_filled(p, b,
-                       left ? "const tc_i64 r = r0 + @line;\n" : "const tc_i64 r = r0;\n");
+                       left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
     if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
-        tc__put_filled(p, b, "const tc_i64 c = c0 + @line;\n");
+        tc__put_filled(p, b, "const @index c = c0 + @line;\n");
     if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
-        tc__put_filled(p, b, "const tc_i64 k = k0 + @deep;\n");
+        tc__put_filled(p, b, "const @index k = k0 + @deep;\n");
 }
 
 static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
@@ -283,16 +312,13 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
 
 // An access evaluated by the operand's nodes, where it is inside, as pack `to`.
 static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__staged *s,
-                            const tc__blanks *b, const char *inside, const char *to) {
+                            const char *inside, const char *to) {
     if (*inside) {
         tc__line(p);
         tc__put(p->out, "if (%s)", inside);
         tc__block_open(p);
     }
-    tc__print_level(p, s->level, s->along, s->width);
-    tc__put_filled(p, b, to);
-    tc__put(p->out, " = ");
-    tc__put_operand(p, s, s->width, q->half);
+    tc__print_operand_pack(p, s, s->along, s->width, q->half, to);
     if (*inside) tc__block_close(p);
 }
 
@@ -311,10 +337,11 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
         tc__print_copy(p, s, b, inside);
     } else if (s->bring == TC__BRING_LATER) {
         if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
-        tc__print_fetch(p, q, s, b, inside, "@name_next[j]");
+        tc__print_fetch(p, q, s, inside,
+                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
     } else {
         tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
-        tc__print_fetch(p, q, s, b, inside, "next");
+        tc__print_fetch(p, q, s, inside, "next");
         tc__put_filled(p, b,
                        q->half
                            ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
@@ -476,6 +503,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     const tc__product_tile *t = q->tile;
     int rows = t->rows / t->high, cols = t->cols / t->across;
     b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
     tc__blank_text(b, "type", tc__product_type(p, q));
     tc__blank_text(b, "class", tc__suffix(q->dtype));
     tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
@@ -505,7 +533,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
 
 static void tc__let(tc__printer *p, const char *name, tc__ix e) {
     tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = ", name);
+    tc__put(p->out, "const %s %s = ", tc__cuda_index_type(p), name);
     tc__put_ix(p, e);
     tc__put(p->out, ";\n");
 }
@@ -520,19 +548,20 @@ static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix block
         return;
     if (batches) {
         tc__line(p);
-        tc__put(p->out, "const tc_i64 first = (tc_i64)blockIdx.x / ");
+        tc__put(p->out, "const %s first = (%s)blockIdx.x / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p));
         tc__put_atom(p, blocks, 0);
         if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
         if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r0 = %s", batches ? "first" : "");
+    tc__put(p->out, "const %s r0 = %s", tc__cuda_index_type(p), batches ? "first" : "");
     if (!batches || strcmp(row, "0")) tc__put(p->out, batches ? " + %s" : "%s", row);
     tc__put(p->out, ";\n");
     if (!needs_end) return;
     tc__line(p);
-    tc__put(p->out, "const tc_i64 r1 = %s", batches ? "first + " : "");
+    tc__put(p->out, "const %s r1 = %s", tc__cuda_index_type(p), batches ? "first + " : "");
     tc__put_atom(p, q->m, 0);
     tc__put(p->out, ";\n");
 }
@@ -544,9 +573,8 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
            all = tc__ix_mul(x, high, across);
     tc__put_filled(p, b,
                    "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
-                   "tc_i64 m, n;\n");
-    tc__line(p);
-    tc__put(p->out, "tc_place_tile(blockIdx.x");
+                   "@index m, n;\n");
+    tc__put_filled(p, b, "tc_place_tile<@index>(blockIdx.x");
     if (!tc__ix_equals(p->g->batch, 1)) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, all, 0);
@@ -562,7 +590,7 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
     if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
         tc__epilogue_uses(p->g, TC__COL))
-        tc__put_filled(p, b, "const tc_i64 c0 = n * @tilecols;\n");
+        tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
     if (rest) tc__let(p, "cols", p->g->cols);
     tc__let(p, "depth", p->g->depth);
 }
@@ -583,7 +611,7 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
                    "#pragma unroll 1\n"
                    "for (int step = -@ahead; step < steps; step++) {\n"
                    "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
-                   "    const tc_i64 k0 = (tc_i64)(step + @ahead) * @depth;\n");
+                   "    const @index k0 = (@index)(step + @ahead) * @depth;\n");
     p->indent++;
     tc__print_next(p, q, &q->left, b);
     tc__print_next(p, q, &q->right, b);
@@ -622,7 +650,7 @@ static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const ch
 
 // The result by rows of warps: their sums to shared memory, from there to the epilogue.
 static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blanks *b) {
-    int width = tc__copied_width(p->g), line = !tc__goes_into(p, q->m, q->tile->rows),
+    int width = p->cuda->width, line = !tc__goes_into(p, q->m, q->tile->rows),
         cols = !tc__goes_into(p, p->g->cols, q->tile->cols);
     char inside[40];
     snprintf(inside, sizeof inside, "%s%s%s", line ? "r < r1" : "",
@@ -646,9 +674,9 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
         "    for (int e = x; e < @many; e += @threads) {\n"
         "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
     p->indent += 2;
-    tc__print_result_place(p, b, "const tc_i64 r = r0 + part * @warprows + e / @packs;\n",
-                           "const tc_i64 c = c0 + e % @packs * @width;\n", inside);
-    tc__print_epilogue(p, width);
+    tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
+                           "const @index c = c0 + e % @packs * @width;\n", inside);
+    tc__print_epilogue(p, q);
     for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
 
@@ -670,6 +698,7 @@ static void tc__print_tiles(tc__printer *p, const tc__product *q) {
 static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
     b->count = 0;
+    tc__blank_text(b, "index", tc__cuda_index_type(p));
     tc__blank_text(b, "type", tc__product_type(p, q));
     tc__blank_text(b, "class", tc__suffix(q->dtype));
     tc__blank_text(b, "axis", row ? "r" : "c");
@@ -697,7 +726,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__text_init(&text, p->out->ctx);
     tc__text *out = p->out;
     p->out = &text;
-    tc__put(p->out, "(tc_i64)blockIdx.x");
+    tc__put(p->out, "(%s)blockIdx.x", tc__cuda_index_type(p));
     if (batches) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, blocks, 0);
@@ -710,7 +739,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__print_rows_of(p, q, blocks, wide ? at : "0", wide);
     if (wide) return;
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c0 = %s;\n", at);
+    tc__put(p->out, "const %s c0 = %s;\n", tc__cuda_index_type(p), at);
     tc__let(p, "cols", p->g->cols);
 }
 
@@ -725,26 +754,15 @@ static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__b
     int left = s->level == TC__AT_LEFT;
     if (tc__level_uses(p->g, s->level, TC__ROW)) {
         tc__line(p);
-        tc__put(p->out, "const tc_i64 r = ");
+        tc__put(p->out, "const %s r = ", tc__cuda_index_type(p));
         tc__put_filled_here(p, b, left ? place : "r0");
         tc__put(p->out, ";\n");
     }
     if (left || !tc__level_uses(p->g, s->level, TC__COL)) return;
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c = ");
+    tc__put(p->out, "const %s c = ", tc__cuda_index_type(p));
     tc__put_filled_here(p, b, place);
     tc__put(p->out, ";\n");
-}
-
-// The nodes of the operand, `width` along the axis, as pack `name`.
-static void tc__print_few_pack(tc__printer *p, const tc__staged *s, tc__axis axis,
-                               int width, const char *name) {
-    tc__staged along = *s;
-    along.along = axis;
-    tc__print_level(p, s->level, axis, width);
-    tc__line(p);
-    tc__put(p->out, "%s = ", name);
-    tc__put_operand(p, &along, width, 0);
 }
 
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
@@ -756,7 +774,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
     tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
-                   "for (tc_i64 k = lane * @width; k < depth; k += @stride) {\n"
+                   "for (@index k = lane * @width; k < depth; k += @stride) {\n"
                    "    tc_pack<@type, @width> few, wide[@each];\n"
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
@@ -764,7 +782,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
     tc__print_few_index(p, wide, b,
                         q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
                                      : "tc_min(@axis0 + group + j, @end - 1)");
-    tc__print_few_pack(p, wide, TC__DEPTH, wide->width, "wide[j]");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, "wide[j]");
     p->indent -= 1;
     tc__put_filled(p, b,
                    "}\n"
@@ -772,7 +790,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
                    "for (int i = 0; i < @few; i++) {\n");
     p->indent += 1;
     tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, wide->width, "few");
+    tc__print_operand_pack(p, few, TC__DEPTH, wide->width, 0, "few");
     p->indent -= 2;
     tc__put_filled(
         p, b,
@@ -802,13 +820,13 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
         "tc_pack<@type, @width> sum[@few] = {};\n"
         "#pragma unroll @unroll\n"
-        "for (tc_i64 k = y; k < depth; k += @sharing) {\n"
+        "for (@index k = y; k < depth; k += @sharing) {\n"
         "    tc_pack<@type, @width> wide;\n"
         "    tc_pack<@type, 1> few;\n"
         "    {\n");
     p->indent += 2;
     tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
-    tc__print_few_pack(p, wide, q->wide, wide->width, "wide");
+    tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
     p->indent -= 1;
     tc__put_filled(p, b,
                    "}\n"
@@ -816,7 +834,7 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
                    "for (int i = 0; i < @few; i++) {\n");
     p->indent += 1;
     tc__print_few_index(p, few, b, q->wide == TC__COL ? "r0 + i" : "i");
-    tc__print_few_pack(p, few, TC__DEPTH, 1, "few");
+    tc__print_operand_pack(p, few, TC__DEPTH, 1, 0, "few");
     p->indent -= 2;
     tc__put_filled(
         p, b,
@@ -848,48 +866,21 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
                    "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
     p->indent++;
     tc__print_result_place(p, &b,
-                           wide ? "const tc_i64 r = r0 + at % @cover;\n"
-                                : "const tc_i64 r = r0 + at / @cover;\n",
-                           wide ? "const tc_i64 c = at / @cover;\n"
-                                : "const tc_i64 c = c0 + at % @cover;\n",
+                           wide ? "const @index r = r0 + at % @cover;\n"
+                                : "const @index r = r0 + at / @cover;\n",
+                           wide ? "const @index c = at / @cover;\n"
+                                : "const @index c = c0 + at % @cover;\n",
                            wide ? "r < r1" : "c < cols");
-    tc__print_epilogue(p, 1);
+    tc__print_epilogue(p, q);
     tc__block_close(p);
     tc__block_close(p);
 }
 
 // The kernel's body; products that are summed in place have the other forms' loops.
-static void tc__print_product(tc__printer *p) {
+static void tc__cuda_product(tc__printer *p) {
     tc__product q = tc__product_plan(p->g);
     if (q.form == TC__PRODUCT_FEW)
         tc__print_few(p, &q);
     else
         tc__print_tiles(p, &q);
 }
-
-// ---- what the walker prints of a product ----
-
-static const tc__print_row tc__copied_rows[] = {
-    {TC_OP_LOAD, TC__ONCE, tc__copied_load}, // one access of 16 bytes, or each copy
-    {TC_OP_STORE, TC__ONCE, tc__copied_store},
-    {TC_OP_INDEX, TC__PER_COPY, tc__copied_index},
-    {TC_OP_CHECK, TC__PER_COPY, tc__copied_check},
-    {TC_OP_VALID, TC__PER_COPY, tc__copied_valid},
-    {TC_OP_CONTRACT, TC__ONCE, tc__cuda_contract},
-    {TC_OP_COUNT, TC__ONCE, NULL},
-};
-
-static const tc__dialect tc__dialect_copied = {
-    "cuda",
-    {"float", "double", "int", "tc_i64"},
-    {"float", "double", "int", "tc_i64"},
-    "tc_i64",
-    1,
-    1,
-    tc__copied_rows,
-    NULL,
-    tc__copied_loop,
-    tc__cuda_constant,
-    NULL,
-    NULL,
-};

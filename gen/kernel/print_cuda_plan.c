@@ -37,7 +37,7 @@ enum {
     TC__CUDA_SMS = 132,
     TC__CUDA_THREADS = 256,    // of a block where nothing else decides
     TC__CUDA_MOST = 1024,      // of any block
-    TC__CUDA_FLIGHT = 64,      // bytes of each input that a thread loads before it uses one
+    TC__CUDA_FLIGHT = 16,      // bytes of each input that a thread loads before it uses one
     TC__CUDA_VECTORS = 8,      // U at most
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
@@ -80,8 +80,8 @@ typedef struct tc__cuda_plan {
     tc__ix chunk; // columns of a part
     tc__ix blocks;
     tc__ix shared; // bytes of a block
+    int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
     int64_t zeroed, workspace;
-    int resident; // blocks of a multiprocessor that registers must suffice for, 0 = any
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -99,6 +99,12 @@ static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
 static int tc__cuda_mentions(const tc__group *g, const tc__node *n, tc__axis axis) {
     for (uint32_t i = 0; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_uses(g->body.ix, n->attr[i], axis)) return 1;
+    return 0;
+}
+
+static int tc__cuda_names_rows(const tc__group *g) {
+    for (size_t id = 0; id < g->body.node.count; id++)
+        if (tc__cuda_mentions(g, g->body.node.at[id], TC__ROW)) return 1;
     return 0;
 }
 
@@ -171,7 +177,7 @@ static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
     tc__ixpool *x = g->body.ix;
     if (width == 1 || !tc__cuda_is_memory(n)) return 0;
-    if (axis == TC__COL && n->level != TC__AT_COL) return 0;
+    if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_words_still(g, n, TC__LOAD_FIXED, axis, width))
         return 0;
     tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
@@ -276,7 +282,7 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD || tc__cuda_is_row(g, n->attr[0])) return 0;
     if (g->buffer.at[n->attr[0]].written) return 0;
-    if (n->level != TC__AT_COL &&
+    if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
@@ -572,7 +578,7 @@ static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q);
-    if (tc__cuda_cut(g, q)) return;
+    if (g->kind != TC__CONTRACTION && tc__cuda_cut(g, q)) return;
     if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
 }
 
@@ -654,11 +660,16 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
         q->vectors /= 2;
 }
 
-static tc__cuda_plan tc__cuda_plan_product(const tc__product *product) {
+// Columns of the epilogue are read and written as those of other kernels.
+static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product *product) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
-    q.form = TC__CUDA_PRODUCT, q.launches = 1;
-    q.threads = product->threads;
+    q.form = TC__CUDA_PRODUCT, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.narrow = tc__cuda_is_narrow(g) &&
+               tc__cuda_reach(g->body.ix, g->depth) < INT32_MAX - (1 << 20);
+    q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
     return q;
@@ -679,7 +690,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     memset(&q, 0, sizeof q);
     if (g->kind == TC__CONTRACTION) {
         tc__product product = tc__product_plan(g);
-        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(&product);
+        if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
     q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
              : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
@@ -740,11 +751,13 @@ static int tc__cuda_sizes(const tc__group *g) {
 }
 
 static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
-    tc__cuda_plan q = tc__cuda_plan_of(g);
     (void)c;
     memset(out, 0, sizeof *out);
-    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
+    out->workspace = out->zeroed = tc__ix_const(0);
     out->sizes = tc__cuda_sizes(g);
+    if (g->kind == TC__OPAQUE) return tc__opaque_grids(g, out);
+    tc__cuda_plan q = tc__cuda_plan_of(g);
+    out->workspace = tc__ix_const(q.workspace), out->zeroed = tc__ix_const(q.zeroed);
     out->count = q.launches;
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;

@@ -265,8 +265,8 @@ static const char *const tc__text_cuda[] = {
     "",
     "// fn: place_tile",
     "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
-    "TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {",
-    "    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
+    "template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
+    "    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;",
     "    m = strip + t % (8 * across) % tall;",
     "    n = t % (8 * across) / tall;",
     "}",
@@ -378,10 +378,10 @@ static const char *const tc__text_cuda_math[] = {
     "TC_FN tc_i64 TC_N(smaller_i64)(tc_i64 x, tc_i64 y) { return x < y ? x : y; }",
     "",
     "// fn: rcp",
-    "// 1 / x within 1 ulp.",
+    "// 1 / x within 1 ulp; results below 2^-126 are 0.",
     "TC_FN float TC_N(rcp)(float x) {",
     "    float y;",
-    "    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+    "    asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
     "    return y;",
     "}",
     "",
@@ -595,6 +595,28 @@ static const char *const tc__text_cuda_math[] = {
     "    return y;",
     "}",
     "",
+    "// fn: power",
+    "// Wraps. A negative exponent gives 1 for 1, +-1 for -1, else 0.",
+    "template <class T, class U> TC_FN T TC_N(power)(T a, T n) {",
+    "    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;",
+    "    U y = 1, base = (U)a;",
+    "    #pragma unroll 1",
+    "    for (U e = (U)n; e; e >>= 1) {",
+    "        if (e & 1) y *= base;",
+    "        base *= base;",
+    "    }",
+    "    return (T)y;",
+    "}",
+    "",
+    "// fn: floor_quotient",
+    "// x / 0 = 0, and the least number by -1 is itself.",
+    "template <class T, class U> TC_FN T TC_N(floor_quotient)(T x, T y) {",
+    "    if (y == 0) return 0;",
+    "    if (y == -1) return (T)((U)0 - (U)x);",
+    "    const T q = x / y, m = x % y;",
+    "    return m != 0 && (m < 0) != (y < 0) ? q - 1 : q;",
+    "}",
+    "",
     "// fn: draw",
     "// Four random words.",
     "struct TC_N(draw) {",
@@ -670,10 +692,10 @@ static const char *const tc__text_cuda_class[] = {
     "#define TC_B_@(m) (m)",
 };
 
-// Functions of float and double: the name in ops.def and its body over x, y; # is the
-// suffix of the CUDA function (f or nothing), @ the class. What has a text of its own for float above
-// is DOUBLE here.
-enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE };
+// Functions of a class: the name in ops.def and its body over x, y, z; T is the type and U the unsigned
+// one that arithmetic of integers wraps in, # is the suffix of the CUDA function (f or nothing), @ the
+// class. What has a text of its own for float above is DOUBLE here.
+enum { TC__CUDA_BOTH, TC__CUDA_DOUBLE, TC__CUDA_INTS };
 
 static const struct {
     const char *name, *body;
@@ -716,7 +738,19 @@ static const struct {
     {"fmod", "fmod#(x, y)", TC__CUDA_BOTH},
     {"remainder", "tc_wrap_@(fmod#(x, y), y)", TC__CUDA_BOTH},
     {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_BOTH},
-    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH}};
+    {"fma", "fma#(x, y, z)", TC__CUDA_BOTH},
+    {"abs", "x < 0 ? (T)((U)0 - (U)x) : x", TC__CUDA_INTS},
+    {"sign", "(x > 0) - (x < 0)", TC__CUDA_INTS},
+    {"shl",
+     "y < 0 || y > (T)(8 * sizeof(T) - 1) ? 0 : (T)((U)x << (y & (T)(8 * sizeof(T) - 1)))",
+     TC__CUDA_INTS},
+    {"shr", "x >> (y < 0 || y > (T)(8 * sizeof(T) - 1) ? (T)(8 * sizeof(T) - 1) : y)",
+     TC__CUDA_INTS},
+    {"pow", "tc_power<T, U>(x, y)", TC__CUDA_INTS},
+    {"remainder", "tc_wrap_@(tc_fmod_@(x, y), y)", TC__CUDA_INTS},
+    {"fmod", "y == 0 || y == -1 ? 0 : x % y", TC__CUDA_INTS},
+    {"floor_divide", "tc_floor_quotient<T, U>(x, y)", TC__CUDA_INTS},
+    {"wrap", "x != 0 && (x < 0) != (y < 0) ? x + y : x", TC__CUDA_INTS}};
 
 // Conversions saturate and take NaN to 0 already, but for 64 bits and narrow integers.
 static const char *tc__cuda_cast(int from, int to) {
@@ -747,16 +781,24 @@ static void tc__put_pattern(tc__text *out, const char *s, const char *cls,
     }
 }
 
-// Replaces T and U by types: done by typedefs around each function, for short text.
+static int tc__pattern_names(const char *s, char letter) {
+    for (const char *at = s; *at; at++)
+        if (*at == letter && !tc__is_word(at[1]) && (at == s || !tc__is_word(at[-1])))
+            return 1;
+    return 0;
+}
+
+// A function of x, y, z as far as its body names them; types are names inside it, for short text.
 static void tc__cuda_function(tc__text *out, const char *name, const char *body,
                               const char *cls, const char *type, const char *argument,
                               const char *suffix) {
-    int three = strstr(body, "z)") != NULL,
-        two = three || strstr(body, "y)") || strstr(body, "y <");
     tc__put(out, "TC_FN %s tc_%s(%s x", type, name, argument);
-    if (two) tc__put(out, ", %s y", type);
-    if (three) tc__put(out, ", %s z", type);
-    tc__put(out, ") {\n    typedef %s T;\n    return (T)(", type);
+    if (tc__pattern_names(body, 'y')) tc__put(out, ", %s y", type);
+    if (tc__pattern_names(body, 'z')) tc__put(out, ", %s z", type);
+    tc__put(out, ") {\n    typedef %s T;\n", type);
+    if (tc__pattern_names(body, 'U'))
+        tc__put(out, "    typedef %s U;\n", *type == 'i' ? "unsigned" : "tc_u64");
+    tc__put(out, "    return (T)(");
     tc__put_pattern(out, body, cls, suffix);
     tc__put(out, ");\n}\n\n");
 }
@@ -806,21 +848,45 @@ static void tc__cuda_macros(tc__text *out) {
             "(b) + (c))\n");
 }
 
+// Whether the kernels, or functions of the class that are already written, use the function. Those
+// that others use stand behind them in the table, and are written first.
+static int tc__cuda_uses(const tc__text *out, const tc__text *kernels, const char *name) {
+    return tc__uses_word(kernels, name) || tc__uses_word(out, name);
+}
+
+static void tc__cuda_class_math(tc__text *out, const tc__text *kernels, tc__class cls) {
+    const char *type = tc__dialect_cuda.reg[cls];
+    int whole = cls == TC__CLASS_i32 || cls == TC__CLASS_i64;
+    tc__text used;
+    char name[64];
+    tc__text_init(&used, out->ctx);
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_functions); i++) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (!tc__cuda_uses(&used, kernels, name)) continue;
+        tc__put_pattern(&used, tc__cuda_functions[i].body, tc__class_names[cls], "");
+        tc__put(&used, "\n");
+    }
+    for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
+        snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name,
+                 tc__class_names[cls]);
+        if ((tc__cuda_functions[i].classes == TC__CUDA_INTS) != whole) continue;
+        if (tc__cuda_functions[i].classes == TC__CUDA_DOUBLE && cls != TC__CLASS_f64)
+            continue;
+        if (tc__cuda_uses(&used, kernels, name))
+            tc__cuda_function(out, name, tc__cuda_functions[i].body, tc__class_names[cls],
+                              type, type, cls == TC__CLASS_f32 ? "f" : "");
+    }
+    tc__text_free(&used);
+}
+
 static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
     char name[64];
-    for (int wide = 0; wide < 2; wide++) {
-        const char *cls = wide ? "f64" : "f32", *type = wide ? "double" : "float";
-        for (size_t i = TC__COUNT(tc__cuda_functions); i-- > 0;) {
-            int wrap = !strcmp(tc__cuda_functions[i].name, "wrap");
-            snprintf(name, sizeof name, "%s_%s",
-                     wrap ? "remainder" : tc__cuda_functions[i].name, cls);
-            int used = tc__uses_word(kernels, name);
-            snprintf(name, sizeof name, "%s_%s", tc__cuda_functions[i].name, cls);
-            if (used && (wide || tc__cuda_functions[i].classes != TC__CUDA_DOUBLE))
-                tc__cuda_function(out, name, tc__cuda_functions[i].body, cls, type, type,
-                                  wide ? "" : "f");
-        }
-    }
+    for (int cls = 0; cls < TC__CLASSES; cls++)
+        tc__cuda_class_math(out, kernels, (tc__class)cls);
     for (int from = 0; from < TC_DTYPE_COUNT; from++) {
         for (int to = 0; to < TC_DTYPE_COUNT; to++) {
             snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
@@ -841,10 +907,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     static const tc__prelude_text texts[] = {
         {tc__text_cuda, (uint32_t)TC__COUNT(tc__text_cuda)},
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
-        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)}};
+        {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
+        {tc__text_cuda_integers, (uint32_t)TC__COUNT(tc__text_cuda_integers)},
+        {tc__text_cuda_rows, (uint32_t)TC__COUNT(tc__text_cuda_rows)}};
     tc__prelude q;
     tc__text kernels, steps, functions, macros;
-    const tc__text *all = &kernels;
+    const tc__text *all[2];
+    all[0] = &kernels, all[1] = &functions;
     tc__text_init(&kernels, out->ctx);
     tc__text_init(&steps, out->ctx);
     tc__text_init(&functions, out->ctx);
@@ -853,13 +922,13 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     int ok = 1;
     for (int i = 0; i < count && ok; i++)
         ok = tc__print_kernel(&kernels, groups[i], &tc__dialect_cuda, "kernel");
-    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count) &&
-         tc__prelude_mark(&q, &all, 1, &steps);
+    ok = ok && tc__put_monoids(&steps, &tc__dialect_cuda, groups, count);
+    if (ok) tc__cuda_math(&functions, &kernels);
+    ok = ok && tc__prelude_mark(&q, all, 2, &steps);
     tc__put(
         out,
         "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
-    tc__cuda_math(&functions, &kernels);
     tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);
     ok = ok && !kernels.failed && !steps.failed && !functions.failed && !macros.failed;

@@ -206,7 +206,8 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    int async = tc__cuda_wide(p, n) && p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    int async =
+        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
     tc__line(p);
@@ -629,19 +630,21 @@ static void tc__cuda_row_head(tc__printer *p) {
     snprintf(row, sizeof row, "%sblockIdx.x * %d + threadIdx.x / %d", wide, rows,
              q->sharing);
     if (rows == 1) snprintf(row, sizeof row, "blockIdx.x");
-    tc__line(p);
+    int named = rows > 1 || tc__cuda_names_rows(p->g);
+    if (q->sharing > 1) tc__line(p);
     if (rows == 1) tc__put(p->out, "const int x = threadIdx.x;\n");
     if (rows > 1 && q->sharing > 1)
         tc__put(p->out, "const int x = threadIdx.x %% %d;\n", q->sharing);
-    if (q->sharing > 1) tc__line(p);
     if (looped) {
+        tc__line(p);
         tc__put(p->out, "for (%s r = %s; r < ", type, row);
         tc__put_ix(p, p->g->rows);
         tc__put(p->out, "; r += %sgridDim.x * %d)", wide, rows);
         tc__block_open(p);
         return;
     }
-    tc__put(p->out, "const %s r = %s;\n", type, row);
+    if (named) tc__line(p);
+    if (named) tc__put(p->out, "const %s r = %s;\n", type, row);
     if (tc__ix_divisor(p->g->body.ix, p->g->rows) % rows == 0) return;
     tc__line(p);
     tc__put(p->out, "if (r >= ");
@@ -656,7 +659,9 @@ static void tc__cuda_rows(tc__printer *p) {
     }
     tc__cuda_row_head(p);
     tc__cuda_keeps(p);
-    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+    // The operands of a product stand before the loops; it prints them where it is.
+    uint32_t first = p->g->kind == TC__CONTRACTION ? tc__contract_rows_loop(p) : 0;
+    tc__print_range(p, first, (uint32_t)p->g->body.node.count);
     if (TC__CUDA_ROW_WAVES == 0) return;
     tc__line(p);
     tc__put(p->out, "__syncthreads();\n"); // before the next row

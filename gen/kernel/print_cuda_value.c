@@ -153,7 +153,7 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
 static int tc__cuda_is_stream(const tc__printer *p, const tc__node *n) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix all = tc__ix_mul(x, p->g->rows, p->g->cols);
-    if (p->g->buffer.at[n->attr[0]].numel != all) return 0;
+    if (p->g->buffer.at[n->attr[0]].numel != all || n->level != TC__AT_COL) return 0;
     for (size_t i = 0; i < p->g->body.node.count; i++) {
         const tc__node *m = p->g->body.node.at[i];
         if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0] || m == n) continue;

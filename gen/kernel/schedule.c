@@ -85,33 +85,47 @@ static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__
     return tc__weave_buffer(w, TC__BUF_NODE, a->id, a->dtype, numel);
 }
 
+// The words of a CALL of n. 0 = out of memory.
+static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node *n,
+                            int64_t attr[TC__CALL_MOST], uint32_t *count) {
+    uint32_t at = TC__CALL_FIXED;
+    attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
+    attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
+    attr[at++] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
+    for (uint32_t i = 0; i < n->n_in; i++)
+        attr[at++] = tc__opaque_buffer(w, s, tc__opaque_operand(s->g, n, i));
+    for (uint32_t i = 0; i <= n->n_in; i++) {
+        const tc__node *a = i ? tc__operand(s->g, n, i - 1) : n;
+        attr[at++] = a->rank;
+        for (int d = 0; d < a->rank; d++) attr[at++] = a->dims[d];
+    }
+    *count = at;
+    if (!w->failed) w->k->buffer.at[attr[TC__CALL_FIXED]].written = 1;
+    return !w->failed;
+}
+
 // CALL of an opaque op over its buffers. There are no loops to bind: its rows are the work items, and
 // the user's functions get all of them at once.
 static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     tc__weave w;
     tc__node call;
-    int64_t attr[TC__CALL_FIXED + 1 + TC__CUSTOM_INPUTS];
-    uint32_t none = 0, at = TC__CALL_FIXED;
+    int64_t attr[TC__CALL_MOST];
+    uint32_t none = 0;
     int r = s->root_of[n->id], custom = n->op == TC_OP_CUSTOM;
     if (!tc__weave_open(&w, s, s->root.at[r].group,
                         &s->cluster.at[s->root.at[r].group].space))
         return tc__weave_close(&w, s, 1);
     tc__group *k = w.k;
-    tc__ix one = tc__ix_const(1), numel = tc__node_numel(s->g, n);
     k->kind = TC__OPAQUE, k->phases = 1, k->grain = 1, k->vector = TC__COL;
-    k->rows = one, k->cols = custom ? numel : n->dims[n->rank - 1];
+    k->rows = tc__ix_const(1);
+    k->cols = custom ? tc__node_numel(s->g, n) : n->dims[n->rank - 1];
     for (int i = 0; !custom && i < n->rank - 1; i++)
         k->rows = tc__ix_mul(w.ix, k->rows, n->dims[i]);
     k->items = k->rows;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
-    call.attr = attr, call.n_attr = at + 1 + n->n_in;
-    attr[0] = n->op, attr[1] = custom ? n->attr[0] : 0;
-    attr[at] = tc__weave_buffer(&w, TC__BUF_NODE, n->id, n->dtype, numel);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        attr[at + 1 + i] = tc__opaque_buffer(&w, s, tc__opaque_operand(s->g, n, i));
-    if (!w.failed) k->buffer.at[attr[at]].written = 1;
-    int ok = !w.failed && tc__node_append(&k->body, &call) &&
+    call.attr = attr;
+    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) && tc__node_append(&k->body, &call) &&
              TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }

@@ -23,13 +23,6 @@ typedef struct tc__root {
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
 
-// Predicates 0 <= e < limit that the index tuple met on its way down (PAD, CAT), as LOAD attribute
-// pairs. Every load below them carries them: it must not touch memory where they fail.
-typedef struct tc__bounds {
-    uint32_t count;
-    tc__ix pair[24];
-} tc__bounds;
-
 typedef struct tc__visited {
     uint32_t node, level; // TENSOR node; side it was lowered for
     uint32_t rank;

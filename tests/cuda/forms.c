@@ -576,12 +576,12 @@ static const form centred = {"%0 = input x0 @[R,C]\n"
 
 static const int exact[] = {TC_F64}, f32_f64[] = {TC_F32, TC_F64};
 
-TEST(centred) {
+TEST(two_sums) {
     static const sizes at[] = {{1, 2}, {30, 200}, {5, 3000}, {2, 30000}};
     RUN(&centred, f32_f64, at, 1);
 }
 
-TEST(centred_cut) {
+TEST(two_sums_cut) {
     static const sizes at[] = {{1, 300000}};
     RUN(&centred, exact, at, 0);
 }

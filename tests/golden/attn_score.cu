@@ -29,11 +29,47 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
 template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
     return a < b ? a : b;
 }
 
 TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -57,37 +93,27 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    const tc_i64 first = (tc_i64)blockIdx.x / 13;
-    const tc_i64 r0 = first;
-    const tc_i64 c0 = (tc_i64)blockIdx.x % 13 * 16;
-    const tc_i64 cols = 196;
-    const tc_i64 depth = 768;
+    const int first = (int)blockIdx.x / 13;
+    const int r0 = first;
+    const int c0 = (int)blockIdx.x % 13 * 16;
+    const int cols = 196;
+    const int depth = 768;
     float *const tile = (float *)shared;
     const int lane = threadIdx.x % 32, group = threadIdx.x / 32 * 2;
     float sum[1][2] = {};
     #pragma unroll 4
-    for (tc_i64 k = lane * 4; k < depth; k += 128) {
+    for (int k = lane * 4; k < depth; k += 128) {
         tc_pack<float, 4> few, wide[2];
         #pragma unroll
         for (int j = 0; j < 2; j++) {
-            const tc_i64 r = r0;
-            const tc_i64 c = tc_min(c0 + group + j, cols - 1);
-            const tc_pack<float, 4> v1 = *(const tc_pack<float, 4> *)&in1[k + 150528 * r + 768 * c];
-            const float t1_0 = v1.at[0];
-            const float t1_1 = v1.at[1];
-            const float t1_2 = v1.at[2];
-            const float t1_3 = v1.at[3];
-            wide[j] = {t1_0, t1_1, t1_2, t1_3};
+            const int r = r0;
+            const int c = tc_min(c0 + group + j, cols - 1);
+            wide[j] = tc_load((const tc_pack<float, 4> *)&in1[k + 150528 * r + 768 * c]);
         }
         #pragma unroll
         for (int i = 0; i < 1; i++) {
-            const tc_i64 r = r0 + i;
-            const tc_pack<float, 4> v0 = *(const tc_pack<float, 4> *)&in0[k + 768 * r];
-            const float t0_0 = v0.at[0];
-            const float t0_1 = v0.at[1];
-            const float t0_2 = v0.at[2];
-            const float t0_3 = v0.at[3];
-            few = {t0_0, t0_1, t0_2, t0_3};
+            const int r = r0 + i;
+            few = tc_load((const tc_pack<float, 4> *)&in0[k + 768 * r]);
             #pragma unroll
             for (int j = 0; j < 2 * 4; j++)
                 sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[j / 4].at[j % 4], sum[i][j / 4]);
@@ -101,11 +127,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     }
     __syncthreads();
     for (int at = threadIdx.x; at < 16; at += 256) {
-        const tc_i64 r = r0 + at / 16;
-        const tc_i64 c = c0 + at % 16;
+        const int r = r0 + at / 16;
+        const int c = c0 + at % 16;
         if (c < cols) {
-            const tc_pack<float, 1> v5_0 = *(const tc_pack<float, 1> *)&tile[at];
-            const float t5 = v5_0.at[0];
+            const float t5 = tile[at];
             const float t6 = TC_MUL_f32(t5, 0x1.279a74p-5f);
             out0[196 * r + c] = t6;
         }

@@ -29,11 +29,47 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
 template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
     return a < b ? a : b;
 }
 
 TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
+
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
@@ -54,33 +90,23 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    const tc_i64 c0 = (tc_i64)blockIdx.x * 8;
-    const tc_i64 cols = 4096;
-    const tc_i64 depth = 4096;
+    const int c0 = (int)blockIdx.x * 8;
+    const int cols = 4096;
+    const int depth = 4096;
     float *const tile = (float *)shared;
     const int lane = threadIdx.x % 32, group = threadIdx.x / 32 * 1;
     float sum[1][1] = {};
     #pragma unroll 4
-    for (tc_i64 k = lane * 4; k < depth; k += 128) {
+    for (int k = lane * 4; k < depth; k += 128) {
         tc_pack<float, 4> few, wide[1];
         #pragma unroll
         for (int j = 0; j < 1; j++) {
-            const tc_i64 c = tc_min(c0 + group + j, cols - 1);
-            const tc_pack<float, 4> v1 = *(const tc_pack<float, 4> *)&in1[k + 4096 * c];
-            const float t1_0 = v1.at[0];
-            const float t1_1 = v1.at[1];
-            const float t1_2 = v1.at[2];
-            const float t1_3 = v1.at[3];
-            wide[j] = {t1_0, t1_1, t1_2, t1_3};
+            const int c = tc_min(c0 + group + j, cols - 1);
+            wide[j] = tc_load((const tc_pack<float, 4> *)&in1[k + 4096 * c]);
         }
         #pragma unroll
         for (int i = 0; i < 1; i++) {
-            const tc_pack<float, 4> v0 = *(const tc_pack<float, 4> *)&in0[k];
-            const float t0_0 = v0.at[0];
-            const float t0_1 = v0.at[1];
-            const float t0_2 = v0.at[2];
-            const float t0_3 = v0.at[3];
-            few = {t0_0, t0_1, t0_2, t0_3};
+            few = tc_load((const tc_pack<float, 4> *)&in0[k]);
             #pragma unroll
             for (int j = 0; j < 1 * 4; j++)
                 sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[j / 4].at[j % 4], sum[i][j / 4]);
@@ -94,10 +120,9 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     }
     __syncthreads();
     for (int at = threadIdx.x; at < 8; at += 256) {
-        const tc_i64 c = c0 + at % 8;
+        const int c = c0 + at % 8;
         if (c < cols) {
-            const tc_pack<float, 1> v4_0 = *(const tc_pack<float, 1> *)&tile[at];
-            const float t4 = v4_0.at[0];
+            const float t4 = tile[at];
             out0[c] = t4;
         }
     }

@@ -29,14 +29,76 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// Past the caches, for a result that is too large to be found there.
+template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) < 16) TC_N(store)(p, v);
+}
+
 TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
 
 // Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
-TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {
-    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
     m = strip + t % (8 * across) % tall;
     n = t % (8 * across) / tall;
 }
+
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
 
 
 // kernel0: 0 element-wise ops around one product, 1 result
@@ -57,11 +119,11 @@ extern "C" __global__ void __launch_bounds__(128, 2)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
-    tc_i64 m, n;
-    tc_place_tile(blockIdx.x, 32, 32, m, n);
-    const tc_i64 r0 = m * 128;
-    const tc_i64 c0 = n * 128;
-    const tc_i64 depth = 4096;
+    int m, n;
+    tc_place_tile<int>(blockIdx.x, 32, 32, m, n);
+    const int r0 = m * 128;
+    const int c0 = n * 128;
+    const int depth = 4096;
     float *const left = (float *)shared;
     float *const right = left + 2 * 1056;
     float *const tile = (float *)shared;  // when the operands are done
@@ -72,7 +134,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     #pragma unroll 1
     for (int step = -1; step < steps; step++) {
         const int at = step % 2, to = (step + 1) % 2;
-        const tc_i64 k0 = (tc_i64)(step + 1) * 8;
+        const int k0 = (int)(step + 1) * 8;
         tc_pack<float, 4> left_next[2];
         tc_pack<float, 4> right_next[2];
         if (step >= 0) __syncthreads();
@@ -80,26 +142,16 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
             #pragma unroll
             for (int j = 0; j < 2; j++) {
                 const int e = x + j * 128;
-                const tc_i64 r = r0 + e / 2;
-                const tc_i64 k = k0 + e % 2 * 4;
-                const tc_pack<float, 4> v0 = *(const tc_pack<float, 4> *)&in0[k + 4096 * r];
-                const float t0_0 = v0.at[0];
-                const float t0_1 = v0.at[1];
-                const float t0_2 = v0.at[2];
-                const float t0_3 = v0.at[3];
-                left_next[j] = {t0_0, t0_1, t0_2, t0_3};
+                const int r = r0 + e / 2;
+                const int k = k0 + e % 2 * 4;
+                left_next[j] = tc_load((const tc_pack<float, 4> *)&in0[k + 4096 * r]);
             }
             #pragma unroll
             for (int j = 0; j < 2; j++) {
                 const int e = x + j * 128;
-                const tc_i64 c = c0 + e % 32 * 4;
-                const tc_i64 k = k0 + e / 32;
-                const tc_pack<float, 4> v1 = *(const tc_pack<float, 4> *)&in1[4096 * k + c];
-                const float t1_0 = v1.at[0];
-                const float t1_1 = v1.at[1];
-                const float t1_2 = v1.at[2];
-                const float t1_3 = v1.at[3];
-                right_next[j] = {t1_0, t1_1, t1_2, t1_3};
+                const int c = c0 + e % 32 * 4;
+                const int k = k0 + e / 32;
+                right_next[j] = tc_load((const tc_pack<float, 4> *)&in1[4096 * k + c]);
             }
         }
         if (step >= 0) {
@@ -151,14 +203,18 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         #pragma unroll 1
         for (int e = x; e < 2048; e += 128) {
             const int at = e / 32 * 136 + e % 32 * 4;
-            const tc_i64 r = r0 + part * 64 + e / 32;
-            const tc_i64 c = c0 + e % 32 * 4;
-            const tc_pack<float, 4> v4_0 = *(const tc_pack<float, 4> *)&tile[at];
-            const float t4_0 = v4_0.at[0];
-            const float t4_1 = v4_0.at[1];
-            const float t4_2 = v4_0.at[2];
-            const float t4_3 = v4_0.at[3];
-            *(tc_pack<float, 4> *)&out0[4096 * r + c] = {t4_0, t4_1, t4_2, t4_3};
+            const int r = r0 + part * 64 + e / 32;
+            const int c = c0 + e % 32 * 4;
+            tc_pack<float, 4> sums;
+            #pragma unroll
+            for (int l = 0; l < 4; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
+            tc_pack<float, 4> o5;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t4 = sums.at[l];
+                o5.at[l] = t4;
+            }
+            tc_store_stream((tc_pack<float, 4> *)&out0[4096 * r + c], o5);
         }
     }
 }

@@ -29,6 +29,54 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// Past the caches, for a result that is too large to be found there.
+template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) < 16) TC_N(store)(p, v);
+}
+
 // Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
 TC_FN void TC_N(copy_async16)(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
@@ -42,11 +90,23 @@ TC_FN tc_u16 TC_N(bits_bf16)(float f) {
     return b;
 }
 
+TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
+    unsigned w;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
+    return w;
+}
+
+template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float, V> &x) {
+    TC_N(words)<tc_pack<tc_u16, V>> u;
+    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);
+    return u.v;
+}
+
 TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
 
 // Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
-TC_FN void TC_N(place_tile)(tc_i64 t, tc_i64 high, tc_i64 across, tc_i64 &m, tc_i64 &n) {
-    const tc_i64 strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
     m = strip + t % (8 * across) % tall;
     n = t % (8 * across) / tall;
 }
@@ -78,6 +138,20 @@ TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memo
 template <int N> TC_FN void TC_N(copy_wait)() {
     asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 }
+
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
@@ -112,11 +186,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
-    tc_i64 m, n;
-    tc_place_tile(blockIdx.x, 32, 16, m, n);
-    const tc_i64 r0 = m * 128;
-    const tc_i64 c0 = n * 256;
-    const tc_i64 depth = 1024;
+    int m, n;
+    tc_place_tile<int>(blockIdx.x, 32, 16, m, n);
+    const int r0 = m * 128;
+    const int c0 = n * 256;
+    const int depth = 1024;
     tc_u16 *const left = (tc_u16 *)shared;
     tc_u16 *const right = left + 4 * 4096;
     float *const tile = (float *)shared;  // when the operands are done
@@ -126,22 +200,22 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     #pragma unroll 1
     for (int step = -3; step < steps; step++) {
         const int at = step % 4, to = (step + 3) % 4;
-        const tc_i64 k0 = (tc_i64)(step + 3) * 32;
+        const int k0 = (int)(step + 3) * 32;
         if (step >= 0) tc_copy_wait<2>();
         if (step >= 0) __syncthreads();
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
                 const int e = x + j * 256;
-                const tc_i64 r = r0 + e / 4;
-                const tc_i64 k = k0 + e % 4 * 8;
+                const int r = r0 + e / 4;
+                const int k = k0 + e % 4 * 8;
                 tc_copy_async16(&left[to * 4096 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in0[k + 1024 * r]);
             }
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const int e = x + j * 256;
-                const tc_i64 c = c0 + e / 4;
-                const tc_i64 k = k0 + e % 4 * 8;
+                const int c = c0 + e / 4;
+                const int k = k0 + e % 4 * 8;
                 tc_copy_async16(&right[to * 8192 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in1[k + 1024 * c]);
             }
         }
@@ -184,41 +258,27 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         }
         __syncthreads();
         #pragma unroll 1
-        for (int e = x; e < 4096; e += 256) {
-            const int at = e / 64 * 264 + e % 64 * 4;
-            const tc_i64 r = r0 + part * 64 + e / 64;
-            const tc_i64 c = c0 + e % 64 * 4;
-            const tc_pack<float, 4> v4_0 = *(const tc_pack<float, 4> *)&tile[at];
-            const float t4_0 = v4_0.at[0];
-            const float t4_1 = v4_0.at[1];
-            const float t4_2 = v4_0.at[2];
-            const float t4_3 = v4_0.at[3];
-            const float t5_0 = t4_0;
-            const float t5_1 = t4_1;
-            const float t5_2 = t4_2;
-            const float t5_3 = t4_3;
-            const tc_pack<tc_u16, 4> v6 = *(const tc_pack<tc_u16, 4> *)&in2[c];
-            const float t6_0 = tc_of_bf16(v6.at[0]);
-            const float t6_1 = tc_of_bf16(v6.at[1]);
-            const float t6_2 = tc_of_bf16(v6.at[2]);
-            const float t6_3 = tc_of_bf16(v6.at[3]);
-            const float t7_0 = t6_0;
-            const float t7_1 = t6_1;
-            const float t7_2 = t6_2;
-            const float t7_3 = t6_3;
-            const float t8_0 = TC_ADD_f32(t5_0, t7_0);
-            const float t8_1 = TC_ADD_f32(t5_1, t7_1);
-            const float t8_2 = TC_ADD_f32(t5_2, t7_2);
-            const float t8_3 = TC_ADD_f32(t5_3, t7_3);
-            const float t9_0 = tc_gelu_f32(t8_0);
-            const float t9_1 = tc_gelu_f32(t8_1);
-            const float t9_2 = tc_gelu_f32(t8_2);
-            const float t9_3 = tc_gelu_f32(t8_3);
-            const float t10_0 = tc_cast_f32_bf16(t9_0);
-            const float t10_1 = tc_cast_f32_bf16(t9_1);
-            const float t10_2 = tc_cast_f32_bf16(t9_2);
-            const float t10_3 = tc_cast_f32_bf16(t9_3);
-            *(tc_pack<tc_u16, 4> *)&out0[4096 * r + c] = {tc_bits_bf16(t10_0), tc_bits_bf16(t10_1), tc_bits_bf16(t10_2), tc_bits_bf16(t10_3)};
+        for (int e = x; e < 2048; e += 256) {
+            const int at = e / 32 * 264 + e % 32 * 8;
+            const int r = r0 + part * 64 + e / 32;
+            const int c = c0 + e % 32 * 8;
+            const tc_pack<tc_u16, 8> v6 = tc_load((const tc_pack<tc_u16, 8> *)&in2[c]);
+            tc_pack<float, 8> sums;
+            #pragma unroll
+            for (int l = 0; l < 8; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
+            tc_pack<float, 8> o11;
+            #pragma unroll
+            for (int l = 0; l < 8; l++) {
+                const float t4 = sums.at[l];
+                const float t5 = t4;
+                const float t6 = tc_of_bf16(v6.at[l]);
+                const float t7 = t6;
+                const float t8 = TC_ADD_f32(t5, t7);
+                const float t9 = tc_gelu_f32(t8);
+                const float t10 = tc_cast_f32_bf16(t9);
+                o11.at[l] = t10;
+            }
+            tc_store_stream((tc_pack<tc_u16, 8> *)&out0[4096 * r + c], tc_halves_bf16(o11));
         }
     }
 }

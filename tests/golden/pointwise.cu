@@ -77,6 +77,20 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
+
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
@@ -99,36 +113,25 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 //       store out0[c] %7  f32
 //     end
 //   end
-// 256 threads in a block, (192 * s0 + 1023) / 1024 blocks have work
+// 256 threads in a block, (192 * s0 + 255) / 256 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const tc_kargs<1> a) {
     const int s0 = (int)a.size[0];
-    const int i0 = blockIdx.x * 1024 + threadIdx.x;
+    const int i = blockIdx.x * 256 + threadIdx.x;
     const float t1 = in2[0];
-    tc_pack<float, 4> v3[4];
-    tc_pack<float, 4> v4[4];
+    if (i >= 192 * s0) return;
+    const int c = i * 4;
+    const tc_pack<float, 4> v3 = tc_load_stream((const tc_pack<float, 4> *)&in0[c]);
+    const tc_pack<float, 4> v4 = tc_load((const tc_pack<float, 4> *)&in1[c % 768]);
+    tc_pack<float, 4> o8;
     #pragma unroll
-    for (int u = 0; u < 4; u++) {
-        const int i = i0 + u * 256;
-        const int c = i * 4;
-        if (i < 192 * s0) v3[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[c]);
-        if (i < 192 * s0) v4[u] = tc_load((const tc_pack<float, 4> *)&in1[c % 768]);
+    for (int l = 0; l < 4; l++) {
+        const float t3 = v3.at[l];
+        const float t4 = v4.at[l];
+        const float t5 = TC_MUL_f32(t3, t4);
+        const float t6 = TC_ADD_f32(t5, t1);
+        const float t7 = TC_SEL_f32(TC_LE_f32(t6, 0.0f), 0.0f, t6);
+        o8.at[l] = t7;
     }
-    #pragma unroll
-    for (int u = 0; u < 4; u++) {
-        const int i = i0 + u * 256;
-        const int c = i * 4;
-        if (i >= 192 * s0) break;
-        tc_pack<float, 4> o8;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t3 = v3[u].at[l];
-            const float t4 = v4[u].at[l];
-            const float t5 = TC_MUL_f32(t3, t4);
-            const float t6 = TC_ADD_f32(t5, t1);
-            const float t7 = TC_SEL_f32(TC_LE_f32(t6, 0.0f), 0.0f, t6);
-            o8.at[l] = t7;
-        }
-        tc_store((tc_pack<float, 4> *)&out0[c], o8);
-    }
+    tc_store((tc_pack<float, 4> *)&out0[c], o8);
 }

@@ -77,12 +77,30 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
+
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
-#define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
-#define TC_NE_f32(a, b) ((a) != (b))
 
 TC_FN float tc_exp_f32(float x) {
     typedef float T;
@@ -91,7 +109,7 @@ TC_FN float tc_exp_f32(float x) {
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
-    return TC_SEL_f32(TC_NE_f32(a, a), a, TC_MAX_f32(a, b));
+    return tc_larger_f32(a, b);
 }
 
 // The elements of a thread.

@@ -29,11 +29,29 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+// The bits of a value, and back.
+template <class T> struct TC_N(word_of) {
+    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
+    TC_FN T value(tc_u64 w) { return (T)w; }
+};
+template <> struct TC_N(word_of)<float> {
+    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
+    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
+};
+template <> struct TC_N(word_of)<double> {
+    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
+    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
+};
+
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
-#define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
-#define TC_MAX_f32(a, b) ((a) > (b) ? (a) : (b))
-#define TC_NE_f32(a, b) ((a) != (b))
 
 TC_FN float tc_exp_f32(float x) {
     typedef float T;
@@ -42,7 +60,7 @@ TC_FN float tc_exp_f32(float x) {
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
-    return TC_SEL_f32(TC_NE_f32(a, a), a, TC_MAX_f32(a, b));
+    return tc_larger_f32(a, b);
 }
 
 // The elements of a thread.
@@ -135,16 +153,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     const int x = threadIdx.x;
     const int r = blockIdx.x;
     float max0[1] = {(-1.0f/0.0f)};
-    for (int k0 = x; k0 < s0; k0 += 2048) {
-        float v3[8];
+    for (int k0 = x; k0 < s0; k0 += 1024) {
+        float v3[4];
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
+        for (int u = 0; u < 4; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k < s0) v3[u] = in0[s0 * r + c];
         }
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
+        for (int u = 0; u < 4; u++) {
             const int k = k0 + u * 256;
             if (k >= s0) break;
             const float t3 = v3[u];
@@ -157,16 +175,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     __syncthreads();
     const float t6 = tc_parts_maximum_f32<8>(part0);
     float sum1[1] = {0.0f};
-    for (int k0 = x; k0 < s0; k0 += 2048) {
-        float v9[8];
+    for (int k0 = x; k0 < s0; k0 += 1024) {
+        float v9[4];
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
+        for (int u = 0; u < 4; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k < s0) v9[u] = in0[s0 * r + c];
         }
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
+        for (int u = 0; u < 4; u++) {
             const int k = k0 + u * 256;
             if (k >= s0) break;
             const float t9 = v9[u];
@@ -180,16 +198,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     if (x % 32 == 0) part1[x / 32] = all1;
     __syncthreads();
     const float t15 = tc_parts_add_f32<8>(part1);
-    for (int k0 = x; k0 < s0; k0 += 2048) {
-        float v9[8];
+    for (int k0 = x; k0 < s0; k0 += 1024) {
+        float v9[4];
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
+        for (int u = 0; u < 4; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k < s0) v9[u] = in0[s0 * r + c];
         }
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
+        for (int u = 0; u < 4; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k >= s0) break;

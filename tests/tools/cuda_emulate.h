@@ -129,8 +129,13 @@ EMU_FN double __hiloint2double(int high, int low) {
     return emu_bits<double>((unsigned long long)(unsigned)high << 32 | (unsigned)low);
 }
 
-EMU_FN int __popc(unsigned x) { return __builtin_popcount(x); }
-EMU_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+// Without the builtin, which is a call of the compiler's library on some machines.
+EMU_FN int __popcll(unsigned long long x) {
+    int n = 0;
+    for (; x; x &= x - 1) n++;
+    return n;
+}
+EMU_FN int __popc(unsigned x) { return __popcll(x); }
 EMU_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 EMU_FN int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
 EMU_FN int __ffs(int x) { return __builtin_ffs(x); }

@@ -11,6 +11,7 @@
 #include "out/dtype_enum.inc"
 
 #include "api/tensor.h"
+#include "api/device.h"
 #include "api/spec.h"
 #include "api/options.h"
 #include "api/compile.h"

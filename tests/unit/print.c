@@ -11,6 +11,7 @@
 #include "out/dtype_enum.inc"
 
 #include "api/tensor.h"
+#include "api/device.h"
 #include "api/spec.h"
 #include "api/options.h"
 #include "api/compile.h"
@@ -63,13 +64,16 @@ enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
 #include "kernel/print_prelude.c"
 
 #include "kernel/print_cuda_product.c"
+#include "kernel/print_cuda_opaque_plan.c"
 #include "kernel/print_cuda_plan.c"
 #include "kernel/print_cuda_value.c"
-#include "kernel/print_cuda_copies.c"
-#include "kernel/print_cuda_matmul.c"
 #include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_columns.c"
+#include "kernel/print_cuda_matmul.c"
+#include "kernel/print_cuda_opaque.c"
 #include "kernel/print_cuda.c"
+#include "kernel/print_cuda_opaque_text.c"
+#include "kernel/print_cuda_integers.c"
 #include "kernel/print_cuda_prelude.c"
 
 #include "base/once_end.c"

@@ -1,0 +1,298 @@
+// How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
+// Output: a tc__opaque_plan, a list of steps, each a launch of the kernel's text.
+//
+//   scans      a warp or a block for each row; few long rows: a block for each tile of them, which
+//              waits for what the tiles before it came to
+//   sorts      pairs of key and place: a block for each row that fits in shared memory, else by
+//              digits, lowest first, each digit a pass over all pairs
+//   topk       the last key by its digits, highest first, then few are sorted; or sorts
+//   scatter    each place notes the last that goes there, then takes it
+//   additions  indices are sorted, then each place adds what goes there in order
+//
+// The functions behind the steps are in print_cuda_rows.c. Nothing depends on which thread is first.
+
+typedef enum tc__opaque_step {
+    TC__SCAN_LINES,
+    TC__SCAN_ROWS,
+    TC__SCAN_TILES,
+    TC__SORT_ROWS,
+    TC__SORT_COUNT,
+    TC__SORT_FIRST,
+    TC__SORT_NEXT,
+    TC__SORT_LAST,
+    TC__TOP_ROWS,
+    TC__SCATTER_MARK,
+    TC__SCATTER_TAKE,
+    TC__SCATTER_SUM,
+    TC__OPAQUE_COPY,
+    TC__OPAQUE_CLEAR
+} tc__opaque_step;
+
+enum {
+    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_rows.c counts on
+    TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
+    TC__LINE_STEPS = 8,       // of a warp along a row
+    TC__TILE_ACCESSES = 1024, // of a tile of a scan
+    TC__TILES_LEAST = 8,      // of a row that is worth waiting for
+    TC__TILE_GROUP = 32,
+    TC__OPAQUE_HEAD = 64, // bytes: tickets
+    TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
+    TC__SORT_MOST = 512,   // threads of it
+    TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
+    TC__TOP_MOST = 16384,  // bytes of the first k pairs
+    TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
+    TC__TOP_FEW = 16,
+    TC__SUM_ROWS = 8 // that a thread adds to for one index
+};
+
+typedef struct tc__opaque_plan {
+    const tc__node *call;
+    tc__op op;
+    int dtype;         // of what is scanned, sorted, or written
+    tc__ix rows, n;    // of the result; of sorts, n of the operand
+    tc__ix k;          // TOPK: elements of a row of the result
+    tc__ix lines, m;   // scatters: of index and src
+    int width;         // scans: elements of an access
+    int digits;        // sorts: of a key
+    int tile;          // sorts: pairs of a block
+    int most;          // SORT_ROWS: pairs that it needs memory for
+    int wide;          // keys are of 64 bits
+    int mixed;         // rows may turn out to fit into a block
+    tc__ix sorts, keys; // rows that are sorted, and their length
+    int count;
+    tc__opaque_step step[TC__GRIDS];
+    int pass[TC__GRIDS]; // SORT_NEXT
+    tc__grids grids;
+} tc__opaque_plan;
+
+// ---- what a CALL says ----
+
+// The buffer of the result, i = 0, or of operand i - 1; -1 = it has no elements.
+static int64_t tc__call_buffer(const tc__node *call, uint32_t i) {
+    return call->attr[TC__CALL_FIXED + i];
+}
+
+static int tc__call_rank(const tc__node *call, uint32_t i) {
+    return (int)call->attr[tc__call_rank_at(call, i)];
+}
+
+// Size d of it.
+static tc__ix tc__call_size(const tc__node *call, uint32_t i, int d) {
+    return call->attr[tc__call_rank_at(call, i) + 1 + (uint32_t)d];
+}
+
+static tc__ix tc__call_width(const tc__node *call, uint32_t i) {
+    return tc__call_size(call, i, tc__call_rank(call, i) - 1);
+}
+
+static tc__ix tc__call_rows(tc__ixpool *x, const tc__node *call, uint32_t i) {
+    tc__ix rows = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(call, i) - 1; d++)
+        rows = tc__ix_mul(x, rows, tc__call_size(call, i, d));
+    return rows;
+}
+
+// ---- steps ----
+
+static tc__grid *tc__opaque_add(tc__opaque_plan *q, tc__opaque_step step, int threads,
+                                tc__ix blocks) {
+    tc__grid *g = &q->grids.at[q->count];
+    q->step[q->count++] = step;
+    g->threads = threads, g->blocks = blocks, g->waves = 0, g->shared = tc__ix_const(0);
+    g->cluster = 0;
+    return g;
+}
+
+// A thread for each of `count` elements.
+static void tc__opaque_add_flat(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step step,
+                                tc__ix count) {
+    tc__ix threads = tc__ix_const(TC__OPAQUE_THREADS);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, tc__ix_ceil_div(x, count, threads));
+}
+
+static tc__ix tc__ix_scaled(tc__ixpool *x, tc__ix e, int64_t by) {
+    return tc__ix_mul(x, e, tc__ix_const(by));
+}
+
+static void tc__opaque_add_clear(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix words = tc__ix_ceil_div(x, q->grids.zeroed, tc__ix_const(8));
+    tc__opaque_add_flat(x, q, TC__OPAQUE_CLEAR, words);
+    q->grids.at[q->count - 1].waves = TC__SORT_WAVES;
+}
+
+// ---- scans ----
+
+static int tc__is_less(tc__ix e, int64_t than) {
+    return tc__ix_is_const(e) && tc__ix_value(e) < than;
+}
+
+static tc__opaque_step tc__choose_scan(const tc__ixpool *x, const tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n);
+    int busy = tc__ix_is_const(q->rows) && !tc__is_less(q->rows, TC__OPAQUE_BUSY);
+    if (most <= 32 * q->width * TC__LINE_STEPS) return TC__SCAN_LINES;
+    if (busy || most < (int64_t)TC__TILES_LEAST * TC__TILE_ACCESSES * q->width)
+        return TC__SCAN_ROWS;
+    return TC__SCAN_TILES;
+}
+
+// Marks: of each tile, and two of each group of tiles.
+static tc__ix tc__scan_state(tc__ixpool *x, const tc__opaque_plan *q, tc__ix tiles) {
+    tc__ix groups = tc__ix_ceil_div(x, tiles, tc__ix_const(TC__TILE_GROUP));
+    tc__ix marks = tc__ix_mad(x, tiles, groups, 2);
+    tc__ix bytes = tc__ix_scaled(x, tc__ix_mul(x, q->rows, marks),
+                                 2 * (int64_t)tc__dtypes[q->dtype].bytes);
+    return tc__ix_add(x, bytes, tc__ix_const(TC__OPAQUE_HEAD));
+}
+
+static void tc__plan_prefixes(tc__ixpool *x, tc__opaque_plan *q) {
+    int width = 16 / (int)tc__dtypes[q->dtype].bytes;
+    q->width = tc__ix_divisor(x, q->n) % width ? 1 : width;
+    tc__opaque_step step = tc__choose_scan(x, q);
+    int64_t tile = (int64_t)TC__TILE_ACCESSES * q->width;
+    tc__ix tiles = tc__ix_ceil_div(x, q->n, tc__ix_const(tile)), blocks = q->rows;
+    if (step == TC__SCAN_LINES)
+        blocks = tc__ix_ceil_div(x, q->rows, tc__ix_const(TC__OPAQUE_THREADS / 32));
+    if (step == TC__SCAN_TILES) blocks = tc__ix_mul(x, q->rows, tiles);
+    tc__opaque_add(q, step, TC__OPAQUE_THREADS, blocks);
+    if (step != TC__SCAN_TILES) return;
+    q->grids.workspace = q->grids.zeroed = tc__scan_state(x, q, tiles);
+    tc__opaque_add_clear(x, q);
+}
+
+// ---- sorts ----
+
+static int64_t tc__pair_bytes(const tc__opaque_plan *q) { return q->wide ? 16 : 8; }
+
+// All in one block: a thread for two pairs, as far as there are threads.
+static void tc__plan_sort_rows(const tc__ixpool *x, tc__opaque_plan *q) {
+    int threads = 32;
+    q->most = (int)tc__ix_hi(x, q->keys);
+    if (q->most < 1) q->most = 1;
+    while (2 * threads < q->most && threads < TC__SORT_MOST) threads *= 2;
+    tc__opaque_add(q, TC__SORT_ROWS, threads, q->sorts);
+}
+
+// The workspace of tc_sorter: tickets, counts of digits, marks of tiles, two places for pairs.
+static void tc__plan_sorter(tc__ixpool *x, tc__opaque_plan *q, tc__ix tiles) {
+    int64_t row = TC__OPAQUE_THREADS * 4 * (int64_t)q->digits; // counts
+    tc__ix head = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, tiles), TC__OPAQUE_THREADS * 8);
+    head = tc__ix_add(x, head, tc__ix_scaled(x, q->sorts, row));
+    head = tc__ix_add(x, head, tc__ix_const(TC__OPAQUE_HEAD));
+    q->grids.zeroed = head;
+    tc__ix pairs = tc__ix_mul(x, q->sorts, q->keys);
+    q->grids.workspace =
+        tc__ix_add(x, head, tc__ix_scaled(x, pairs, 2 * tc__pair_bytes(q)));
+}
+
+// last: what the last pass is, SORT_LAST gives pairs away.
+static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_step last) {
+    tc__ix tiles = tc__ix_ceil_div(x, q->keys, tc__ix_const(q->tile));
+    tc__ix blocks = tc__ix_mul(x, q->sorts, tiles);
+    q->mixed = !tc__ix_is_const(q->keys), q->most = q->tile;
+    tc__plan_sorter(x, q, tiles);
+    tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
+    for (int d = 0; d < q->digits; d++) {
+        q->pass[q->count] = d;
+        tc__opaque_add(q, !d                   ? TC__SORT_FIRST
+                          : d < q->digits - 1 ? TC__SORT_NEXT
+                                              : last,
+                       TC__OPAQUE_THREADS, blocks);
+    }
+}
+
+static void tc__plan_argsort(tc__ixpool *x, tc__opaque_plan *q) {
+    int64_t most = tc__ix_hi(x, q->n), k = tc__ix_is_const(q->k) ? tc__ix_value(q->k) : 0;
+    q->wide = tc__dtypes[q->dtype].bytes == 8;
+    q->digits = q->wide ? 8 : 4;
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    q->sorts = q->rows, q->keys = q->n;
+    int few = most > TC__TOP_LONG && tc__is_less(q->rows, TC__TOP_FEW);
+    if (most <= q->tile)
+        tc__plan_sort_rows(x, q);
+    else if (q->op == TC_OP_TOPK && k * tc__pair_bytes(q) <= TC__TOP_MOST && !few)
+        tc__opaque_add(q, TC__TOP_ROWS, TC__SORT_MOST, q->rows);
+    else {
+        tc__plan_sort_digits(x, q, TC__SORT_LAST);
+        tc__opaque_add_clear(x, q);
+    }
+}
+
+// ---- scatters ----
+
+static void tc__plan_scatter(tc__ixpool *x, tc__opaque_plan *q) {
+    tc__ix places = tc__ix_mul(x, q->rows, q->n);
+    q->grids.workspace = q->grids.zeroed = tc__ix_scaled(x, places, 4);
+    tc__opaque_add_flat(x, q, TC__SCATTER_MARK, tc__ix_mul(x, q->lines, q->m));
+    tc__opaque_add_flat(x, q, TC__SCATTER_TAKE, places);
+}
+
+// Digits of an index below n; two at least, since the first pass and the last are different.
+static int tc__index_digits(tc__ix n) {
+    int digits = 2;
+    if (!tc__ix_is_const(n)) return 4;
+    while (digits < 4 && (tc__ix_value(n) - 1) >> 8 * digits) digits++;
+    return digits;
+}
+
+// The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
+static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
+    int shared = q->op == TC_OP_INDEX_ADD;
+    tc__ix rows = q->rows;
+    q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
+    q->digits = tc__index_digits(q->n);
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    if (shared) rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
+    if (tc__ix_hi(x, q->m) > q->tile) {
+        tc__plan_sort_digits(x, q, TC__SORT_NEXT);
+    } else {
+        tc__plan_sort_rows(x, q);
+        q->grids.workspace =
+            tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
+    }
+    int clear = !tc__ix_equals(q->grids.zeroed, 0);
+    tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
+    if (clear) tc__opaque_add_clear(x, q);
+}
+
+static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    tc__opaque_plan q;
+    memset(&q, 0, sizeof q);
+    q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
+    q.rows = g->rows, q.k = tc__call_width(q.call, 0);
+    q.n = tc__call_width(q.call, 1);
+    int64_t from = tc__call_buffer(q.call, 1);
+    q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
+    if (q.op == TC_OP_CUMSUM || q.op == TC_OP_CUMPROD) tc__plan_prefixes(x, &q);
+    if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
+    if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
+    q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
+    if (tc__call_buffer(q.call, 2) < 0 || tc__call_buffer(q.call, 3) < 0)
+        tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
+    else if (q.op == TC_OP_SCATTER)
+        tc__plan_scatter(x, &q);
+    else
+        tc__plan_scatter_sum(x, &q);
+    return q;
+}
+
+static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
+    tc__opaque_plan q = tc__opaque_plan_of(g);
+    int sizes = out->sizes;
+    *out = q.grids;
+    out->sizes = sizes, out->count = q.count;
+    return !g->body.ix->failed;
+}
+
+// Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
+static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
+    const tc__node *call = g->body.node.at[0];
+    (void)c;
+    if (tc__is_custom(g)) return 0;
+    for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
+        tc__ix n = tc__call_width(call, i);
+        if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
+    }
+    return 1;
+}

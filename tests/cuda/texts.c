@@ -1,0 +1,139 @@
+// Every element-wise op has CUDA text for every dtype that it takes: a kernel of each, all compiled by
+// NVRTC for every architecture, without a warning or a spill. Skipped where NVRTC is not installed.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
+
+#include "harness.h"
+#include "tools/nvrtc.h"
+
+enum { MOST_GROUPS = 1200 };
+
+typedef struct texts {
+    tc_ctx *c;
+    tc__ixpool ix;
+    const tc__group *group[MOST_GROUPS];
+    int count;
+} texts;
+
+static int is_elementwise(int op) {
+    int kind = tc__ops[op].kind;
+    return kind == TC__KIND_UNARY || kind == TC__KIND_BINARY || kind == TC__KIND_TERNARY ||
+           op == TC_OP_CAST;
+}
+
+// The kernel of a graph, if its text is a graph that obeys the rules.
+static int add_graph(texts *t, const char *text) {
+    tc__graph from, *to = (tc__graph *)calloc(1, sizeof *to);
+    tc__schedule *s = (tc__schedule *)calloc(1, sizeof *s);
+    tc__ids outputs;
+    memset(&outputs, 0, sizeof outputs);
+    tc__graph_open(&from, t->c, &t->ix), tc__graph_open(to, t->c, &t->ix);
+    int ok = tc__read_graph(t->c, &from, text, &outputs) &&
+             tc__verify(t->c, &from, TC__TENSOR) &&
+             tc__passes_run(t->c, &from, to, outputs.at, outputs.count, 0);
+    if (ok) {
+        uint8_t *output = (uint8_t *)calloc(to->node.count + 1, 1);
+        output[outputs.at[0]] = 1;
+        CHECK(tc__schedule_run(s, t->c, to, output, NULL, 1));
+        for (size_t k = 0; k < s->kernel.count; k++)
+            if (CHECK(t->count < MOST_GROUPS)) t->group[t->count++] = s->kernel.at[k];
+        free(output);
+    }
+    tc_error_clear(t->c);
+    TC__VEC_FREE(t->c, outputs);
+    tc__graph_close(&from);
+    return ok;
+}
+
+// op of operands `in` of the dtypes, giving `out`.
+static int add_op(texts *t, int op, const int *in, int operands, int out) {
+    char text[800];
+    int n = 0;
+    for (int i = 0; i < operands; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%%%d = input x%d %s[256]\n", i, i,
+                      tc__dtypes[in[i]].name);
+    n += snprintf(text + n, sizeof text - (size_t)n, "%%%d = %s", operands,
+                  op == TC_OP_CAST ? "cast" : tc__ops[op].name);
+    for (int i = 0; i < operands; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, " %%%d", i);
+    snprintf(text + n, sizeof text - (size_t)n, " %s[256]\nreturn %%%d\n",
+             tc__dtypes[out].name, operands);
+    return add_graph(t, text);
+}
+
+// Narrow integers are computed as i32: only conversions and memory know of them.
+static const int computed[] = {TC_BOOL, TC_I32, TC_I64, TC_F16, TC_BF16, TC_F32, TC_F64};
+
+static int add_dtypes(texts *t, int op) {
+    int made = 0, in[3];
+    int operands = tc__ops[op].kind == TC__KIND_UNARY    ? 1
+                   : tc__ops[op].kind == TC__KIND_BINARY ? 2
+                                                         : 3;
+    int rounds =
+        op == TC_OP_FLOOR || op == TC_OP_CEIL || op == TC_OP_ROUND || op == TC_OP_TRUNC;
+    for (size_t i = 0; i < TC__COUNT(computed); i++) {
+        if (rounds && !tc__is_float(computed[i])) continue; // nothing to do is no op
+        in[0] = op == TC_OP_WHERE ? TC_BOOL : computed[i];
+        in[1] = in[2] = computed[i];
+        made += add_op(t, op, in, operands, computed[i]) ||
+                add_op(t, op, in, operands, TC_BOOL);
+    }
+    return made;
+}
+
+static int add_casts(texts *t) {
+    int made = 0;
+    for (int from = 0; from < TC_DTYPE_COUNT; from++)
+        for (int to = 0; to < TC_DTYPE_COUNT; to++)
+            made += add_op(t, TC_OP_CAST, &from, 1, to);
+    return made;
+}
+
+static void compile_texts(texts *t, const char *arch) {
+    tc__text text;
+    nvrtc_result r;
+    tc__text_init(&text, t->c);
+    REQUIRE(tc__print_cuda_prelude(&text, t->group, t->count));
+    for (int i = 0; i < t->count; i++) {
+        char symbol[20];
+        snprintf(symbol, sizeof symbol, "k%d", i);
+        REQUIRE(tc__print_kernel(&text, t->group[i], &tc__dialect_cuda, symbol) ||
+                FAIL("%s", tc_error_text(t->c)));
+    }
+    if (test_option("--save")) {
+        FILE *f = fopen("build/texts.cu", "wb");
+        if (f) fputs(text.at, f), fclose(f);
+    }
+    int ok = nvrtc_compile(text.at, arch, &r);
+    CHECK((ok && !strstr(r.log, "warning") && !nvrtc_spills(&r)) ||
+          FAIL("%s: %.3000s", arch, r.log));
+    CHECK(r.cubin_size > 0);
+    nvrtc_free(&r);
+    tc__text_free(&text);
+}
+
+// The first or the second half of the ops.
+static void check_half(const char *arch, int half) {
+    static texts t;
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.threads = 1;
+    t.c = tc_open(&config);
+    tc__ix_open(&t.ix, t.c);
+    for (int op = half; op < TC_OP_COUNT; op += 2) {
+        if (!is_elementwise(op)) continue;
+        int made = op == TC_OP_CAST ? add_casts(&t) : add_dtypes(&t, op);
+        CHECK(made > 0 || FAIL("no graph of %s", tc__ops[op].name));
+    }
+    CHECK(t.count > 60);
+    compile_texts(&t, arch);
+    tc__ix_close(&t.ix);
+}
+
+TEST(sm_80) { check_half("sm_80", 0); }
+TEST(sm_80_others) { check_half("sm_80", 1); }
+TEST(sm_89) { check_half("sm_89", 0); }
+TEST(sm_89_others) { check_half("sm_89", 1); }
+TEST(sm_90) { check_half("sm_90", 0); }
+TEST(sm_90_others) { check_half("sm_90", 1); }
