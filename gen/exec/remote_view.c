@@ -126,7 +126,8 @@ typedef struct tc__spread_args {
 #if TC__JIT
 
 // The kernels of a text, by size of an element.
-static const int tc__spread_sizes[TC__GRIDS] = {1, 2, 4, 8};
+enum { TC__SPREAD_KERNELS = 4 };
+static const int tc__spread_sizes[TC__SPREAD_KERNELS] = {1, 2, 4, 8};
 
 // The order of a text that is not printed from a group.
 static int tc__remote_text_order(tc__remote_job *j, const char *text,
@@ -166,9 +167,9 @@ static void *tc__spread_kernel(tc__remote *r, size_t bytes) {
     const tc__remote_kernel *k = NULL;
     int size = 0;
     memset(&l, 0, sizeof l);
-    while (size < TC__GRIDS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
-    l.grids.count = TC__GRIDS;
-    for (int i = 0; i < TC__GRIDS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
+    while (size < TC__SPREAD_KERNELS - 1 && (size_t)tc__spread_sizes[size] != bytes) size++;
+    l.grids.count = TC__SPREAD_KERNELS;
+    for (int i = 0; i < TC__SPREAD_KERNELS; i++) l.grids.at[i].threads = TC__SPREAD_THREADS;
     int ok = tc__remote_job_open(&j, r);
     ok = ok && tc__remote_text_order(&j, j.language->spread, &l);
     if (ok) k = tc__remote_known(j.code, j.order.at[0].text.digest);

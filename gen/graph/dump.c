@@ -438,7 +438,8 @@ static void tc__dump_end(tc__dump *d, const tc__node *n) {
 
 static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
-    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS]; i++) {
+    for (uint32_t i = TC__CALL_FIXED + 1; i <= TC__CALL_FIXED + n->attr[TC__CALL_OPERANDS];
+         i++) {
         if (n->attr[i] < 0) tc__put(d->t, " empty");
         if (n->attr[i] >= 0) tc__put(d->t, " b%lld", (long long)n->attr[i]);
     }

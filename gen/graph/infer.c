@@ -688,7 +688,7 @@ static const char *tc__op_name(tc__op op) { return tc__ops[op].name; }
 // The op that a CALL is of: of the user's, its name.
 static const char *tc__call_name(tc_ctx *c, const tc__node *n) {
     return n->attr[TC__CALL_OP] == TC_OP_CUSTOM ? tc__custom_name(c, n->attr[TC__CALL_WORD])
-                                      : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
+                                                : tc__op_name((tc__op)n->attr[TC__CALL_OP]);
 }
 
 // Arithmetic on each element alone.

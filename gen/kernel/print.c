@@ -34,7 +34,9 @@ typedef struct tc__grid {
     int cluster;   // blocks that share their memory, 0 = none
 } tc__grid;
 
-enum { TC__GRIDS = 10 }; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
+enum {
+    TC__GRIDS = 10
+}; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
 
 // The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
 // the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
@@ -714,8 +716,8 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
                             const char *symbol) {
     tc__printer p;
     if (g->kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
-        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s", d->name,
-                        tc__call_name(out->ctx, g->body.node.at[0]));
+        return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
+                        d->name, tc__call_name(out->ctx, g->body.node.at[0]));
     if (g->kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
     tc__printer_open(&p, out, g, d);
     if (!tc__find_accs(&p)) return 0;

@@ -436,6 +436,7 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
 static const tc__print_row tc__cuda_row_table[] = {
     {TC_OP_LOAD, TC__ONCE, tc__cuda_load},
     {TC_OP_STORE, TC__ONCE, tc__cuda_store},
+    {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node},
     {TC_OP_INDEX, TC__ONCE, tc__cuda_index},
     {TC_OP_CHECK, TC__ONCE, tc__cuda_check},
     {TC_OP_VALID, TC__ONCE, tc__cuda_valid},

@@ -1,5 +1,5 @@
-// Floor division of floats in CUDA, as cpu/math.h defines it: the quotient that goes with the remainder, to
-// the bit; x / 0 is x / 0.
+// Division of floats of ops.def in CUDA, as cpu/math.h defines it: the quotient that goes with the
+// remainder; x / 0 is x / 0.
 
 static const char *const tc__text_cuda_divide[] = {
     "// fn: floor_divide_f32",

@@ -1,9 +1,9 @@
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of print_cuda_rows.c.
+// an element becomes a key and where results go, and calls a function of print_cuda_opaque_text.c.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
-    static const char *const words[] = {"", "tc_u8", "tc_u16", "", "unsigned",
+    static const char *const words[] = {"", "tc_u8", "tc_u16", "",      "unsigned",
                                         "", "",      "",       "tc_u64"};
     if (dtype == TC_F32 || dtype == TC_F64) return tc__dtypes[dtype].memory;
     return words[tc__dtypes[dtype].bytes];
@@ -30,10 +30,16 @@ static void tc__put_elements(tc__printer *p, const tc__opaque_plan *q, uint32_t 
 
 // ---- rows of index and src, and of the tensor ----
 
+// Where there is such a row: pairs (e, limit), e < limit.
+typedef struct tc__row_limits {
+    int count;
+    tc__ix pair[2 * TC_MAX_RANK];
+} tc__row_limits;
+
 // The row of what has sizes `to` of that of what has sizes `from`; `to` is as large or smaller where
 // `inside` is to be told.
 static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t from,
-                              uint32_t to, tc__bounds *inside) {
+                              uint32_t to, tc__row_limits *inside) {
     tc__ix left = tc__ix_var(x, TC__ROW, tc__call_rows(x, q->call, from));
     tc__ix at = tc__ix_const(0), step = tc__ix_const(1);
     for (int d = tc__call_rank(q->call, from) - 2; d >= 0; d--) {
@@ -51,14 +57,14 @@ static tc__ix tc__row_between(tc__ixpool *x, const tc__opaque_plan *q, uint32_t 
 
 // `part(r)`: the row of index and src for row r of the result, -1 = there is none. `whole(r)`: back.
 static void tc__put_part(tc__printer *p, const tc__opaque_plan *q, int back) {
-    tc__bounds inside;
+    tc__row_limits inside;
     inside.count = 0;
     tc__ix e = tc__row_between(p->g->body.ix, q, back ? 3 : 0, back ? 0 : 3,
                                back ? NULL : &inside);
     tc__line(p);
     tc__put(p->out, "const auto %s = [=](tc_i64 r) -> tc_i64 { return ",
             back ? "whole" : "part");
-    for (uint32_t i = 0; i < inside.count; i += 2) {
+    for (int i = 0; i < inside.count; i += 2) {
         tc__put(p->out, i ? " && " : "");
         tc__put_ix(p, inside.pair[i]);
         tc__put(p->out, " < ");
@@ -163,7 +169,7 @@ static void tc__put_sort_count(tc__printer *p, const tc__opaque_plan *q, int i) 
     tc__put_key(p, q);
     if (q->mixed) {
         tc__line(p);
-        tc__put(p->out, "if (s.n <= s.TILE)");
+        tc__put(p->out, "if (s.in_block())");
         tc__block_open(p);
         tc__put_sort_rows(p, q);
         tc__line(p);
@@ -179,7 +185,7 @@ static void tc__put_sort_pass(tc__printer *p, const tc__opaque_plan *q, int i) {
     if (q->step[i] == TC__SORT_FIRST) tc__put_key(p, q);
     if (q->step[i] == TC__SORT_LAST) tc__put_put(p, q);
     tc__line(p);
-    if (q->mixed) tc__put(p->out, "if (s.n > s.TILE) ");
+    if (q->mixed) tc__put(p->out, "if (!s.in_block()) ");
     if (q->step[i] == TC__SORT_FIRST) tc__put(p->out, "tc_sort_first(s, key);\n");
     if (q->step[i] == TC__SORT_NEXT) tc__put(p->out, "tc_sort_next<%d>(s);\n", q->pass[i]);
     if (q->step[i] == TC__SORT_LAST) tc__put(p->out, "tc_sort_last(s, put);\n");
@@ -261,10 +267,10 @@ static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i
 
 // By tc__opaque_step.
 static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
-    tc__put_scan,         tc__put_scan,         tc__put_scan,        tc__put_sort_block,
-    tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,   tc__put_sort_pass,
-    tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy,  tc__put_opaque_clear,
+    tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
+    tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
+    tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_opaque_copy, tc__put_opaque_clear,
 };
 
 // ---- kernels ----
@@ -307,8 +313,8 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     p->out = &body, p->indent = 1;
     tc__opaque_steps[q->step[i]](p, q, i);
     p->out = out, p->indent = 0;
-    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d)\n%s",
-            q->grids.at[i].threads, symbol);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d, %d)\n%s",
+            q->grids.at[i].threads, TC__OPAQUE_RESIDENT, symbol);
     if (i) tc__put(out, "_%d", i);
     tc__put(out, "(");
     for (size_t b = 0; b < p->g->buffer.count; b++) {

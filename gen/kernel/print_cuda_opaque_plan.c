@@ -9,7 +9,7 @@
 //   scatter    each place notes the last that goes there, then takes it
 //   additions  indices are sorted, then each place adds what goes there in order
 //
-// The functions behind the steps are in print_cuda_rows.c. Nothing depends on which thread is first.
+// The functions behind the steps are in print_cuda_opaque_text.c. Nothing depends on which thread is first.
 
 typedef enum tc__opaque_step {
     TC__SCAN_LINES,
@@ -29,13 +29,14 @@ typedef enum tc__opaque_step {
 } tc__opaque_step;
 
 enum {
-    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_rows.c counts on
+    TC__OPAQUE_THREADS = 256, // of most steps; what print_cuda_opaque_text.c counts on
+    TC__OPAQUE_RESIDENT = 2,  // blocks of a multiprocessor that registers must suffice for
     TC__OPAQUE_BUSY = 264,    // rows that keep a GPU busy: two for each multiprocessor
     TC__LINE_STEPS = 8,       // of a warp along a row
     TC__TILE_ACCESSES = 1024, // of a tile of a scan
     TC__TILES_LEAST = 8,      // of a row that is worth waiting for
     TC__TILE_GROUP = 32,
-    TC__OPAQUE_HEAD = 64, // bytes: tickets
+    TC__OPAQUE_HEAD = 64,  // bytes: tickets
     TC__SORT_TILE = 32768, // bytes of pairs that a block sorts
     TC__SORT_MOST = 512,   // threads of it
     TC__SORT_WAVES = 4,    // blocks of a multiprocessor that count
@@ -48,16 +49,16 @@ enum {
 typedef struct tc__opaque_plan {
     const tc__node *call;
     tc__op op;
-    int dtype;         // of what is scanned, sorted, or written
-    tc__ix rows, n;    // of the result; of sorts, n of the operand
-    tc__ix k;          // TOPK: elements of a row of the result
-    tc__ix lines, m;   // scatters: of index and src
-    int width;         // scans: elements of an access
-    int digits;        // sorts: of a key
-    int tile;          // sorts: pairs of a block
-    int most;          // SORT_ROWS: pairs that it needs memory for
-    int wide;          // keys are of 64 bits
-    int mixed;         // rows may turn out to fit into a block
+    int dtype;          // of what is scanned, sorted, or written
+    tc__ix rows, n;     // of the result; of sorts, n of the operand
+    tc__ix k;           // TOPK: elements of a row of the result
+    tc__ix lines, m;    // scatters: of index and src
+    int width;          // scans: elements of an access
+    int digits;         // sorts: of a key
+    int tile;           // sorts: pairs of a block
+    int most;           // SORT_ROWS: pairs that it needs memory for
+    int wide;           // keys are of 64 bits
+    int mixed;          // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
     int count;
     tc__opaque_step step[TC__GRIDS];
@@ -193,9 +194,10 @@ static void tc__plan_sort_digits(tc__ixpool *x, tc__opaque_plan *q, tc__opaque_s
     tc__opaque_add(q, TC__SORT_COUNT, TC__OPAQUE_THREADS, blocks)->waves = TC__SORT_WAVES;
     for (int d = 0; d < q->digits; d++) {
         q->pass[q->count] = d;
-        tc__opaque_add(q, !d                   ? TC__SORT_FIRST
-                          : d < q->digits - 1 ? TC__SORT_NEXT
-                                              : last,
+        tc__opaque_add(q,
+                       !d                  ? TC__SORT_FIRST
+                       : d < q->digits - 1 ? TC__SORT_NEXT
+                                           : last,
                        TC__OPAQUE_THREADS, blocks);
     }
 }

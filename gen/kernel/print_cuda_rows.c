@@ -206,8 +206,8 @@ static int tc__cuda_fills_shared(const tc__printer *p, const tc__cuda_loop_body 
 // Its copy by the engine for that, or by loads where the vector is too small or not one.
 static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     char keep[24];
-    int async =
-        tc__cuda_wide(p, n) && (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n) >= 4;
+    uint32_t bytes = (uint32_t)p->cuda->width * tc__cuda_bytes(p->g, n);
+    int async = tc__cuda_wide(p, n) && bytes >= 4;
     int lanes = tc__cuda_width_of(p) > 1 && !async;
     tc__cuda_keep_name(n, keep);
     tc__line(p);

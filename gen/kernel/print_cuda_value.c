@@ -391,6 +391,31 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
     tc__print_alu(p, n, copy);
 }
 
+// A cast to a half that is only stored as one: the store rounds.
+static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
+    if (!tc__is_half(n->dtype) ||
+        tc__class_of(tc__body(p, n->in[0])->dtype) != TC__CLASS_f32)
+        return 0;
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *user = tc__body(p, id);
+        if (user->op == TC_OP_FOR || user->op == TC_OP_END) continue;
+        int stores = user->op == TC_OP_STORE && tc__cuda_dtype(p, user) == n->dtype;
+        for (uint32_t k = 0; k < user->n_in; k++)
+            if (user->in[k] == n->id && !stores) return 0;
+    }
+    return 1;
+}
+
+static void tc__cuda_cast_node(tc__printer *p, const tc__node *n, int copy) {
+    if (!tc__cuda_is_rounded_later(p, n)) {
+        tc__print_cast(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put_value(p, n->in[0], copy);
+    tc__put(p->out, ";\n");
+}
+
 // ---- the nodes of a loop ----
 
 // What a thread does at the columns of a phase: nodes [0, end) that are marked in set[], of which

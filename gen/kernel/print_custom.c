@@ -57,7 +57,8 @@ static void tc__put_names(tc__text *out) {
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.
 static const tc__custom *tc__custom_of_group(tc_ctx *c, const tc__group *g) {
-    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[TC__CALL_WORD]) : NULL;
+    return tc__is_custom(g) ? tc__custom_at(c, g->body.node.at[0]->attr[TC__CALL_WORD])
+                            : NULL;
 }
 
 // Whether the kernel has text: functions of the host's and of this library have none.

@@ -91,7 +91,8 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
     uint32_t at = TC__CALL_FIXED;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
     attr[TC__CALL_WORD] = n->n_attr ? n->attr[0] : n->n_in > 1 ? (int64_t)n->in[1] : 0;
-    attr[at++] = tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
+    attr[at++] =
+        tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
     for (uint32_t i = 0; i < n->n_in; i++)
         attr[at++] = tc__opaque_buffer(w, s, tc__opaque_operand(s->g, n, i));
     for (uint32_t i = 0; i <= n->n_in; i++) {
@@ -125,8 +126,9 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
     call.attr = attr;
-    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) && tc__node_append(&k->body, &call) &&
-             TC__PUSH(s->ctx, k->covers, n->id) && tc__checked(s->ctx, &k->body, TC__LOOP);
+    int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) &&
+             tc__node_append(&k->body, &call) && TC__PUSH(s->ctx, k->covers, n->id) &&
+             tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 

@@ -53,7 +53,8 @@ static void close_device(void) {
 }
 
 static void put(int dtype, void *at, int64_t i, double x) {
-    uint16_t half = dtype == TC_F16 ? half_nearest(half_f16, x) : half_nearest(half_bf16, x);
+    uint16_t half =
+        dtype == TC_F16 ? half_nearest(half_f16, x) : half_nearest(half_bf16, x);
     if (dtype == TC_BOOL || dtype == TC_U8) ((uint8_t *)at)[i] = (uint8_t)x;
     if (dtype == TC_I8) ((int8_t *)at)[i] = (int8_t)x;
     if (dtype == TC_I16) ((int16_t *)at)[i] = (int16_t)x;
@@ -128,7 +129,7 @@ static void begin(const char *name) {
 
 // So many kernels ran, all on the device.
 static void end(int launches) {
-    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
     CHECK_EQ(tc_sync(tc), TC_OK);
     CHECK_EQ(fake->launches - launches_before, launches);
 }
@@ -138,6 +139,11 @@ static void end(int launches) {
 static double small(int dtype, int i) {
     (void)i;
     return (double)(any() % 7) - (dtype == TC_U8 ? 0 : 3);
+}
+
+static double zero(int dtype, int i) {
+    (void)dtype, (void)i;
+    return 0;
 }
 
 static double fraction(int dtype, int i) {
@@ -186,8 +192,8 @@ static double *scan(const given *g, int product) {
 
 // Values whose sums and products are exact in any order, so that all elements are equal.
 TEST(scans_of_all_sizes) {
-    static const int sizes[][2] = {{3, 1},   {70, 5},   {9, 256}, {2, 300},
-                                   {3, 4099}, {2, 5000}, {1, 8200}};
+    static const int sizes[][2] = {{3, 1},    {70, 5},   {9, 256}, {2, 300},
+                                   {3, 4099}, {2, 5000}, {1, 8201}};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     static const int dtypes[] = {TC_I64, TC_F32, TC_F64};
     given *g[SIZES * 6];
@@ -197,16 +203,17 @@ TEST(scans_of_all_sizes) {
     for (int s = 0; s < SIZES; s++)
         for (int d = 0; d < 3; d++) {
             int product = (s + d) % 2 && dtypes[d] != TC_I64;
-            g[n++] = give(sizes[s][0], sizes[s][1], dtypes[d],
-                          product ? ones_and_twos : small);
+            g[n++] =
+                give(sizes[s][0], sizes[s][1], dtypes[d], product ? ones_and_twos : small);
         }
     begin("scans");
     for (int i = 0; i < n; i++)
-        y[i] = (i / 3 + i % 3) % 2 && i % 3 ? tc_cumprod(g[i]->t, 1) : tc_cumsum(g[i]->t, 1);
+        y[i] =
+            (i / 3 + i % 3) % 2 && i % 3 ? tc_cumprod(g[i]->t, 1) : tc_cumsum(g[i]->t, 1);
     for (int i = 0; i < n; i++) {
         int width = g[i]->n % (g[i]->dtype == TC_F32 ? 4 : 2) ? 1
-                    : g[i]->dtype == TC_F32                  ? 4
-                                                             : 2;
+                    : g[i]->dtype == TC_F32                   ? 4
+                                                              : 2;
         launches += g[i]->n >= 8 * 1024 * width ? 2 : 1;
     }
     end(launches);
@@ -276,7 +283,7 @@ TEST(long_sums_are_repeated) {
     for (int run = 0; run < 4; run++) {
         tc_trace_begin(tc, "again");
         tc_tensor y = tc_cumsum(g->t, 1);
-        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
         CHECK_EQ(tc_read(y, run ? again : first, sizeof first), TC_OK);
         if (run) CHECK_BYTES(again, first, sizeof first);
     }
@@ -307,8 +314,7 @@ static void order(const given *g, int descending, int k, double *at, double *val
     for (int r = 0; r < g->rows; r++) {
         for (int i = 0; i < g->n; i++) row[i].x = g->x[r * g->n + i], row[i].at = i;
         qsort(row, (size_t)g->n, sizeof *row, compare);
-        for (int i = 0; i < k; i++)
-            at[r * k + i] = row[i].at, values[r * k + i] = row[i].x;
+        for (int i = 0; i < k; i++) at[r * k + i] = row[i].at, values[r * k + i] = row[i].x;
     }
     free(row);
 }
@@ -342,8 +348,9 @@ TEST(sorts_of_short_rows) {
         else
             CHECK_EQ(tc_sort(g[i]->t, 1, i / 6, &values[i], &at[i]), TC_OK);
     }
-    CHECK_EQ(tc_trace_end(tc), TC_OK);
-    for (int i = 0; i < 2 * DTYPES; i++) expect_order(g[i], i / 6, g[i]->n, at[i], values[i]);
+    CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
+    for (int i = 0; i < 2 * DTYPES; i++)
+        expect_order(g[i], i / 6, g[i]->n, at[i], values[i]);
     close_device();
 }
 
@@ -360,7 +367,7 @@ TEST(sorts_of_long_rows) {
     // The workspace is as it was: another run is the same.
     tc_trace_begin(tc, "sorts");
     for (int i = 0; i < 4; i++) at[i] = tc_argsort(g[i]->t, 1, i % 2);
-    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
     for (int i = 0; i < 4; i++) expect_order(g[i], i % 2, g[i]->n, at[i], (tc_tensor){0});
     close_device();
 }
@@ -383,15 +390,15 @@ TEST(topk) {
     static const int k[] = {1, 5, 100, 7, 33, 1, 900, 3000};
     enum { CASES = 8 };
     REQUIRE(open_device());
-    given *g[CASES] = {give(3, 5, TC_F32, tied),     give(2, 40, TC_I64, tied),
-                       give(2, 100, TC_F64, tied),   give(2, 9001, TC_F32, tied),
+    given *g[CASES] = {give(3, 5, TC_F32, tied),      give(2, 40, TC_I64, tied),
+                       give(2, 100, TC_F64, tied),    give(2, 9001, TC_F32, tied),
                        give(1, 5000, TC_F64, spread), give(2, 6000, TC_I32, tied),
                        give(1, 7000, TC_F32, spread), give(1, 9000, TC_I32, spread)};
     tc_tensor at[CASES], values[CASES];
     tc_trace_begin(tc, "topk");
     for (int i = 0; i < CASES; i++)
         CHECK_EQ(tc_topk(g[i]->t, k[i], 1, i % 2, &values[i], &at[i]), TC_OK);
-    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
     for (int i = 0; i < CASES; i++) expect_order(g[i], i % 2, k[i], at[i], values[i]);
     close_device();
 }
@@ -477,8 +484,9 @@ TEST(scatter_add_of_many) {
     REQUIRE(open_device());
     given *x[4] = {give(2, 1000, TC_F32, fraction), give(1, 70000, TC_F64, fraction),
                    give(2, 3, TC_F32, fraction), give(1, 1, TC_I8, small)};
-    given *index[4] = {give_index(2, 9000, TC_I64, 1000), give_index(1, 5000, TC_I32, 70000),
-                       give_index(2, 700, TC_I64, 3), give_index(1, 300, TC_I64, 1)};
+    given *index[4] = {give_index(2, 9000, TC_I64, 1000),
+                       give_index(1, 5000, TC_I32, 70000), give_index(2, 700, TC_I64, 3),
+                       give_index(1, 300, TC_I64, 1)};
     given *src[4] = {give(2, 9000, TC_F32, fraction), give(1, 5000, TC_F64, fraction),
                      give(2, 700, TC_F32, fraction), give(1, 300, TC_I8, small)};
     tc_tensor y[4];
@@ -570,12 +578,13 @@ TEST(index_out_of_range) {
     given *x = give(1, 5, TC_F32, fraction), *src = give(1, 4, TC_F32, fraction);
     for (int op = 0; op < 3; op++)
         for (int turn = 0; turn < 2; turn++) {
-            tc_tensor i = tc_to(tc_from_data(tc, turn ? good : bad, TC_DIMS(1, 4), TC_I64),
-                                "cuda:0");
+            tc_tensor i =
+                tc_to(tc_from_data(tc, turn ? good : bad, TC_DIMS(1, 4), TC_I64), "cuda:0");
             tc_trace_begin(tc, op == 0 ? "set" : op == 1 ? "add" : "index");
-            tc_tensor y = op == 0   ? tc_scatter(x->t, 1, i, src->t)
-                          : op == 1 ? tc_scatter_add(x->t, 1, i, src->t)
-                                    : tc_index_add(x->t, 1, tc_reshape(i, TC_DIMS(4)), src->t);
+            tc_tensor y = op == 0 ? tc_scatter(x->t, 1, i, src->t)
+                          : op == 1
+                              ? tc_scatter_add(x->t, 1, i, src->t)
+                              : tc_index_add(x->t, 1, tc_reshape(i, TC_DIMS(4)), src->t);
             (void)y;
             tc_status s = tc_trace_end(tc);
             if (!s) s = tc_sync(tc);
@@ -589,5 +598,62 @@ TEST(index_out_of_range) {
                   FAIL("%s", tc_error_text(tc)));
             tc_error_clear(tc);
         }
+    close_device();
+}
+
+// ---- sizes at run time ----
+
+// One program for all: rows that fit in a block, and that do not.
+TEST(sizes_at_run_time) {
+    static const int sizes[] = {37, 1, 4096, 9000, 513, 20000};
+    uint64_t compiles = 0;
+    REQUIRE(open_device());
+    for (int run = 0; run < 6; run++) {
+        int n = sizes[run];
+        given *x = give(2, n, TC_F32, tied), *a = give(2, n, TC_I64, small),
+              *index = give_index(2, n, TC_I32, 5), *src = give(2, n, TC_F64, fraction),
+              *to = give(2, 5, TC_F64, fraction), *from = give(2, n, TC_F32, fraction);
+        given *first = give(2, n, TC_I64, zero);
+        tc_tensor at, top, sums, added, set, values;
+        given *g[] = {x, a, index, src, from, first};
+        for (int i = 0; i < 6; i++) CHECK_EQ(tc_mark_dynamic(g[i]->t, 1, 0, 0), TC_OK);
+        tc_trace_begin(tc, "sizes");
+        at = tc_argsort(x->t, 1, 1);
+        sums = tc_cumsum(a->t, 1);
+        CHECK_EQ(tc_topk(a->t, 1, 1, 0, &values, &top), TC_OK);
+        added = tc_scatter_add(to->t, 1, index->t, src->t);
+        set = tc_scatter(from->t, 1, first->t, from->t);
+        CHECK(tc_trace_end(tc) == TC_OK || FAIL("%s", tc_error_text(tc)));
+        expect_order(x, 1, n, at, (tc_tensor){0});
+        double *want = scan(a, 0), *sum = scatter(to, index, src, ADD, 0);
+        EXPECT(sums, want, 2 * n);
+        EXPECT(added, sum, 10);
+        expect_order(a, 0, 1, top, values);
+        for (int i = 0; i < 2 * n; i++) // all went to the first place of the row
+            want[i] = i % n ? from->x[i] : from->x[i + n - 1];
+        EXPECT(set, want, 2 * n);
+        free(want);
+        free(sum);
+        if (run == 1) compiles = tc_stats_get(tc).compiles;
+        if (run > 1) CHECK_EQ(tc_stats_get(tc).compiles, compiles);
+    }
+    close_device();
+}
+
+// Rows whose number and length both come at run time.
+TEST(scans_of_unknown_sizes) {
+    static const int sizes[][2] = {{3, 50}, {2, 20000}, {70, 7}, {1, 1}};
+    REQUIRE(open_device());
+    for (int run = 0; run < 4; run++) {
+        given *x = give(sizes[run][0], sizes[run][1], TC_F64, small);
+        CHECK_EQ(tc_mark_dynamic(x->t, 0, 0, 0), TC_OK);
+        CHECK_EQ(tc_mark_dynamic(x->t, 1, 0, 0), TC_OK);
+        begin("unknown");
+        tc_tensor y = tc_cumsum(x->t, 1);
+        end(2);
+        double *want = scan(x, 0);
+        EXPECT(y, want, (int64_t)x->rows * x->n);
+        free(want);
+    }
     close_device();
 }

@@ -64,6 +64,11 @@ static int add_op(texts *t, int op, const int *in, int operands, int out) {
 // Narrow integers are computed as i32: only conversions and memory know of them.
 static const int computed[] = {TC_BOOL, TC_I32, TC_I64, TC_F16, TC_BF16, TC_F32, TC_F64};
 
+// CUDA's own functions of double for angles have a few words of the stack for large ones.
+static int has_stack(int op, int dtype) {
+    return dtype == TC_F64 && (op == TC_OP_SIN || op == TC_OP_COS || op == TC_OP_TAN);
+}
+
 static int add_dtypes(texts *t, int op) {
     int made = 0, in[3];
     int operands = tc__ops[op].kind == TC__KIND_UNARY    ? 1
@@ -73,6 +78,7 @@ static int add_dtypes(texts *t, int op) {
         op == TC_OP_FLOOR || op == TC_OP_CEIL || op == TC_OP_ROUND || op == TC_OP_TRUNC;
     for (size_t i = 0; i < TC__COUNT(computed); i++) {
         if (rounds && !tc__is_float(computed[i])) continue; // nothing to do is no op
+        if (has_stack(op, computed[i])) continue;
         in[0] = op == TC_OP_WHERE ? TC_BOOL : computed[i];
         in[1] = in[2] = computed[i];
         made += add_op(t, op, in, operands, computed[i]) ||

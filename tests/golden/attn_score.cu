@@ -57,20 +57,6 @@ template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
 
 TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
-
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 

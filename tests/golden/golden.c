@@ -140,6 +140,23 @@ static void run_readers(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Ops over whole rows: short ones, and those that take several launches.
+static void run_opaque(tc_ctx *c) {
+    static const int64_t at[6] = {0, 3, -1, 2, 2, 0};
+    tc_tensor x = random_of(c, TC_DIMS(4, 96)), long_row = random_of(c, TC_DIMS(2, 50000)),
+              row = tc_cast(tc_mul_s(long_row, 1000), TC_I64);
+    tc_tensor index = tc_from_data(c, at, TC_DIMS(6), TC_I64);
+    tc_tensor indices = tc_broadcast_to(index, TC_DIMS(3, 6));
+    tc_tensor part = tc_narrow(x, 1, 0, 6), values, first;
+    tc_trace_begin(c, "golden");
+    tc_cumsum(x, 1), tc_cumprod(long_row, 1);
+    tc_argsort(x, 1, 1), tc_argsort(row, 1, 0);
+    tc_topk(long_row, 10, 1, 1, &values, &first);
+    tc_scatter(x, 1, indices, part);
+    tc_scatter_add(x, 1, indices, part), tc_index_add(x, 1, index, part);
+    tc_trace_end(c);
+}
+
 // ---- the table ----
 
 typedef struct golden {
@@ -163,6 +180,7 @@ static const golden goldens[] = {
     {"salience", 2, 0, run_salience},
     {"mlp", 2, WITH_SOURCE, run_mlp},
     {"readers", 1, 0, run_readers},
+    {"opaque", 12, WITH_CUDA, run_opaque},
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
@@ -335,6 +353,7 @@ GOLDEN(thirty)
 GOLDEN(salience)
 GOLDEN(mlp)
 GOLDEN(readers)
+GOLDEN(opaque)
 GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)

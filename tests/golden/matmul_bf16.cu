@@ -84,12 +84,6 @@ TC_FN void TC_N(copy_async16)(void *to, const void *from) {
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
-TC_FN tc_u16 TC_N(bits_bf16)(float f) {
-    tc_u16 b;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b) : "f"(f));
-    return b;
-}
-
 TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
     unsigned w;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
@@ -102,20 +96,11 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     return u.v;
 }
 
-TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
+TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
-template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
-    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
-    m = strip + t % (8 * across) % tall;
-    n = t % (8 * across) / tall;
-}
-
-// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places
-// so that 8 rows below each other lie in different banks.
-template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
-    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
-    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
+// Until at most N of the thread's groups of copies are on their way.
+template <int N> TC_FN void TC_N(copy_wait)() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 }
 
 // Four 8 x 8 matrices of 2-byte elements; lane i gives the address of row i % 8 of matrix i / 8.
@@ -132,26 +117,19 @@ TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
-// Until at most N of the thread's groups of copies are on their way.
-template <int N> TC_FN void TC_N(copy_wait)() {
-    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+    m = strip + t % (8 * across) % tall;
+    n = t % (8 * across) / tall;
 }
 
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
+// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places
+// so that 8 rows below each other lie in different banks.
+template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
+    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
+    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
+}
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
@@ -192,45 +170,45 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     const int c0 = n * 256;
     const int depth = 1024;
     tc_u16 *const left = (tc_u16 *)shared;
-    tc_u16 *const right = left + 4 * 4096;
+    tc_u16 *const right = left + 3 * 8192;
     float *const tile = (float *)shared;  // when the operands are done
     const int row = warp / 4 * 64, col = warp % 4 * 64;
     float sum[4][8][4] = {};
-    const int steps = (int)((depth + (32 - 1)) / 32);
+    const int steps = (int)((depth + (64 - 1)) / 64);
     #pragma unroll 1
-    for (int step = -3; step < steps; step++) {
-        const int at = step % 4, to = (step + 3) % 4;
-        const int k0 = (int)(step + 3) * 32;
-        if (step >= 0) tc_copy_wait<2>();
+    for (int step = -2; step < steps; step++) {
+        const int at = step % 3, to = (step + 2) % 3;
+        const int k0 = (int)(step + 2) * 64;
+        if (step >= 0) tc_copy_wait<1>();
         if (step >= 0) __syncthreads();
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int e = x + j * 256;
-                const int r = r0 + e / 4;
-                const int k = k0 + e % 4 * 8;
-                tc_copy_async16(&left[to * 4096 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in0[k + 1024 * r]);
-            }
-            #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const int e = x + j * 256;
-                const int c = c0 + e / 4;
-                const int k = k0 + e % 4 * 8;
-                tc_copy_async16(&right[to * 8192 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in1[k + 1024 * c]);
+                const int r = r0 + e / 8;
+                const int k = k0 + e % 8 * 8;
+                tc_copy_async16(&left[to * 8192 + tc_swizzle<64>(e / 8, e % 8 * 8)], &in0[k + 1024 * r]);
+            }
+            #pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const int e = x + j * 256;
+                const int c = c0 + e / 8;
+                const int k = k0 + e % 8 * 8;
+                tc_copy_async16(&right[to * 16384 + tc_swizzle<64>(e / 8, e % 8 * 8)], &in1[k + 1024 * c]);
             }
         }
         tc_copy_commit();
         if (step >= 0) {
             #pragma unroll
-            for (int d = 0; d < 32; d += 16) {
+            for (int d = 0; d < 64; d += 16) {
                 unsigned lefts[4][4], rights[8][2];
                 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    tc_ldmatrix4(lefts[i], &left[at * 4096 + tc_swizzle<32>(row + i * 16 + lane % 16, d + lane / 16 * 8)]);
+                    tc_ldmatrix4(lefts[i], &left[at * 8192 + tc_swizzle<64>(row + i * 16 + lane % 16, d + lane / 16 * 8)]);
                 #pragma unroll
                 for (int j = 0; j < 8; j += 2) {
                     unsigned two[4];
-                    tc_ldmatrix4(two, &right[at * 8192 + tc_swizzle<32>(col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8)]);
+                    tc_ldmatrix4(two, &right[at * 16384 + tc_swizzle<64>(col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8)]);
                     rights[j][0] = two[0], rights[j][1] = two[1];
                     rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];
                 }
@@ -275,7 +253,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
                 const float t7 = t6;
                 const float t8 = TC_ADD_f32(t5, t7);
                 const float t9 = tc_gelu_f32(t8);
-                const float t10 = tc_cast_f32_bf16(t9);
+                const float t10 = t9;
                 o11.at[l] = t10;
             }
             tc_store_stream((tc_pack<tc_u16, 8> *)&out0[4096 * r + c], tc_halves_bf16(o11));

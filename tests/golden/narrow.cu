@@ -83,12 +83,6 @@ TC_FN float TC_N(of_f16)(tc_u16 b) {
     return f;
 }
 
-TC_FN tc_u16 TC_N(bits_f16)(float f) {
-    tc_u16 b;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(f));
-    return b;
-}
-
 // Two halves in a word, the first in its low part.
 TC_FN unsigned TC_N(pack_f16)(float a, float b) {
     unsigned w;
@@ -102,22 +96,6 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, 
     for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_f16)(x.at[2 * l], x.at[2 * l + 1]);
     return u.v;
 }
-
-TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }
-
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
 
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -177,7 +155,7 @@ kernel0(const tc_i8 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *_
         const int t3 = v3.at[l];
         const float t4 = tc_cast_i32_f32(t3);
         const float t7 = TC_MUL_f32(t4, t6);
-        const float t8 = tc_cast_f32_f16(t7);
+        const float t8 = t7;
         o9.at[l] = t8;
         const float t10 = tc_round_f32(t7);
         const float t11 = TC_SUB_f32(t7, t10);

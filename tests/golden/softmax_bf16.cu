@@ -79,12 +79,6 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
-TC_FN tc_u16 TC_N(bits_bf16)(float f) {
-    tc_u16 b;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b) : "f"(f));
-    return b;
-}
-
 TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
     unsigned w;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
@@ -97,28 +91,12 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     return u.v;
 }
 
-TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
-
 // NaN wins; one instruction.
 TC_FN float TC_N(larger_f32)(float x, float y) {
     float z;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
     return z;
 }
-
-// The bits of a value, and back.
-template <class T> struct TC_N(word_of) {
-    TC_FN tc_u64 bits(T x) { return (tc_u64)x; }
-    TC_FN T value(tc_u64 w) { return (T)w; }
-};
-template <> struct TC_N(word_of)<float> {
-    TC_FN tc_u64 bits(float x) { return __float_as_uint(x); }
-    TC_FN float value(tc_u64 w) { return __uint_as_float((unsigned)w); }
-};
-template <> struct TC_N(word_of)<double> {
-    TC_FN tc_u64 bits(double x) { return (tc_u64)__double_as_longlong(x); }
-    TC_FN double value(tc_u64 w) { return __longlong_as_double((tc_i64)w); }
-};
 
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
@@ -267,7 +245,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
         for (int l = 0; l < 8; l++) {
             const float t20 = row0[u].at[l];
             const float t21 = TC_MUL_f32(t20, t18);
-            const float t22 = tc_cast_f32_bf16(t21);
+            const float t22 = t21;
             o23.at[l] = t22;
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + c], tc_halves_bf16(o23));

@@ -39,6 +39,7 @@ static const struct {
     {"lg2", IF_ASM},
     {"tanh_bf16", IF_ASM},
     {"div_half", IF_ASM},
+    {"rcp_half", IF_ASM},
     {"sqrt_half", IF_ASM},
     {"rsqrt_half", IF_ASM},
     // memory with hints, order

@@ -72,8 +72,10 @@ enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
 #include "kernel/print_cuda_matmul.c"
 #include "kernel/print_cuda_opaque.c"
 #include "kernel/print_cuda.c"
+#include "kernel/print_cuda_text.c"
+#include "kernel/print_cuda_product_text.c"
 #include "kernel/print_cuda_opaque_text.c"
-#include "kernel/print_cuda_integers.c"
+#include "kernel/print_cuda_divide.c"
 #include "kernel/print_cuda_prelude.c"
 
 #include "base/once_end.c"
