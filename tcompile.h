@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x743978025d3f86e4u
+#define TC__BUILD_ID 0xb50542f6916b83cbu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -50212,7 +50212,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
     p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
-    p->plan.align = p->device ? TC__REMOTE_ALIGN : TC__SLAB_ALIGN;
+    p->plan.align = p->device ? (int)TC__REMOTE_ALIGN : (int)TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
     tc__free(p->ctx, output, nodes ? nodes : 1);
     tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
@@ -55787,7 +55787,10 @@ static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void
     tc_tensor copy = tc__null();
     if (!bytes) return 1;
     if (!l->contiguous) {
+        tc__visit *open = c->recorder.visit; // the copy is no part of a region that is open
+        c->recorder.visit = NULL;
         copy = tc__dense_copy(c, m);
+        c->recorder.visit = open;
         const tc__tensor *made = copy.id ? tc__slot_find(c, copy) : NULL;
         if (!made) return 0;
         dense = *made;

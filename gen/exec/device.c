@@ -109,7 +109,10 @@ static int tc__device_read(tc_ctx *c, const char *who, const tc__tensor *m, void
     tc_tensor copy = tc__null();
     if (!bytes) return 1;
     if (!l->contiguous) {
+        tc__visit *open = c->recorder.visit; // the copy is no part of a region that is open
+        c->recorder.visit = NULL;
         copy = tc__dense_copy(c, m);
+        c->recorder.visit = open;
         const tc__tensor *made = copy.id ? tc__slot_find(c, copy) : NULL;
         if (!made) return 0;
         dense = *made;

@@ -523,7 +523,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
     p->plan.slab.count = 0, p->plan.bytes = p->plan.unplanned = 0;
-    p->plan.align = p->device ? TC__REMOTE_ALIGN : TC__SLAB_ALIGN;
+    p->plan.align = p->device ? (int)TC__REMOTE_ALIGN : (int)TC__SLAB_ALIGN;
     ok = ok && tc__plan_make(p->ctx, &p->plan, k, n, output, env);
     tc__free(p->ctx, output, nodes ? nodes : 1);
     tc__free(p->ctx, k, (n ? n : 1) * sizeof *k);
