@@ -530,7 +530,9 @@ EMU_FN unsigned emu_bits_tf32(float f) {
 
 // ---- helpers: approximations, which are better here than on a GPU
 
-EMU_FN float emu_larger_f32(float x, float y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+EMU_FN float emu_larger_f32(float x, float y) {
+    return x != x ? x : y != y ? y : x > y ? x : y;
+}
 EMU_FN float emu_smaller_f32(float x, float y) {
     return x != x ? x : y != y ? y : x < y ? x : y;
 }
