@@ -319,6 +319,23 @@ DEVICE(graph_breaks) {
     CHECK(tc_stats_get(tc).graph_breaks > 0);
 }
 
+// What is read inside a region may be a view.
+DEVICE(views_read_inside) {
+    for (int k = 0; k < 3; k++) {
+        float v[5], item[5] = {0};
+        tc_tensor x = there(tc, 10, k, 1), odd = tc_slice(x, 0, 1, TC_END, 2);
+        BEGIN("views read");
+        CHECK_EQ(tc_read(odd, v, sizeof v), TC_OK);
+        tc_tensor y = tc_add_s(x, (double)v[4]);
+        CHECK_EQ(tc_read(tc_slice(y, 0, 0, TC_END, 2), item, sizeof item), TC_OK);
+        CHECK_EQ(tc_item(tc_slice(tc_slice(x, 0, 0, TC_END, 3), 0, 2, 3, 1)), k + 6);
+        END();
+        CHECK_EQ(v[4], k + 9);
+        CHECK_EQ(item[4], 2 * k + 17);
+        check_line(y, 10, 2 * k + 9, 1);
+    }
+}
+
 // ---- in place ----
 
 DEVICE(in_place) {
