@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x27cadd3c3b1b9f4au
+#define TC__BUILD_ID 0xf82db38e1eb5552cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -31433,7 +31433,8 @@ static const char *tc__cuda_cast(int from, int to) {
         return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
                         : "(int)(tc_i16)x";
     case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
-    case TC_I32: return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
+    case TC_I32:
+        return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
     default: return "(T)x";
     }
 }

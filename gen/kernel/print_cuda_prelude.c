@@ -94,7 +94,8 @@ static const char *tc__cuda_cast(int from, int to) {
         return of_float ? "x > -32768 ? x < 32767 ? (int)x : 32767 : x < 0 ? -32768 : 0"
                         : "(int)(tc_i16)x";
     case TC_I64: return of_float ? "x != x ? 0 : (tc_i64)x" : "(T)x";
-    case TC_I32: return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
+    case TC_I32:
+        return from == TC_F64 ? "x != x ? 0 : (T)x" : "(T)x"; // f32 gives 0 by itself
     default: return "(T)x";
     }
 }
