@@ -38,7 +38,7 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 16, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
+    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
@@ -47,7 +47,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 100}, // tensor cores: 64 x 64 of a warp
+    {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90},
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},

@@ -393,7 +393,7 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
 
 // A cast to a half that is only stored as one: the store rounds.
 static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
-    if (!tc__is_half(n->dtype) ||
+    if (!tc__is_half(n->dtype) || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT ||
         tc__class_of(tc__body(p, n->in[0])->dtype) != TC__CLASS_f32)
         return 0;
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {

@@ -203,7 +203,7 @@ TEST(pointwise) {
           *z = device_values(1, 3),
           *out = (float *)device_memory(ROWS * COLUMNS * sizeof *out);
     arg_memory(x), arg_memory(y), arg_memory(z), arg_memory(out), arg_sizes(ROWS);
-    REQUIRE(launch("kernel0", 3, 256));
+    REQUIRE(launch("kernel0", (192 * ROWS + 255) / 256, 256));
     for (int i = 0; i < ROWS * COLUMNS; i++) {
         double r = (double)x[i] * (double)y[i % COLUMNS] + (double)z[0];
         CHECK_NEAR(out[i], r > 0 ? r : 0, 1e-6);

@@ -706,7 +706,7 @@ TEST(registering) {
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     CHECK_EQ(tc_register_backend(tc, &b), TC_OK);
     refused(tc, &b, TC_E_ARG, "\"mine\"");
-    CHECK_EQ(tc_list_backends(tc, NULL, 0), 4);
+    CHECK_EQ(tc_list_backends(tc, NULL, 0), 6);
     tc_close(tc);
 }
 
@@ -732,19 +732,21 @@ TEST(listing) {
     tc_ctx *tc = open_context();
     tc_backend b = named("mine"), d = named("yours");
     CHECK_EQ(tc_list_backends(NULL, names, 8), 0);
-    CHECK_EQ(tc_list_backends(tc, NULL, 8), 3);
+    CHECK_EQ(tc_list_backends(tc, NULL, 8), 5);
     for (int i = 0; i < 8; i++) names[i] = "untouched";
-    CHECK_EQ(tc_list_backends(tc, names, 2), 3);
+    CHECK_EQ(tc_list_backends(tc, names, 2), 5);
     CHECK_STR(names[0], "eager");
     CHECK_STR(names[1], "aot_eager");
     CHECK_STR(names[2], "untouched");
     tc_register_backend(tc, &b);
     tc_register_backend(tc, &d);
-    CHECK_EQ(tc_list_backends(tc, names, 8), 5);
+    CHECK_EQ(tc_list_backends(tc, names, 8), 7);
     CHECK_STR(names[2], "cpu");
-    CHECK_STR(names[3], "mine");
-    CHECK_STR(names[4], "yours");
-    CHECK_STR(names[5], "untouched");
+    CHECK_STR(names[3], "cuda");
+    CHECK_STR(names[4], "cudagraphs");
+    CHECK_STR(names[5], "mine");
+    CHECK_STR(names[6], "yours");
+    CHECK_STR(names[7], "untouched");
     tc_close(tc);
 }
 
@@ -754,7 +756,7 @@ TEST(unknown_backends_and_modes) {
     tc_tensor x = tc_ones(tc, TC_DIMS(ROWS), TC_F32), y;
     for (int k = 0; k < 2; k++) {
         const char *known = k ? "default,reduce-overhead,max-autotune,max-autotune-no-"
-                              : "eager, aot_eager, cpu, loops";
+                              : "eager, aot_eager, cpu, cuda, cudagraphs, loops";
         CHECK(!tc_compile(tc, blend, NULL, 0, &o));
         CHECK_EQ(tc_error(tc), TC_E_ARG);
         CHECK(strstr(tc_error_text(tc), "tc_compile") &&
@@ -803,7 +805,7 @@ TEST(the_backend_of_a_context) {
     CHECK_EQ(visit_plus(child, NULL, z, &y), TC_OK);
     CHECK_EQ(at(y, 0), 2);
     CHECK_EQ(count.runs, 2);
-    CHECK_EQ(tc_list_backends(child, NULL, 0), 4);
+    CHECK_EQ(tc_list_backends(child, NULL, 0), 6);
     tc_close(child);
     tc_close(tc);
     CHECK_EQ(count.forgotten, 2);

@@ -111,29 +111,29 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     const int c0 = n * 128;
     const int depth = 4096;
     float *const left = (float *)shared;
-    float *const right = left + 2 * 2112;
+    float *const right = left + 2 * 1056;
     float *const tile = (float *)shared;  // when the operands are done
     const int row = warp / 2 * 64 + lane / 8 * 4;
     const int col = warp % 2 * 64 + lane % 8 * 4;
     tc_pack<float, 4> sum[16][2] = {};
-    const int steps = (int)((depth + (16 - 1)) / 16);
+    const int steps = (int)((depth + (8 - 1)) / 8);
     #pragma unroll 1
     for (int step = -1; step < steps; step++) {
         const int at = step % 2, to = (step + 1) % 2;
-        const int k0 = (int)(step + 1) * 16;
-        tc_pack<float, 4> left_next[4];
-        tc_pack<float, 4> right_next[4];
+        const int k0 = (int)(step + 1) * 8;
+        tc_pack<float, 4> left_next[2];
+        tc_pack<float, 4> right_next[2];
         if (step >= 0) __syncthreads();
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 2; j++) {
                 const int e = x + j * 128;
-                const int r = r0 + e / 4;
-                const int k = k0 + e % 4 * 4;
+                const int r = r0 + e / 2;
+                const int k = k0 + e % 2 * 4;
                 left_next[j] = tc_load((const tc_pack<float, 4> *)&in0[k + 4096 * r]);
             }
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 2; j++) {
                 const int e = x + j * 128;
                 const int c = c0 + e % 32 * 4;
                 const int k = k0 + e / 32;
@@ -142,14 +142,14 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         }
         if (step >= 0) {
             #pragma unroll 8
-            for (int d = 0; d < 16; d++) {
+            for (int d = 0; d < 8; d++) {
                 tc_pack<float, 4> lefts[4], rights[2];
                 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    lefts[i] = *(const tc_pack<float, 4> *)&left[(at * 16 + d) * 132 + row + i * 16];
+                    lefts[i] = *(const tc_pack<float, 4> *)&left[(at * 8 + d) * 132 + row + i * 16];
                 #pragma unroll
                 for (int j = 0; j < 2; j++)
-                    rights[j] = *(const tc_pack<float, 4> *)&right[(at * 16 + d) * 132 + col + j * 32];
+                    rights[j] = *(const tc_pack<float, 4> *)&right[(at * 8 + d) * 132 + col + j * 32];
                 #pragma unroll
                 for (int i = 0; i < 16; i++) {
                     #pragma unroll
@@ -160,17 +160,17 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         }
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 2; j++) {
                 const int e = x + j * 128;
-                left[to * 2112 + (e % 4 * 4 + 0) * 132 + e / 4] = left_next[j].at[0];
-                left[to * 2112 + (e % 4 * 4 + 1) * 132 + e / 4] = left_next[j].at[1];
-                left[to * 2112 + (e % 4 * 4 + 2) * 132 + e / 4] = left_next[j].at[2];
-                left[to * 2112 + (e % 4 * 4 + 3) * 132 + e / 4] = left_next[j].at[3];
+                left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
+                left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
+                left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
+                left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
             }
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 2; j++) {
                 const int e = x + j * 128;
-                *(tc_pack<float, 4> *)&right[to * 2112 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
+                *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
             }
         }
     }

@@ -177,45 +177,45 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     const int c0 = n * 256;
     const int depth = 1024;
     tc_u16 *const left = (tc_u16 *)shared;
-    tc_u16 *const right = left + 3 * 8192;
+    tc_u16 *const right = left + 4 * 4096;
     float *const tile = (float *)shared;  // when the operands are done
     const int row = warp / 4 * 64, col = warp % 4 * 64;
     float sum[4][8][4] = {};
-    const int steps = (int)((depth + (64 - 1)) / 64);
+    const int steps = (int)((depth + (32 - 1)) / 32);
     #pragma unroll 1
-    for (int step = -2; step < steps; step++) {
-        const int at = step % 3, to = (step + 2) % 3;
-        const int k0 = (int)(step + 2) * 64;
-        if (step >= 0) tc_copy_wait<1>();
+    for (int step = -3; step < steps; step++) {
+        const int at = step % 4, to = (step + 3) % 4;
+        const int k0 = (int)(step + 3) * 32;
+        if (step >= 0) tc_copy_wait<2>();
         if (step >= 0) __syncthreads();
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
+            for (int j = 0; j < 2; j++) {
                 const int e = x + j * 256;
-                const int r = r0 + e / 8;
-                const int k = k0 + e % 8 * 8;
-                tc_copy_async16(&left[to * 8192 + tc_swizzle<64>(e / 8, e % 8 * 8)], &in0[k + 1024 * r]);
+                const int r = r0 + e / 4;
+                const int k = k0 + e % 4 * 8;
+                tc_copy_async16(&left[to * 4096 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in0[k + 1024 * r]);
             }
             #pragma unroll
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < 4; j++) {
                 const int e = x + j * 256;
-                const int c = c0 + e / 8;
-                const int k = k0 + e % 8 * 8;
-                tc_copy_async16(&right[to * 16384 + tc_swizzle<64>(e / 8, e % 8 * 8)], &in1[k + 1024 * c]);
+                const int c = c0 + e / 4;
+                const int k = k0 + e % 4 * 8;
+                tc_copy_async16(&right[to * 8192 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in1[k + 1024 * c]);
             }
         }
         tc_copy_commit();
         if (step >= 0) {
             #pragma unroll
-            for (int d = 0; d < 64; d += 16) {
+            for (int d = 0; d < 32; d += 16) {
                 unsigned lefts[4][4], rights[8][2];
                 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    tc_ldmatrix4(lefts[i], &left[at * 8192 + tc_swizzle<64>(row + i * 16 + lane % 16, d + lane / 16 * 8)]);
+                    tc_ldmatrix4(lefts[i], &left[at * 4096 + tc_swizzle<32>(row + i * 16 + lane % 16, d + lane / 16 * 8)]);
                 #pragma unroll
                 for (int j = 0; j < 8; j += 2) {
                     unsigned two[4];
-                    tc_ldmatrix4(two, &right[at * 16384 + tc_swizzle<64>(col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8)]);
+                    tc_ldmatrix4(two, &right[at * 8192 + tc_swizzle<32>(col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8)]);
                     rights[j][0] = two[0], rights[j][1] = two[1];
                     rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];
                 }

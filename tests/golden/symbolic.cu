@@ -139,16 +139,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     const int x = threadIdx.x;
     const int r = blockIdx.x;
     float max0[1] = {(-1.0f/0.0f)};
-    for (int k0 = x; k0 < s0; k0 += 1024) {
-        float v3[4];
+    for (int k0 = x; k0 < s0; k0 += 2048) {
+        float v3[8];
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
+        for (int u = 0; u < 8; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k < s0) v3[u] = in0[s0 * r + c];
         }
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
+        for (int u = 0; u < 8; u++) {
             const int k = k0 + u * 256;
             if (k >= s0) break;
             const float t3 = v3[u];
@@ -161,16 +161,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     __syncthreads();
     const float t6 = tc_parts_maximum_f32<8>(part0);
     float sum1[1] = {0.0f};
-    for (int k0 = x; k0 < s0; k0 += 1024) {
-        float v9[4];
+    for (int k0 = x; k0 < s0; k0 += 2048) {
+        float v9[8];
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
+        for (int u = 0; u < 8; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k < s0) v9[u] = in0[s0 * r + c];
         }
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
+        for (int u = 0; u < 8; u++) {
             const int k = k0 + u * 256;
             if (k >= s0) break;
             const float t9 = v9[u];
@@ -184,16 +184,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     if (x % 32 == 0) part1[x / 32] = all1;
     __syncthreads();
     const float t15 = tc_parts_add_f32<8>(part1);
-    for (int k0 = x; k0 < s0; k0 += 1024) {
-        float v9[4];
+    for (int k0 = x; k0 < s0; k0 += 2048) {
+        float v9[8];
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
+        for (int u = 0; u < 8; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k < s0) v9[u] = in0[s0 * r + c];
         }
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
+        for (int u = 0; u < 8; u++) {
             const int k = k0 + u * 256;
             const int c = k;
             if (k >= s0) break;
