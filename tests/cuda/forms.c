@@ -359,7 +359,9 @@ static long spilled(const char *log) {
     return most;
 }
 
-enum { FEW_BYTES = 32 }; // ptxas keeps conditions of guards so, with registers left (40 of 64 used)
+enum {
+    FEW_BYTES = 32
+}; // ptxas keeps conditions of guards so, with registers left (40 of 64 used)
 
 // The same text is CUDA: no warning, and no vector is spilled.
 static void check_text(const char *source) {
