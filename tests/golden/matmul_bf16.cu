@@ -100,7 +100,7 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
 template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {
     const T c = (T)-0.70710678118654752, z = x * c;
     const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);
-    return x * (T)0.5 * (z > (T)1 ? fma(y, (T)-2 * z * lost, y) : y);
+    return x * (T)0.5 * (z > (T)1 && y != (T)0 ? fma(y, (T)-2 * z * lost, y) : y);
 }
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }

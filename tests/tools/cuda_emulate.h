@@ -537,6 +537,7 @@ EMU_FN float emu_smaller_f32(float x, float y) {
     return x != x ? x : y != y ? y : x < y ? x : y;
 }
 EMU_FN float emu_rcp_half(float x) { return 1.0f / x; }
+EMU_FN float emu_rcp_flush(float x) { return 1.0f / x; }
 EMU_FN float emu_rcp(float x) { return 1.0f / x; }
 EMU_FN float emu_ex2(float x) { return exp2f(x); }
 EMU_FN float emu_lg2(float x) { return log2f(x); }

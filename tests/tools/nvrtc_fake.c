@@ -35,6 +35,7 @@ static const struct {
     {"larger_f32", IF_ASM},
     {"smaller_f32", IF_ASM},
     {"rcp", IF_ASM},
+    {"rcp_flush", IF_ASM},
     {"ex2", IF_ASM},
     {"lg2", IF_ASM},
     {"tanh_bf16", IF_ASM},
