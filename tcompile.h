@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2fa3ad3d3525ab84u
+#define TC__BUILD_ID 0xeb5f50fa86dfcd5eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -30300,7 +30300,11 @@ static const char *const tc__text_cuda_math[] = {
     "}",
     "",
     "// fn: silu_f32",
-    "TC_FN float TC_N(silu_f32)(float x) { return x * TC_N(rcp)(1.0f + expf(-x)); }",
+    "// e^-|x| does not overflow: x e^x is not lost where 1 + e^-x would be too large.",
+    "TC_FN float TC_N(silu_f32)(float x) {",
+    "    const float e = expf(-fabsf(x)), y = x * TC_N(rcp)(1.0f + e);",
+    "    return x < 0 ? y * e : y;",
+    "}",
     "",
     "// fn: gelu_tanh_f32",
     "// x (1 + tanh u) / 2 = x / (1 + e^-2u): nothing cancels for negative x.",
