@@ -10,11 +10,20 @@
 //         #include "tcompile_cuda.h"
 //     It may be the file that has TCOMPILE_IMPLEMENTATION, or another. Link with -lpthread -ldl.
 //
-//         char why[640];
-//         if (!tc_cuda_available(why, sizeof why)) puts(why);
+//         tc_ctx *tc = tc_open(NULL);
+//         if (tc_cuda_open(tc, 0)) puts(tc_error_text(tc));  // why there is none; the CPU goes on
+//         tc_tensor x = tc_to(tc_randn(tc, TC_DIMS(4096, 4096), TC_F32), "cuda:0");
+//         tc_tensor y = tc_softmax(x, -1);                   // runs where x is: one kernel
+//         tc_print(y);                                       // waits, copies, prints
 //
-// WHAT THERE IS SO FAR
-//     Devices can be looked at. Tensors on a device, and programs that run there, come next.
+//     Regions, functions and eager ops run where their tensors are; all of one are on one device.
+//     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
+//
+// MODES
+//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on; in
+//     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
+//     "max-autotune-no-cudagraphs" none is. Inputs may be other tensors each time: changed addresses are
+//     set in the graph, nothing is copied to a fixed place, results are never overwritten.
 //
 // NEEDS
 //     A driver for CUDA 12.0 or newer to run, NVRTC 12 or newer to compile.
@@ -28,6 +37,8 @@
 //     TC_NVRTC_LIBRARY     NVRTC's file, instead of libnvrtc.so.13, .12 in the loader's path, below
 //                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
 //     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
+//     TC_CUDA_SYNC=1       waits after each kernel, so that its error has its name; no graphs
+//     TC_CUDA_LINEINFO=1   code knows the lines of its text, for profilers
 
 #if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
 #  define _GNU_SOURCE 1
