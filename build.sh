@@ -354,8 +354,8 @@ run_test() {
         false
     else
         case $test in fuzz/*)
-            graphs=5000
-            [ "${SAN:-0}" = 0 ] || graphs=1500
+            graphs=4000
+            [ "${SAN:-0}" = 0 ] || graphs=1000
             [ $# -gt 0 ] || set -- --graphs $graphs --cpu 2
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
