@@ -311,7 +311,7 @@ select_tests() {
         # What these test is text for a GPU, in which no sanitizer of the host looks.
         case ${SAN:-0},$test in
             0,*) ;;
-            *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc) continue ;;
+            *,cuda/emulate | *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc) continue ;;
         esac
         [ $# = 0 ] && say "$test"
         for name in "$@"; do
@@ -354,7 +354,7 @@ run_test() {
         false
     else
         case $test in fuzz/*)
-            graphs=4000
+            graphs=3000
             [ "${SAN:-0}" = 0 ] || graphs=1000
             [ $# -gt 0 ] || set -- --graphs $graphs --cpu 2
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
