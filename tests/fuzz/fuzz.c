@@ -7,7 +7,7 @@
 // get run-time sizes then: in two interpreted variants, a few compiled; and behind the backend that
 // forwards, where they do not.
 //
-// The test makes 5,000 programs. All of them run in the seven interpreted variants, about 4 ms
+// The test makes 3,000 programs. All of them run in the seven interpreted variants, about 4 ms
 // each; 2 percent, taken by a hash of their number, are also compiled, eight programs to a
 // unit of the compiler, because that costs a second for each. `./build.sh fuzz SECONDS` runs
 // longer and compiles a quarter.
