@@ -107,20 +107,35 @@ check_same() {
     cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
 }
 
-# Parts 1..k compile for every k: a part uses only what stands above it.
-check_prefixes() {
+# Parts 1..k compile for every k: a part uses only what stands above it. A worker has every
+# JOBS'th k, from its own on; it writes to its log what does not compile.
+check_prefixes_of() { # WORKER MANIFEST MACRO
     k=0
-    bad=0
-    for part in $($GEN parts . "$1"); do
+    for part in $($GEN parts . "$2"); do
         k=$((k + 1))
-        $GEN prefix . "$1" $k >build/prefix.h
+        [ $((k % JOBS)) = "$1" ] || continue
+        $GEN prefix . "$2" $k >"build/prefix$1.h"
         $CC -std=c99 -fsyntax-only -Werror=implicit-function-declaration -Igen -I. \
-            "-D$2" -x c build/prefix.h 2>build/prefix.log && continue
+            "-D$3" -x c "build/prefix$1.h" 2>"build/prefix$1.log" && continue
         say "gen/$part does not compile with only the parts above it:"
-        head -n 8 build/prefix.log
-        bad=1
+        head -n 8 "build/prefix$1.log"
+    done >"build/prefixes$1.log"
+}
+
+check_prefixes() { # MANIFEST MACRO
+    worker=0
+    while [ $worker -lt "$JOBS" ]; do
+        check_prefixes_of $worker "$1" "$2" &
+        worker=$((worker + 1))
     done
-    [ $k -gt 0 ] && say "      $k prefixes"
+    wait
+    worker=0
+    bad=0
+    while [ $worker -lt "$JOBS" ]; do
+        [ -s "build/prefixes$worker.log" ] && cat "build/prefixes$worker.log" && bad=1
+        worker=$((worker + 1))
+    done
+    say "      $($GEN parts . "$1" | wc -w) prefixes"
     return $bad
 }
 
@@ -131,13 +146,16 @@ STRICT='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-
 check_warnings() {
     printf '#define %s\n#include "%s"\n' TCOMPILE_IMPLEMENTATION tcompile.h \
         TCOMPILE_CUDA_IMPLEMENTATION tcompile_cuda.h >build/warnings.c
+    waiting=
     for compiler in "$CC" $(first_of clang); do
         # shellcheck disable=SC2086
-        "$compiler" -std=c99 $STRICT -Ibuild/fresh -fsyntax-only build/warnings.c || return 1
+        "$compiler" -std=c99 $STRICT -Ibuild/fresh -fsyntax-only build/warnings.c &
+        waiting="$waiting $!"
     done
-    [ -n "$CXX" ] || return 0
     # shellcheck disable=SC2086
-    "$CXX" -std=c++11 $STRICT -Ibuild/fresh -fsyntax-only -x c++ build/warnings.c
+    [ -z "$CXX" ] ||
+        "$CXX" -std=c++11 $STRICT -Ibuild/fresh -fsyntax-only -x c++ build/warnings.c || return 1
+    for child in $waiting; do wait "$child" || return 1; done
 }
 
 # In gen/base/error.c: the table of contexts. In gen/cuda/library.c: who initialised CUDA.
