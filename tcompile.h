@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf75df5c61a9676e1u
+#define TC__BUILD_ID 0xbc4bc03831a13da8u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5416,11 +5416,9 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 
 // What a context has of a registered device. exec/device.c opens and closes it.
 typedef struct tc__device {
-    tc_device own;    // names and identity are ours
-    int number;       // in layouts
-    tc_status broken; // of the first work that it failed at and that nobody was told of
-    char why[256];
-    void *code; // modules and kernels of this process; of exec/remote.c
+    tc_device own; // names and identity are ours
+    int number;    // in layouts
+    void *code;    // modules and kernels of this process; of exec/remote_code.c
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {
@@ -53449,8 +53447,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
 
 // ---- on a device ----
 
-// One line of the interpreter's life for a launch that only the host has: what it reads comes here, what
-// it writes goes back.
+// A launch that only the host has a function for: what it reads comes here, what it writes goes back.
 typedef struct tc__visitor {
     tc__launch *launch;
     void **address; // of the device, by buffer

@@ -15,10 +15,9 @@ typedef struct tcu__found {
 } tcu__found;
 
 typedef struct tcu__seam {
-    tcu__runtime runtime;       // must stay where it is
-    tcu__arch arch;             // once NVRTC was opened
-    tcu__loaded *loaded;        // owned
-    uint64_t launches, replays; // kernels launched by themselves; graphs
+    tcu__runtime runtime; // must stay where it is
+    tcu__arch arch;       // once NVRTC was opened
+    tcu__loaded *loaded;  // owned
     char name[24], identity[96];
     char why[TCU__TEXT];
 } tcu__seam;
@@ -384,10 +383,8 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
     p->runs++;
     if (graph) {
         uint64_t key = tcu__plan_key(p);
-        s->replays++;
         return tcu__graphs_run(&p->graphs, p->node, n, &key, 1, d->compute);
     }
-    s->launches += (uint64_t)n;
     return tcu__nodes_run(d, p->node, n, d->compute);
 }
 

@@ -400,8 +400,7 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
 
 // ---- on a device ----
 
-// One line of the interpreter's life for a launch that only the host has: what it reads comes here, what
-// it writes goes back.
+// A launch that only the host has a function for: what it reads comes here, what it writes goes back.
 typedef struct tc__visitor {
     tc__launch *launch;
     void **address; // of the device, by buffer

@@ -95,11 +95,9 @@ static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 
 // What a context has of a registered device. exec/device.c opens and closes it.
 typedef struct tc__device {
-    tc_device own;    // names and identity are ours
-    int number;       // in layouts
-    tc_status broken; // of the first work that it failed at and that nobody was told of
-    char why[256];
-    void *code; // modules and kernels of this process; of exec/remote.c
+    tc_device own; // names and identity are ours
+    int number;    // in layouts
+    void *code;    // modules and kernels of this process; of exec/remote_code.c
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {
