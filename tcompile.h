@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbc4bc03831a13da8u
+#define TC__BUILD_ID 0x12323b115760eeecu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25128,15 +25128,14 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16,   // bytes of one access
-    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
-    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,    // of a block
-    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16         // rows or columns
+    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,  // of a block
+    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16       // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -25149,7 +25148,7 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
+    {128, 128, 8, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };
@@ -26532,6 +26531,260 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     }
     return 1;
 }
+// ---- gen/kernel/print_cuda_fast.c ---------------------------------------
+// Functions of fewer instructions, where what is known of a value allows them. Input: a LOOP list.
+//
+//   halves   a result of 16 bits, or one whose every way to memory rounds it to such: functions that
+//            are accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last place
+//   shifted  e^(x - m), where m is the maximum of x: it is at most 1, and below 2^-126 it is 0
+//   normal   log of what is known to be at least 2^-126: numbers without a place in a float, zero and
+//            negative ones are not asked for
+//
+// All are found from the list alone, so a text depends on nothing else.
+
+// What is not in the list is as for f32. `passes` = of an f32, too, that is rounded in the end.
+static const struct {
+    tc__op op;
+    const char *f16, *bf16;
+    int passes;
+} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half", 1},
+                               {TC_OP_EXP2, "exp2_half", "exp2_half", 1},
+                               {TC_OP_LOG, "log_half", "log_half", 0},
+                               {TC_OP_LOG2, "log2_half", "log2_half", 0},
+                               {TC_OP_SIN, "sin_half", "sin_half", 0},
+                               {TC_OP_COS, "cos_half", "cos_half", 0},
+                               {TC_OP_TANH, "tanh_half", "tanh_bf16", 0},
+                               {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half", 1},
+                               {TC_OP_SILU, "silu_half", "silu_half", 1},
+                               {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half", 0},
+                               {TC_OP_DIV, "div_half", "div_half", 1},
+                               {TC_OP_RECIPROCAL, "rcp_half", "rcp_half", 1},
+                               {TC_OP_SQRT, "sqrt_half", "sqrt_half", 1},
+                               {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half", 1}};
+
+enum { TC__FACT_DEPTH = 12 }; // nodes that are followed for one question
+
+// No bound, and the least number that has its place in a float.
+static const double TC__FACT_NONE = -1.7976931348623157e308,
+                    TC__FACT_NORMAL = 1.1754943508222875e-38;
+
+// ---- bounds ----
+
+static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
+    return g->body.node.at[id];
+}
+
+// The step of accumulator `acc`, NULL = there is none.
+static const tc__node *tc__fact_step(const tc__group *g, int64_t acc) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_ACC && n->attr[1] == acc) return n;
+    }
+    return NULL;
+}
+
+static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
+
+static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *fill =
+        tc__cuda_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+    return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
+}
+
+static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *step = tc__fact_step(g, n->attr[0]);
+    int sum = n->attr[1] == TC_OP_ADD, most = n->attr[1] == TC_OP_MAXIMUM;
+    if (!step || (!sum && !most)) return TC__FACT_NONE;
+    double least = tc__fact_least(g, step->in[0], depth);
+    return sum && least > 0 ? 0 : least; // there may be nothing to add
+}
+
+static double tc__fact_least_of_two(const tc__group *g, const tc__node *n, int depth) {
+    double a = tc__fact_least(g, n->in[0], depth), b = tc__fact_least(g, n->in[1], depth);
+    if (n->op == TC_OP_ADD) return a + b;
+    if (n->op == TC_OP_MAXIMUM) return a > b ? a : b;
+    if (n->op == TC_OP_MUL && n->in[0] == n->in[1]) return 0;
+    return a >= 0 && b >= 0 ? 0 : TC__FACT_NONE; // MUL, DIV
+}
+
+static double tc__fact_least_of_one(const tc__group *g, const tc__node *n, int depth) {
+    double a = tc__fact_least(g, n->in[0], depth);
+    return n->op == TC_OP_CAST ? a : a >= 0 ? 0 : TC__FACT_NONE; // CAST, RECIPROCAL
+}
+
+static double tc__fact_least_of_const(const tc__group *g, const tc__node *n, int depth) {
+    (void)g, (void)depth;
+    return tc__const_value(n).f;
+}
+
+static double tc__fact_least_is_zero(const tc__group *g, const tc__node *n, int depth) {
+    (void)g, (void)n, (void)depth;
+    return 0;
+}
+
+static const struct {
+    tc__op op;
+    double (*least)(const tc__group *g, const tc__node *n, int depth);
+} tc__fact_bounds[] = {
+    {TC_OP_CONST, tc__fact_least_of_const},    {TC_OP_EXP, tc__fact_least_is_zero},
+    {TC_OP_EXP2, tc__fact_least_is_zero},      {TC_OP_SIGMOID, tc__fact_least_is_zero},
+    {TC_OP_SQRT, tc__fact_least_is_zero},      {TC_OP_ABS, tc__fact_least_is_zero},
+    {TC_OP_RECIPROCAL, tc__fact_least_of_one}, {TC_OP_CAST, tc__fact_least_of_one},
+    {TC_OP_ADD, tc__fact_least_of_two},        {TC_OP_MUL, tc__fact_least_of_two},
+    {TC_OP_DIV, tc__fact_least_of_two},        {TC_OP_MAXIMUM, tc__fact_least_of_two},
+    {TC_OP_LOAD, tc__fact_least_of_memory},    {TC_OP_COMBINE, tc__fact_least_of_sum}};
+
+// What value `id` is not below, unless it is NaN.
+static double tc__fact_least(const tc__group *g, uint32_t id, int depth) {
+    const tc__node *n = tc__fact_node(g, id);
+    if (!depth-- || !tc__is_float(n->dtype)) return TC__FACT_NONE;
+    for (size_t i = 0; i < TC__COUNT(tc__fact_bounds); i++)
+        if ((int)tc__fact_bounds[i].op == n->op)
+            return tc__fact_bounds[i].least(g, n, depth);
+    return TC__FACT_NONE;
+}
+
+// ---- equal values ----
+
+// Whether a and b are computed alike, at whatever place of the list.
+static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) {
+    const tc__node *x = tc__fact_node(g, a), *y = tc__fact_node(g, b);
+    if (a == b) return 1;
+    if (!depth-- || x->op != y->op || x->dtype != y->dtype || x->n_in != y->n_in ||
+        x->n_attr != y->n_attr)
+        return 0;
+    if (!tc__is_alu(x) && x->op != TC_OP_LOAD && x->op != TC_OP_CAST &&
+        x->op != TC_OP_CONST && x->op != TC_OP_VALID && x->op != TC_OP_INDEX)
+        return 0;
+    for (uint32_t i = 0; i < x->n_attr; i++)
+        if (x->attr[i] != y->attr[i]) return 0;
+    for (uint32_t i = 0; i < x->n_in; i++)
+        if (!tc__fact_same(g, x->in[i], y->in[i], depth)) return 0;
+    return 1;
+}
+
+// x - m, m the maximum of x.
+static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_SUB) return 0;
+    const tc__node *m = tc__fact_node(g, n->in[1]);
+    if (m->op != TC_OP_COMBINE || m->attr[1] != TC_OP_MAXIMUM) return 0;
+    const tc__node *step = tc__fact_step(g, m->attr[0]);
+    return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
+}
+
+// ---- what is rounded in the end ----
+
+// Ops whose result is as accurate as what they are given, beside a rounding.
+static int tc__fact_passes(const tc__node *n, uint32_t operand) {
+    if (n->op == TC_OP_WHERE) return operand > 0;
+    return n->op == TC_OP_MUL || n->op == TC_OP_DIV || n->op == TC_OP_RECIPROCAL ||
+           n->op == TC_OP_NEG || n->op == TC_OP_ABS || n->op == TC_OP_SQRT ||
+           n->op == TC_OP_RSQRT;
+}
+
+typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__fact_use;
+
+// What n makes of operand k, which is not accurate.
+static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
+    if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
+    if (n->op == TC_OP_STORE)
+        return tc__cuda_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+    if (n->dtype != TC_F32) return TC__USE_EXACT;
+    if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
+    if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;
+    return n->attr[0] == TC_OP_ADD && tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
+               ? TC__USE_PASSES // nothing cancels
+               : TC__USE_EXACT;
+}
+
+// Whether n takes a value that is marked: from a row, an accumulator, or as an operand, `k`.
+static int tc__fact_takes(const tc__node *n, const uint8_t *values, const uint8_t *rows,
+                          const uint8_t *sums, uint32_t *k) {
+    if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW) return 0;
+    if (n->op == TC_OP_LOAD) return rows[n->attr[0]];
+    if (n->op == TC_OP_COMBINE) return sums[n->attr[0]];
+    for (*k = 0; *k < n->n_in; (*k)++)
+        if (values[n->in[*k]]) return 1;
+    return 0;
+}
+
+// Whether all that is made of value `id` is rounded to halves before it reaches memory. mark[]: for
+// values, buffers and accumulators, all 0.
+static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
+    size_t count = g->body.node.count;
+    uint8_t *rows = mark + count, *sums = rows + g->buffer.count;
+    int rounded = 0;
+    mark[id] = 1;
+    for (size_t i = id + 1; i < count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        uint32_t k = 0;
+        if (!tc__fact_takes(n, mark, rows, sums, &k)) continue;
+        int made = n->op == TC_OP_LOAD || n->op == TC_OP_COMBINE;
+        tc__fact_use use = made ? TC__USE_PASSES : tc__fact_use_of(g, n, k);
+        if (use == TC__USE_EXACT) return 0;
+        rounded |= use == TC__USE_ROUNDS;
+        if (use == TC__USE_ROUNDS) continue;
+        if (n->op == TC_OP_STORE)
+            rows[n->attr[0]] = 1;
+        else if (n->op == TC_OP_ACC)
+            sums[n->attr[1]] = 1;
+        else
+            mark[i] = 1;
+    }
+    return rounded;
+}
+
+static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
+    const tc__group *g = p->g;
+    size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
+    if (n->dtype != TC_F32 || g->kind == TC__CONTRACTION) return 0;
+    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
+    if (!mark) {
+        p->out->failed = 1;
+        return 0;
+    }
+    int rounded = tc__fact_follow(g, n->id, mark);
+    tc__free(p->out->ctx, mark, marks);
+    return rounded;
+}
+
+// ---- the choice ----
+
+static const char *tc__cuda_fast_f32(const tc__printer *p, const tc__node *n) {
+    if (n->op == TC_OP_EXP && tc__fact_is_shifted(p->g, tc__body(p, n->in[0])))
+        return "exp_shifted";
+    if (n->op == TC_OP_LOG &&
+        tc__fact_least(p->g, n->in[0], TC__FACT_DEPTH) >= TC__FACT_NORMAL)
+        return "log_normal";
+    return NULL;
+}
+
+// The function that computes n, NULL = that of ops.def.
+static const char *tc__cuda_fast_name(const tc__printer *p, const tc__node *n) {
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
+        if ((int)tc__cuda_half_functions[i].op != n->op) continue;
+        if (n->dtype == TC_BF16) return tc__cuda_half_functions[i].bf16;
+        if (n->dtype == TC_F16 ||
+            (tc__cuda_half_functions[i].passes && tc__fact_is_rounded(p, n)))
+            return tc__cuda_half_functions[i].f16;
+    }
+    return n->dtype == TC_F32 ? tc__cuda_fast_f32(p, n) : NULL;
+}
+
+static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
+    const char *name = tc__cuda_fast_name(p, n);
+    if (!name) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s(", name);
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        if (k) tc__put(p->out, ", ");
+        tc__put_value(p, n->in[k], copy);
+    }
+    tc__put(p->out, ");\n");
+}
 // ---- gen/kernel/print_cuda_value.c --------------------------------------
 // CUDA dialect, values: the same LOOP lists for NVRTC, no includes. A value is a scalar of one thread.
 // What a thread does with a vector of V elements is a loop over them, `l`, that the compiler unrolls;
@@ -26887,43 +27140,6 @@ static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
             tc__suffix(n->dtype));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ", draw + %lld, seed));\n", (long long)n->attr[1]);
-}
-
-// Functions for results of 16 bits: accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last
-// place. What is not in the list is as for f32.
-static const struct {
-    tc__op op;
-    const char *f16, *bf16;
-} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half"},
-                               {TC_OP_EXP2, "exp2_half", "exp2_half"},
-                               {TC_OP_LOG, "log_half", "log_half"},
-                               {TC_OP_LOG2, "log2_half", "log2_half"},
-                               {TC_OP_SIN, "sin_half", "sin_half"},
-                               {TC_OP_COS, "cos_half", "cos_half"},
-                               {TC_OP_TANH, "tanh_half", "tanh_bf16"},
-                               {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half"},
-                               {TC_OP_SILU, "silu_half", "silu_half"},
-                               {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half"},
-                               {TC_OP_DIV, "div_half", "div_half"},
-                               {TC_OP_RECIPROCAL, "rcp_half", "rcp_half"},
-                               {TC_OP_SQRT, "sqrt_half", "sqrt_half"},
-                               {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half"}};
-
-static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
-    for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
-        if ((int)tc__cuda_half_functions[i].op != n->op || !tc__is_half(n->dtype)) continue;
-        tc__put_let(p, n, copy);
-        tc__put(p->out, "tc_%s(",
-                n->dtype == TC_BF16 ? tc__cuda_half_functions[i].bf16
-                                    : tc__cuda_half_functions[i].f16);
-        for (uint32_t k = 0; k < n->n_in; k++) {
-            if (k) tc__put(p->out, ", ");
-            tc__put_value(p, n->in[k], copy);
-        }
-        tc__put(p->out, ");\n");
-        return;
-    }
-    tc__print_alu(p, n, copy);
 }
 
 // A cast to a half that is only stored as one: the store rounds.
@@ -28209,9 +28425,10 @@ static void tc__cuda_columns(tc__printer *p) {
 // them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
 // compile, and its loads and stores are of 16 bytes, whoever made the sums.
 //
-// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
-// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
-// written once. One barrier a step: what a stage held was multiplied in the step before.
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while stage
+// i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
+// present is, also from the stage of the next step: so the one barrier of a step stands before
+// its last piece, and a stage is written anew one step after it was read.
 
 enum { TC__BLANKS = 64 };
 
@@ -28602,24 +28819,29 @@ static const char tc__text_simt_sums[] =
     "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
-static const char tc__text_simt[] =
-    "#pragma unroll @written\n"
-    "for (int d = 0; d < @depth; d++) {\n"
-    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rowpacks; i++)\n"
-    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+static const char tc__text_simt_pieces[] =
+    "tc_pack<@type, @pack> lefts[2][@rowpacks], rights[2][@colpacks];\n";
+
+static const char tc__text_simt_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rowpacks; i++)\n"
+    "    lefts[to][i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
     "row + i * @rowstep];\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @colpacks; j++)\n"
+    "    rights[to][j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * "
+    "@rightpitch + col + j * @colstep];\n";
+
+// Columns to and fro: a register is used again where the next row begins.
+static const char tc__text_simt[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
     "    #pragma unroll\n"
-    "    for (int j = 0; j < @colpacks; j++)\n"
-    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
-    "col + j * @colstep];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++)\n"
-    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
-    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        @type &s = sum[i][j / @pack].at[j % @pack];\n"
+    "        s = tc_add_product_@class(lefts[now][i / @pack].at[i % @pack], rights[now][j / "
+    "@pack].at[j % @pack], s);\n"
     "    }\n"
     "}\n";
 
@@ -28636,28 +28858,33 @@ static const char tc__text_simt_result[] =
 // memory is read as it lies, the other turned.
 static const char tc__text_mma_sums[] =
     "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "const int leftlane = tc_swizzle<@leftswizzle>(@leftplace);\n"
+    "const int rightlane = tc_swizzle<@rightswizzle>(@rightplace);\n"
     "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma_pieces[] =
+    "unsigned lefts[2][@rows][4], rights[2][@cols][2];\n";
+
+// Places of a tile differ from the lane's first in bits that swizzling changes alike.
+static const char tc__text_mma_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++)\n"
+    "    tc_ldmatrix4@leftturn(lefts[to][i], &left[at * @leftstage + @leftstep]);\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j += 2) {\n"
+    "    unsigned two[4];\n"
+    "    tc_ldmatrix4@rightturn(two, &right[at * @rightstage + @rightstep]);\n"
+    "    rights[to][j][0] = two[0], rights[to][j][1] = two[1];\n"
+    "    rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];\n"
+    "}\n";
 
 static const char tc__text_mma[] =
     "#pragma unroll\n"
-    "for (int d = 0; d < @depth; d += 16) {\n"
-    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
+    "for (int i = 0; i < @rows; i++) {\n"
     "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++)\n"
-    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
-    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @cols; j += 2) {\n"
-    "        unsigned two[4];\n"
-    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
-    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
-    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
-    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
-    "    }\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        tc_mma_@dtype(sum[i][j], lefts[now][i], rights[now][j]);\n"
     "    }\n"
     "}\n";
 
@@ -28675,6 +28902,8 @@ static const char tc__text_mma_result[] =
 
 static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
     int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "piece", 16);
+    tc__blank_text(b, "turn", "d / 16 % 2");
     tc__blank_number(b, "rows", rows / 16);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_text(b, "leftturn", left ? "" : "_trans");
@@ -28682,16 +28911,26 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
     tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
     tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
     tc__blank_text(b, "leftplace",
-                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
-                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
+                   left ? "row + lane % 16, lane / 16 * 8"
+                        : "lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8");
     tc__blank_text(b, "rightplace",
-                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
-                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
+                   right ? "col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8"
+                         : "lane % 16, col + lane / 16 * 8");
+    char step[64];
+    snprintf(step, sizeof step,
+             left ? "i * %d + (leftlane ^ d)" : "d * %d + (leftlane ^ i * 16)",
+             left ? 16 * q->tile->depth : q->tile->rows);
+    tc__blank_text(b, "leftstep", step);
+    snprintf(step, sizeof step,
+             right ? "j * %d + (rightlane ^ d)" : "d * %d + (rightlane ^ j * 8)",
+             right ? 8 * q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "rightstep", step);
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
-    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
+    int pack = tc__product_pack(q);
+    tc__blank_number(b, "piece", 1);
+    tc__blank_text(b, "turn", "d % 2");
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -28805,37 +29044,81 @@ static void tc__print_next(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
+// `bring` gives stage `step` on its way; what comes in registers is put to its place by `put`.
+static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks *b,
+                               int kept) {
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    int direct = q->left.bring != TC__BRING_LATER || q->right.bring != TC__BRING_LATER;
+    tc__put_filled(p, b, "auto bring = [&](int step) {\n");
+    if (direct) tc__put_filled(p, b, "    const int to = step % @stages;\n");
+    tc__put_filled(p, b,
+                   "    const @index k0 = (@index)step * @depth;\n"
+                   "    if (k0 < depth) {\n");
+    p->indent += 2;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (tc__has_async(q)) tc__put_filled(p, b, "tc_copy_commit();\n");
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+    if (!kept) return;
+    tc__put_filled(p, b,
+                   "auto put = [&](int step) {\n"
+                   "    const int to = step % @stages;\n"
+                   "    if ((@index)step * @depth < depth) {\n");
+    p->indent += 2;
+    tc__print_put(p, q, &q->left, b);
+    tc__print_put(p, q, &q->right, b);
+    tc__block_close(p);
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
+// `fetch` gives pieces `to` what is at d of stage `at`.
+static void tc__print_fetching(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, q->half ? tc__text_mma_pieces : tc__text_simt_pieces);
+    tc__put_filled(p, b, "auto fetch = [&](int at, int d, int to) {\n");
+    p->indent++;
+    tc__put_filled(p, b, q->half ? tc__text_mma_fetch : tc__text_simt_fetch);
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
 // The loop over k.
 static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int async = tc__has_async(q),
         kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    tc__print_bringing(p, q, b, kept);
+    tc__print_fetching(p, q, b);
     tc__put_filled(p, b,
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
-                   "for (int step = -@ahead; step < steps; step++) {\n"
-                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
-                   "    const @index k0 = (@index)(step + @ahead) * @depth;\n");
-    p->indent++;
-    tc__print_next(p, q, &q->left, b);
-    tc__print_next(p, q, &q->right, b);
-    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
-    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
-    p->indent++;
-    tc__print_bring(p, q, &q->left, b);
-    tc__print_bring(p, q, &q->right, b);
-    tc__block_close(p);
-    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
-    tc__put_filled(p, b, "if (step >= 0) {\n");
-    p->indent++;
+                   "for (int step = 0; step < @ahead; step++) {\n"
+                   "    bring(step);\n");
+    if (kept) tc__put_filled(p, b, "    put(step);\n");
+    tc__put_filled(p, b, "}\n");
+    if (async) tc__put_filled(p, b, "tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b,
+                   "__syncthreads();\n"
+                   "fetch(0, 0, 0);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = 0; step < steps; step++) {\n"
+                   "    #pragma unroll\n"
+                   "    for (int d = 0; d < @depth; d += @piece) {\n"
+                   "        const int now = @turn, last = d + @piece == @depth;\n"
+                   "        if (d == 0) bring(step + @ahead);\n"
+                   "        if (last) {\n");
+    if (kept) tc__put_filled(p, b, "            put(step + @ahead);\n");
+    if (async) tc__put_filled(p, b, "            tc_copy_wait<@flying>();\n");
+    tc__put_filled(
+        p, b,
+        "            __syncthreads();\n"
+        "        }\n"
+        "        fetch((step + last) % @stages, last ? 0 : d + @piece, 1 - now);\n");
+    p->indent += 2;
     tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
     tc__block_close(p);
-    if (kept) {
-        tc__put_filled(p, b, "if (k0 < depth) {\n");
-        p->indent++;
-        tc__print_put(p, q, &q->left, b);
-        tc__print_put(p, q, &q->right, b);
-        tc__block_close(p);
-    }
     tc__block_close(p);
 }
 
@@ -30281,15 +30564,58 @@ static const char *const tc__text_cuda_math[] = {
     "    return y;",
     "}",
     "",
+    "// fn: exp_shifted",
+    "// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.",
+    "TC_FN float TC_N(exp_shifted)(float x) {",
+    "    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);",
+    "    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);",
+    "}",
+    "",
+    "// fn: log_of",
+    "// log(2^n m) = n log 2 + f + f^2 q(f), 2/3 <= m = 1 + f < 4/3: for all but special values within 2 ulp.",
+    "TC_FN float TC_N(log_of)(float x) {",
+    "    const int b = __float_as_int(x), n = (b - 0x3f2aaaab) & (int)0xff800000;",
+    "    const float f = __int_as_float(b - n) - 1.0f;",
+    "    float q = 0.138212666f;",
+    "    q = fmaf(q, f, -0.151228189f);",
+    "    q = fmaf(q, f, 0.140420899f);",
+    "    q = fmaf(q, f, -0.164722338f);",
+    "    q = fmaf(q, f, 0.200079337f);",
+    "    q = fmaf(q, f, -0.250042409f);",
+    "    q = fmaf(q, f, 0.333332658f);",
+    "    q = fmaf(q, f, -0.5f);",
+    "    return fmaf((float)n, 8.26295832e-08f, fmaf(q, f * f, f));",
+    "}",
+    "",
+    "// fn: log_special",
+    "// Of 0, negative numbers, infinity, NaN and numbers below 2^-126. Out of line: it is rarely called.",
+    "static __device__ __noinline__ float TC_N(log_special)(float x) {",
+    "    return TC_N(lg2)(x) * 0.693147182f;",
+    "}",
+    "",
+    "// fn: log_f32",
+    "TC_FN float TC_N(log_f32)(float x) {",
+    "    const float y = TC_N(log_of)(x);",
+    "    return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);",
+    "}",
+    "",
+    "// fn: log_normal",
+    "// Of what is not below 2^-126.",
+    "TC_FN float TC_N(log_normal)(float x) {",
+    "    const float y = TC_N(log_of)(x);",
+    "    return __float_as_int(x) < 0x7f800000 ? y : x;",
+    "}",
+    "",
     "// fn: sigmoid_f32",
     "// 1 / (1 + e^-x): 2 ulp of the exponential, 1 of the sum and the reciprocal.",
     "TC_FN float TC_N(sigmoid_f32)(float x) { return TC_N(rcp_flush)(1.0f + expf(-x)); }",
     "",
     "// fn: tanh_f32",
-    "// 1 - 2 / (e^2|x| + 1), and a polynomial where that cancels: both within 2 ulp.",
+    "// 1 - 2 / (e^2|x| + 1), and a polynomial where that cancels: both within 2 ulp. What e^2|x| lacks",
+    "// grows with x, and counts less.",
     "TC_FN float TC_N(tanh_f32)(float x) {",
     "    const float a = fabsf(x), s = x * x;",
-    "    const float big = fmaf(-2.0f, TC_N(rcp_flush)(expf(a + a) + 1.0f), 1.0f);",
+    "    const float big = fmaf(-2.0f, TC_N(rcp_flush)(TC_N(ex2)(a * 2.88539004f) + 1.0f), 1.0f);",
     "    float p = fmaf(-0.00589514058f, s, 0.0207959563f);",
     "    p = fmaf(p, s, -0.0537838265f);",
     "    p = fmaf(p, s, 0.133319244f);",
@@ -30392,21 +30718,49 @@ static const char *const tc__text_cuda_trig[] = {
     "    return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f));",
     "}",
     "",
-    "// fn: sin_f32",
-    "// The sign of x, turned in every other half turn.",
-    "TC_FN float TC_N(sin_f32)(float x) {",
+    "// fn: sin_far",
+    "// The sign of x, turned in every other half turn. Out of line, for large x.",
+    "static __device__ __noinline__ float TC_N(sin_far)(float x) {",
     "    float r;",
     "    const int q = TC_N(trig_reduce)(x, r);",
     "    const float y = q & 1 ? TC_N(cos_poly_f32)(r) : TC_N(sin_poly_f32)(r);",
     "    return __int_as_float(__float_as_int(y) ^ ((q << 30 ^ __float_as_int(x)) & (int)0x80000000));",
     "}",
     "",
-    "// fn: cos_f32",
-    "TC_FN float TC_N(cos_f32)(float x) {",
+    "// fn: cos_far",
+    "static __device__ __noinline__ float TC_N(cos_far)(float x) {",
     "    float r;",
     "    const int q = TC_N(trig_reduce)(x, r);",
     "    const float y = q & 1 ? TC_N(sin_poly_f32)(r) : TC_N(cos_poly_f32)(r);",
     "    return __int_as_float(__float_as_int(y) ^ (((q + 1) << 30) & (int)0x80000000));",
+    "}",
+    "",
+    "// fn: turn_f32",
+    "// sin(x - n pi), turned where q is odd; the difference is at most pi/2.",
+    "TC_FN float TC_N(turn_f32)(float x, float n, int q) {",
+    "    const float r = fmaf(n, 3.43024902e-15f, fmaf(n, 8.74227766e-08f, fmaf(n, -3.14159274f, x)));",
+    "    const float z = r * r;",
+    "    float p = fmaf(-2.55029100e-08f, z, 2.76270566e-06f);",
+    "    p = fmaf(p, z, -0.000198430935f);",
+    "    p = fmaf(p, z, 0.00833335053f);",
+    "    p = fmaf(p, z, -0.166666672f);",
+    "    return __int_as_float(__float_as_int(fmaf(r * z, p, r)) ^ (q << 31));",
+    "}",
+    "",
+    "// fn: sin_f32",
+    "// n is x / pi, rounded: as the last bits of a large number, and back.",
+    "TC_FN float TC_N(sin_f32)(float x) {",
+    "    const float t = fmaf(x, 0.318309873f, 12582912.0f);",
+    "    const float y = TC_N(turn_f32)(x, t - 12582912.0f, __float_as_int(t));",
+    "    return fabsf(x) <= 1e5f ? y : TC_N(sin_far)(x);",
+    "}",
+    "",
+    "// fn: cos_f32",
+    "// cos(x) = -sin(x - pi/2), with the shift in the multiple of pi.",
+    "TC_FN float TC_N(cos_f32)(float x) {",
+    "    const float t = fmaf(x, 0.318309873f, -0.5f) + 12582912.0f;",
+    "    const float y = TC_N(turn_f32)(x, t - 12582912.0f + 0.5f, __float_as_int(t) + 1);",
+    "    return fabsf(x) <= 1e5f ? y : TC_N(cos_far)(x);",
     "}",
     "",
     "// fn: tan_f32",
@@ -30415,17 +30769,6 @@ static const char *const tc__text_cuda_trig[] = {
     "    const int q = TC_N(trig_reduce)(x, r);",
     "    const float s = TC_N(sin_poly_f32)(r), c = TC_N(cos_poly_f32)(r);",
     "    return copysignf(1.0f, x) * (q & 1 ? -c / s : s / c);",
-    "}",
-    "",
-    "// fn: sin_far",
-    "// Out of line, for large x.",
-    "static __device__ __noinline__ float TC_N(sin_far)(float x) {",
-    "    return TC_N(sin_f32)(x);",
-    "}",
-    "",
-    "// fn: cos_far",
-    "static __device__ __noinline__ float TC_N(cos_far)(float x) {",
-    "    return TC_N(cos_f32)(x);",
     "}",
     "",
 };
@@ -31385,7 +31728,7 @@ static const struct {
     {"exp", "exp#(x)", TC__CUDA_BOTH},
     {"exp2", "exp2#(x)", TC__CUDA_BOTH},
     {"expm1", "expm1#(x)", TC__CUDA_BOTH},
-    {"log", "log#(x)", TC__CUDA_BOTH},
+    {"log", "log#(x)", TC__CUDA_DOUBLE},
     {"log2", "log2#(x)", TC__CUDA_BOTH},
     {"log10", "log10#(x)", TC__CUDA_BOTH},
     {"log1p", "log1p#(x)", TC__CUDA_BOTH},

@@ -6,9 +6,10 @@
 // them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
 // compile, and its loads and stores are of 16 bytes, whoever made the sums.
 //
-// A ring of stages holds tiles of the operands. Step i multiplies stage i while step
-// i + stages - 1 is on its way; the loop begins at a negative step, so that bringing is
-// written once. One barrier a step: what a stage held was multiplied in the step before.
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while stage
+// i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
+// present is, also from the stage of the next step: so the one barrier of a step stands before
+// its last piece, and a stage is written anew one step after it was read.
 
 enum { TC__BLANKS = 64 };
 
@@ -399,24 +400,29 @@ static const char tc__text_simt_sums[] =
     "const int col = warp % @across * @warpcols + lane % 8 * @pack;\n"
     "tc_pack<@type, @pack> sum[@rows][@colpacks] = {};\n";
 
-static const char tc__text_simt[] =
-    "#pragma unroll @written\n"
-    "for (int d = 0; d < @depth; d++) {\n"
-    "    tc_pack<@type, @pack> lefts[@rowpacks], rights[@colpacks];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rowpacks; i++)\n"
-    "        lefts[i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
+static const char tc__text_simt_pieces[] =
+    "tc_pack<@type, @pack> lefts[2][@rowpacks], rights[2][@colpacks];\n";
+
+static const char tc__text_simt_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rowpacks; i++)\n"
+    "    lefts[to][i] = *(const tc_pack<@type, @pack> *)&left[(at * @depth + d) * @leftpitch + "
     "row + i * @rowstep];\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @colpacks; j++)\n"
+    "    rights[to][j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * "
+    "@rightpitch + col + j * @colstep];\n";
+
+// Columns to and fro: a register is used again where the next row begins.
+static const char tc__text_simt[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
     "    #pragma unroll\n"
-    "    for (int j = 0; j < @colpacks; j++)\n"
-    "        rights[j] = *(const tc_pack<@type, @pack> *)&right[(at * @depth + d) * @rightpitch + "
-    "col + j * @colstep];\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++)\n"
-    "            sum[i][j / @pack].at[j % @pack] = tc_add_product_@class(lefts[i / "
-    "@pack].at[i % @pack], rights[j / @pack].at[j % @pack], sum[i][j / @pack].at[j % @pack]);\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        @type &s = sum[i][j / @pack].at[j % @pack];\n"
+    "        s = tc_add_product_@class(lefts[now][i / @pack].at[i % @pack], rights[now][j / "
+    "@pack].at[j % @pack], s);\n"
     "    }\n"
     "}\n";
 
@@ -433,28 +439,33 @@ static const char tc__text_simt_result[] =
 // memory is read as it lies, the other turned.
 static const char tc__text_mma_sums[] =
     "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "const int leftlane = tc_swizzle<@leftswizzle>(@leftplace);\n"
+    "const int rightlane = tc_swizzle<@rightswizzle>(@rightplace);\n"
     "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_mma_pieces[] =
+    "unsigned lefts[2][@rows][4], rights[2][@cols][2];\n";
+
+// Places of a tile differ from the lane's first in bits that swizzling changes alike.
+static const char tc__text_mma_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++)\n"
+    "    tc_ldmatrix4@leftturn(lefts[to][i], &left[at * @leftstage + @leftstep]);\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j += 2) {\n"
+    "    unsigned two[4];\n"
+    "    tc_ldmatrix4@rightturn(two, &right[at * @rightstage + @rightstep]);\n"
+    "    rights[to][j][0] = two[0], rights[to][j][1] = two[1];\n"
+    "    rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];\n"
+    "}\n";
 
 static const char tc__text_mma[] =
     "#pragma unroll\n"
-    "for (int d = 0; d < @depth; d += 16) {\n"
-    "    unsigned lefts[@rows][4], rights[@cols][2];\n"
+    "for (int i = 0; i < @rows; i++) {\n"
     "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++)\n"
-    "        tc_ldmatrix4@leftturn(lefts[i], &left[at * @leftstage + "
-    "tc_swizzle<@leftswizzle>(@leftplace)]);\n"
-    "    #pragma unroll\n"
-    "    for (int j = 0; j < @cols; j += 2) {\n"
-    "        unsigned two[4];\n"
-    "        tc_ldmatrix4@rightturn(two, &right[at * @rightstage + "
-    "tc_swizzle<@rightswizzle>(@rightplace)]);\n"
-    "        rights[j][0] = two[0], rights[j][1] = two[1];\n"
-    "        rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];\n"
-    "    }\n"
-    "    #pragma unroll\n"
-    "    for (int i = 0; i < @rows; i++) {\n"
-    "        #pragma unroll\n"
-    "        for (int j = 0; j < @cols; j++) tc_mma_@dtype(sum[i][j], lefts[i], rights[j]);\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        tc_mma_@dtype(sum[i][j], lefts[now][i], rights[now][j]);\n"
     "    }\n"
     "}\n";
 
@@ -472,6 +483,8 @@ static const char tc__text_mma_result[] =
 
 static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
     int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
+    tc__blank_number(b, "piece", 16);
+    tc__blank_text(b, "turn", "d / 16 % 2");
     tc__blank_number(b, "rows", rows / 16);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_text(b, "leftturn", left ? "" : "_trans");
@@ -479,16 +492,26 @@ static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int co
     tc__blank_number(b, "leftswizzle", left ? q->tile->depth : q->tile->rows);
     tc__blank_number(b, "rightswizzle", right ? q->tile->depth : q->tile->cols);
     tc__blank_text(b, "leftplace",
-                   left ? "row + i * 16 + lane % 16, d + lane / 16 * 8"
-                        : "d + lane / 16 * 8 + lane % 8, row + i * 16 + lane / 8 % 2 * 8");
+                   left ? "row + lane % 16, lane / 16 * 8"
+                        : "lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8");
     tc__blank_text(b, "rightplace",
-                   right ? "col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8"
-                         : "d + lane % 16, col + j * 8 + lane / 16 * 8");
+                   right ? "col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8"
+                         : "lane % 16, col + lane / 16 * 8");
+    char step[64];
+    snprintf(step, sizeof step,
+             left ? "i * %d + (leftlane ^ d)" : "d * %d + (leftlane ^ i * 16)",
+             left ? 16 * q->tile->depth : q->tile->rows);
+    tc__blank_text(b, "leftstep", step);
+    snprintf(step, sizeof step,
+             right ? "j * %d + (rightlane ^ d)" : "d * %d + (rightlane ^ j * 8)",
+             right ? 8 * q->tile->depth : q->tile->cols);
+    tc__blank_text(b, "rightstep", step);
 }
 
 static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
-    int pack = tc__product_pack(q), written = TC__PRODUCT_STEPS * 32 / (rows * cols);
-    tc__blank_number(b, "written", written < q->tile->depth ? written : q->tile->depth);
+    int pack = tc__product_pack(q);
+    tc__blank_number(b, "piece", 1);
+    tc__blank_text(b, "turn", "d % 2");
     tc__blank_number(b, "rows", rows / 4);
     tc__blank_number(b, "cols", cols / 8);
     tc__blank_number(b, "rowpacks", rows / 4 / pack);
@@ -602,37 +625,81 @@ static void tc__print_next(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
+// `bring` gives stage `step` on its way; what comes in registers is put to its place by `put`.
+static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks *b,
+                               int kept) {
+    tc__print_next(p, q, &q->left, b);
+    tc__print_next(p, q, &q->right, b);
+    int direct = q->left.bring != TC__BRING_LATER || q->right.bring != TC__BRING_LATER;
+    tc__put_filled(p, b, "auto bring = [&](int step) {\n");
+    if (direct) tc__put_filled(p, b, "    const int to = step % @stages;\n");
+    tc__put_filled(p, b,
+                   "    const @index k0 = (@index)step * @depth;\n"
+                   "    if (k0 < depth) {\n");
+    p->indent += 2;
+    tc__print_bring(p, q, &q->left, b);
+    tc__print_bring(p, q, &q->right, b);
+    tc__block_close(p);
+    if (tc__has_async(q)) tc__put_filled(p, b, "tc_copy_commit();\n");
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+    if (!kept) return;
+    tc__put_filled(p, b,
+                   "auto put = [&](int step) {\n"
+                   "    const int to = step % @stages;\n"
+                   "    if ((@index)step * @depth < depth) {\n");
+    p->indent += 2;
+    tc__print_put(p, q, &q->left, b);
+    tc__print_put(p, q, &q->right, b);
+    tc__block_close(p);
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
+// `fetch` gives pieces `to` what is at d of stage `at`.
+static void tc__print_fetching(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, q->half ? tc__text_mma_pieces : tc__text_simt_pieces);
+    tc__put_filled(p, b, "auto fetch = [&](int at, int d, int to) {\n");
+    p->indent++;
+    tc__put_filled(p, b, q->half ? tc__text_mma_fetch : tc__text_simt_fetch);
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
 // The loop over k.
 static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int async = tc__has_async(q),
         kept = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    tc__print_bringing(p, q, b, kept);
+    tc__print_fetching(p, q, b);
     tc__put_filled(p, b,
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
-                   "for (int step = -@ahead; step < steps; step++) {\n"
-                   "    const int at = step % @stages, to = (step + @ahead) % @stages;\n"
-                   "    const @index k0 = (@index)(step + @ahead) * @depth;\n");
-    p->indent++;
-    tc__print_next(p, q, &q->left, b);
-    tc__print_next(p, q, &q->right, b);
-    if (async) tc__put_filled(p, b, "if (step >= 0) tc_copy_wait<@flying>();\n");
-    tc__put_filled(p, b, "if (step >= 0) __syncthreads();\nif (k0 < depth) {\n");
-    p->indent++;
-    tc__print_bring(p, q, &q->left, b);
-    tc__print_bring(p, q, &q->right, b);
-    tc__block_close(p);
-    if (async) tc__put_filled(p, b, "tc_copy_commit();\n");
-    tc__put_filled(p, b, "if (step >= 0) {\n");
-    p->indent++;
+                   "for (int step = 0; step < @ahead; step++) {\n"
+                   "    bring(step);\n");
+    if (kept) tc__put_filled(p, b, "    put(step);\n");
+    tc__put_filled(p, b, "}\n");
+    if (async) tc__put_filled(p, b, "tc_copy_wait<@flying>();\n");
+    tc__put_filled(p, b,
+                   "__syncthreads();\n"
+                   "fetch(0, 0, 0);\n"
+                   "#pragma unroll 1\n"
+                   "for (int step = 0; step < steps; step++) {\n"
+                   "    #pragma unroll\n"
+                   "    for (int d = 0; d < @depth; d += @piece) {\n"
+                   "        const int now = @turn, last = d + @piece == @depth;\n"
+                   "        if (d == 0) bring(step + @ahead);\n"
+                   "        if (last) {\n");
+    if (kept) tc__put_filled(p, b, "            put(step + @ahead);\n");
+    if (async) tc__put_filled(p, b, "            tc_copy_wait<@flying>();\n");
+    tc__put_filled(
+        p, b,
+        "            __syncthreads();\n"
+        "        }\n"
+        "        fetch((step + last) % @stages, last ? 0 : d + @piece, 1 - now);\n");
+    p->indent += 2;
     tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
     tc__block_close(p);
-    if (kept) {
-        tc__put_filled(p, b, "if (k0 < depth) {\n");
-        p->indent++;
-        tc__print_put(p, q, &q->left, b);
-        tc__print_put(p, q, &q->right, b);
-        tc__block_close(p);
-    }
     tc__block_close(p);
 }
 

@@ -33,7 +33,7 @@ static const struct {
     {"exp", "exp#(x)", TC__CUDA_BOTH},
     {"exp2", "exp2#(x)", TC__CUDA_BOTH},
     {"expm1", "expm1#(x)", TC__CUDA_BOTH},
-    {"log", "log#(x)", TC__CUDA_BOTH},
+    {"log", "log#(x)", TC__CUDA_DOUBLE},
     {"log2", "log2#(x)", TC__CUDA_BOTH},
     {"log10", "log10#(x)", TC__CUDA_BOTH},
     {"log1p", "log1p#(x)", TC__CUDA_BOTH},

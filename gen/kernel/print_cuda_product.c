@@ -17,15 +17,14 @@ typedef enum tc__product_form {
 } tc__product_form;
 
 enum {
-    TC__PRODUCT_SMS = 132,    // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16,   // bytes of one access
-    TC__PRODUCT_STEPS = 1024, // fused multiply-adds of a thread that are written out
-    TC__PRODUCT_PAD = 8,      // elements behind a row of the result tile: no bank twice
-    TC__FEW_THREADS = 256,    // of a block
-    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16         // rows or columns
+    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
+    TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__FEW_THREADS = 256,  // of a block
+    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_MOST = 16       // rows or columns
 };
 
 typedef struct tc__product_tile {
@@ -38,7 +37,7 @@ typedef struct tc__product_tile {
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 2, 2, 2, 2, 100}, // f32, i32: 16 x 8 sums of a thread
+    {128, 128, 8, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80},
     {32, 32, 32, 2, 1, 2, 4, 55},
 };

@@ -354,43 +354,6 @@ static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ", draw + %lld, seed));\n", (long long)n->attr[1]);
 }
 
-// Functions for results of 16 bits: accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last
-// place. What is not in the list is as for f32.
-static const struct {
-    tc__op op;
-    const char *f16, *bf16;
-} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half"},
-                               {TC_OP_EXP2, "exp2_half", "exp2_half"},
-                               {TC_OP_LOG, "log_half", "log_half"},
-                               {TC_OP_LOG2, "log2_half", "log2_half"},
-                               {TC_OP_SIN, "sin_half", "sin_half"},
-                               {TC_OP_COS, "cos_half", "cos_half"},
-                               {TC_OP_TANH, "tanh_half", "tanh_bf16"},
-                               {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half"},
-                               {TC_OP_SILU, "silu_half", "silu_half"},
-                               {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half"},
-                               {TC_OP_DIV, "div_half", "div_half"},
-                               {TC_OP_RECIPROCAL, "rcp_half", "rcp_half"},
-                               {TC_OP_SQRT, "sqrt_half", "sqrt_half"},
-                               {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half"}};
-
-static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
-    for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
-        if ((int)tc__cuda_half_functions[i].op != n->op || !tc__is_half(n->dtype)) continue;
-        tc__put_let(p, n, copy);
-        tc__put(p->out, "tc_%s(",
-                n->dtype == TC_BF16 ? tc__cuda_half_functions[i].bf16
-                                    : tc__cuda_half_functions[i].f16);
-        for (uint32_t k = 0; k < n->n_in; k++) {
-            if (k) tc__put(p->out, ", ");
-            tc__put_value(p, n->in[k], copy);
-        }
-        tc__put(p->out, ");\n");
-        return;
-    }
-    tc__print_alu(p, n, copy);
-}
-
 // A cast to a half that is only stored as one: the store rounds.
 static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
     if (!tc__is_half(n->dtype) || n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT ||

@@ -100,8 +100,8 @@ template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n
 //       store out0[4096 * r + c] %4  f32
 //     end
 //   end
-// 128 threads in a block, 1024 blocks have work
-extern "C" __global__ void __launch_bounds__(128, 2)
+// 256 threads in a block, 1024 blocks have work
+extern "C" __global__ void __launch_bounds__(256, 2)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
@@ -113,73 +113,93 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     float *const left = (float *)shared;
     float *const right = left + 2 * 1056;
     float *const tile = (float *)shared;  // when the operands are done
-    const int row = warp / 2 * 64 + lane / 8 * 4;
+    const int row = warp / 2 * 32 + lane / 8 * 4;
     const int col = warp % 2 * 64 + lane % 8 * 4;
-    tc_pack<float, 4> sum[16][2] = {};
-    const int steps = (int)((depth + (8 - 1)) / 8);
-    #pragma unroll 1
-    for (int step = -1; step < steps; step++) {
-        const int at = step % 2, to = (step + 1) % 2;
-        const int k0 = (int)(step + 1) * 8;
-        tc_pack<float, 4> left_next[2];
-        tc_pack<float, 4> right_next[2];
-        if (step >= 0) __syncthreads();
+    tc_pack<float, 4> sum[8][2] = {};
+    tc_pack<float, 4> left_next[1];
+    tc_pack<float, 4> right_next[1];
+    auto bring = [&](int step) {
+        const int k0 = (int)step * 8;
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int e = x + j * 128;
+            for (int j = 0; j < 1; j++) {
+                const int e = x + j * 256;
                 const int r = r0 + e / 2;
                 const int k = k0 + e % 2 * 4;
                 left_next[j] = tc_load((const tc_pack<float, 4> *)&in0[k + 4096 * r]);
             }
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int e = x + j * 128;
+            for (int j = 0; j < 1; j++) {
+                const int e = x + j * 256;
                 const int c = c0 + e % 32 * 4;
                 const int k = k0 + e / 32;
                 right_next[j] = tc_load((const tc_pack<float, 4> *)&in1[4096 * k + c]);
             }
         }
-        if (step >= 0) {
-            #pragma unroll 8
-            for (int d = 0; d < 8; d++) {
-                tc_pack<float, 4> lefts[4], rights[2];
-                #pragma unroll
-                for (int i = 0; i < 4; i++)
-                    lefts[i] = *(const tc_pack<float, 4> *)&left[(at * 8 + d) * 132 + row + i * 16];
-                #pragma unroll
-                for (int j = 0; j < 2; j++)
-                    rights[j] = *(const tc_pack<float, 4> *)&right[(at * 8 + d) * 132 + col + j * 32];
-                #pragma unroll
-                for (int i = 0; i < 16; i++) {
-                    #pragma unroll
-                    for (int j = 0; j < 8; j++)
-                        sum[i][j / 4].at[j % 4] = tc_add_product_f32(lefts[i / 4].at[i % 4], rights[j / 4].at[j % 4], sum[i][j / 4].at[j % 4]);
-                }
-            }
-        }
-        if (k0 < depth) {
+    };
+    auto put = [&](int step) {
+        const int to = step % 2;
+        if ((int)step * 8 < depth) {
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int e = x + j * 128;
+            for (int j = 0; j < 1; j++) {
+                const int e = x + j * 256;
                 left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
                 left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
                 left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
                 left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
             }
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int e = x + j * 128;
+            for (int j = 0; j < 1; j++) {
+                const int e = x + j * 256;
                 *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
+            }
+        }
+    };
+    tc_pack<float, 4> lefts[2][2], rights[2][2];
+    auto fetch = [&](int at, int d, int to) {
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            lefts[to][i] = *(const tc_pack<float, 4> *)&left[(at * 8 + d) * 132 + row + i * 16];
+        #pragma unroll
+        for (int j = 0; j < 2; j++)
+            rights[to][j] = *(const tc_pack<float, 4> *)&right[(at * 8 + d) * 132 + col + j * 32];
+    };
+    const int steps = (int)((depth + (8 - 1)) / 8);
+    #pragma unroll 1
+    for (int step = 0; step < 1; step++) {
+        bring(step);
+        put(step);
+    }
+    __syncthreads();
+    fetch(0, 0, 0);
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        #pragma unroll
+        for (int d = 0; d < 8; d += 1) {
+            const int now = d % 2, last = d + 1 == 8;
+            if (d == 0) bring(step + 1);
+            if (last) {
+                put(step + 1);
+                __syncthreads();
+            }
+            fetch((step + last) % 2, last ? 0 : d + 1, 1 - now);
+            #pragma unroll
+            for (int i = 0; i < 8; i++) {
+                #pragma unroll
+                for (int c = 0; c < 8; c++) {
+                    const int j = i % 2 ? 8 - 1 - c : c;
+                    float &s = sum[i][j / 4].at[j % 4];
+                    s = tc_add_product_f32(lefts[now][i / 4].at[i % 4], rights[now][j / 4].at[j % 4], s);
+                }
             }
         }
     }
     #pragma unroll 1
-    for (int part = 0; part < 2; part++) {
+    for (int part = 0; part < 4; part++) {
         __syncthreads();
         if (warp / 2 == part) {
             #pragma unroll
-            for (int i = 0; i < 16; i++) {
+            for (int i = 0; i < 8; i++) {
                 #pragma unroll
                 for (int j = 0; j < 2; j++)
                     *(tc_pack<float, 4> *)&tile[(lane / 8 * 4 + i / 4 * 16 + i % 4) * 136 + col + j * 32] = sum[i][j];
@@ -187,9 +207,9 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         }
         __syncthreads();
         #pragma unroll 1
-        for (int e = x; e < 2048; e += 128) {
+        for (int e = x; e < 1024; e += 256) {
             const int at = e / 32 * 136 + e % 32 * 4;
-            const int r = r0 + part * 64 + e / 32;
+            const int r = r0 + part * 32 + e / 32;
             const int c = c0 + e % 32 * 4;
             tc_pack<float, 4> sums;
             #pragma unroll

@@ -180,14 +180,12 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     tc_u16 *const right = left + 4 * 4096;
     float *const tile = (float *)shared;  // when the operands are done
     const int row = warp / 4 * 64, col = warp % 4 * 64;
+    const int leftlane = tc_swizzle<32>(row + lane % 16, lane / 16 * 8);
+    const int rightlane = tc_swizzle<32>(col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
     float sum[4][8][4] = {};
-    const int steps = (int)((depth + (32 - 1)) / 32);
-    #pragma unroll 1
-    for (int step = -3; step < steps; step++) {
-        const int at = step % 4, to = (step + 3) % 4;
-        const int k0 = (int)(step + 3) * 32;
-        if (step >= 0) tc_copy_wait<2>();
-        if (step >= 0) __syncthreads();
+    auto bring = [&](int step) {
+        const int to = step % 4;
+        const int k0 = (int)step * 32;
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
@@ -205,24 +203,45 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
             }
         }
         tc_copy_commit();
-        if (step >= 0) {
+    };
+    unsigned lefts[2][4][4], rights[2][8][2];
+    auto fetch = [&](int at, int d, int to) {
+        #pragma unroll
+        for (int i = 0; i < 4; i++)
+            tc_ldmatrix4(lefts[to][i], &left[at * 4096 + i * 512 + (leftlane ^ d)]);
+        #pragma unroll
+        for (int j = 0; j < 8; j += 2) {
+            unsigned two[4];
+            tc_ldmatrix4(two, &right[at * 8192 + j * 256 + (rightlane ^ d)]);
+            rights[to][j][0] = two[0], rights[to][j][1] = two[1];
+            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
+        }
+    };
+    const int steps = (int)((depth + (32 - 1)) / 32);
+    #pragma unroll 1
+    for (int step = 0; step < 3; step++) {
+        bring(step);
+    }
+    tc_copy_wait<2>();
+    __syncthreads();
+    fetch(0, 0, 0);
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        #pragma unroll
+        for (int d = 0; d < 32; d += 16) {
+            const int now = d / 16 % 2, last = d + 16 == 32;
+            if (d == 0) bring(step + 3);
+            if (last) {
+                tc_copy_wait<2>();
+                __syncthreads();
+            }
+            fetch((step + last) % 4, last ? 0 : d + 16, 1 - now);
             #pragma unroll
-            for (int d = 0; d < 32; d += 16) {
-                unsigned lefts[4][4], rights[8][2];
+            for (int i = 0; i < 4; i++) {
                 #pragma unroll
-                for (int i = 0; i < 4; i++)
-                    tc_ldmatrix4(lefts[i], &left[at * 4096 + tc_swizzle<32>(row + i * 16 + lane % 16, d + lane / 16 * 8)]);
-                #pragma unroll
-                for (int j = 0; j < 8; j += 2) {
-                    unsigned two[4];
-                    tc_ldmatrix4(two, &right[at * 8192 + tc_swizzle<32>(col + j * 8 + lane / 16 * 8 + lane % 8, d + lane / 8 % 2 * 8)]);
-                    rights[j][0] = two[0], rights[j][1] = two[1];
-                    rights[j + 1][0] = two[2], rights[j + 1][1] = two[3];
-                }
-                #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    #pragma unroll
-                    for (int j = 0; j < 8; j++) tc_mma_bf16(sum[i][j], lefts[i], rights[j]);
+                for (int c = 0; c < 8; c++) {
+                    const int j = i % 2 ? 8 - 1 - c : c;
+                    tc_mma_bf16(sum[i][j], lefts[now][i], rights[now][j]);
                 }
             }
         }

@@ -1,0 +1,253 @@
+// Functions of fewer instructions, where what is known of a value allows them. Input: a LOOP list.
+//
+//   halves   a result of 16 bits, or one whose every way to memory rounds it to such: functions that
+//            are accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last place
+//   shifted  e^(x - m), where m is the maximum of x: it is at most 1, and below 2^-126 it is 0
+//   normal   log of what is known to be at least 2^-126: numbers without a place in a float, zero and
+//            negative ones are not asked for
+//
+// All are found from the list alone, so a text depends on nothing else.
+
+// What is not in the list is as for f32. `passes` = of an f32, too, that is rounded in the end.
+static const struct {
+    tc__op op;
+    const char *f16, *bf16;
+    int passes;
+} tc__cuda_half_functions[] = {{TC_OP_EXP, "exp_half", "exp_half", 1},
+                               {TC_OP_EXP2, "exp2_half", "exp2_half", 1},
+                               {TC_OP_LOG, "log_half", "log_half", 0},
+                               {TC_OP_LOG2, "log2_half", "log2_half", 0},
+                               {TC_OP_SIN, "sin_half", "sin_half", 0},
+                               {TC_OP_COS, "cos_half", "cos_half", 0},
+                               {TC_OP_TANH, "tanh_half", "tanh_bf16", 0},
+                               {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half", 1},
+                               {TC_OP_SILU, "silu_half", "silu_half", 1},
+                               {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half", 0},
+                               {TC_OP_DIV, "div_half", "div_half", 1},
+                               {TC_OP_RECIPROCAL, "rcp_half", "rcp_half", 1},
+                               {TC_OP_SQRT, "sqrt_half", "sqrt_half", 1},
+                               {TC_OP_RSQRT, "rsqrt_half", "rsqrt_half", 1}};
+
+enum { TC__FACT_DEPTH = 12 }; // nodes that are followed for one question
+
+// No bound, and the least number that has its place in a float.
+static const double TC__FACT_NONE = -1.7976931348623157e308,
+                    TC__FACT_NORMAL = 1.1754943508222875e-38;
+
+// ---- bounds ----
+
+static const tc__node *tc__fact_node(const tc__group *g, uint32_t id) {
+    return g->body.node.at[id];
+}
+
+// The step of accumulator `acc`, NULL = there is none.
+static const tc__node *tc__fact_step(const tc__group *g, int64_t acc) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_ACC && n->attr[1] == acc) return n;
+    }
+    return NULL;
+}
+
+static double tc__fact_least(const tc__group *g, uint32_t id, int depth);
+
+static double tc__fact_least_of_memory(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *fill =
+        tc__cuda_is_row(g, n->attr[0]) ? tc__cuda_fills(g, n->attr[0]) : NULL;
+    return fill ? tc__fact_least(g, fill->in[0], depth) : TC__FACT_NONE;
+}
+
+static double tc__fact_least_of_sum(const tc__group *g, const tc__node *n, int depth) {
+    const tc__node *step = tc__fact_step(g, n->attr[0]);
+    int sum = n->attr[1] == TC_OP_ADD, most = n->attr[1] == TC_OP_MAXIMUM;
+    if (!step || (!sum && !most)) return TC__FACT_NONE;
+    double least = tc__fact_least(g, step->in[0], depth);
+    return sum && least > 0 ? 0 : least; // there may be nothing to add
+}
+
+static double tc__fact_least_of_two(const tc__group *g, const tc__node *n, int depth) {
+    double a = tc__fact_least(g, n->in[0], depth), b = tc__fact_least(g, n->in[1], depth);
+    if (n->op == TC_OP_ADD) return a + b;
+    if (n->op == TC_OP_MAXIMUM) return a > b ? a : b;
+    if (n->op == TC_OP_MUL && n->in[0] == n->in[1]) return 0;
+    return a >= 0 && b >= 0 ? 0 : TC__FACT_NONE; // MUL, DIV
+}
+
+static double tc__fact_least_of_one(const tc__group *g, const tc__node *n, int depth) {
+    double a = tc__fact_least(g, n->in[0], depth);
+    return n->op == TC_OP_CAST ? a : a >= 0 ? 0 : TC__FACT_NONE; // CAST, RECIPROCAL
+}
+
+static double tc__fact_least_of_const(const tc__group *g, const tc__node *n, int depth) {
+    (void)g, (void)depth;
+    return tc__const_value(n).f;
+}
+
+static double tc__fact_least_is_zero(const tc__group *g, const tc__node *n, int depth) {
+    (void)g, (void)n, (void)depth;
+    return 0;
+}
+
+static const struct {
+    tc__op op;
+    double (*least)(const tc__group *g, const tc__node *n, int depth);
+} tc__fact_bounds[] = {
+    {TC_OP_CONST, tc__fact_least_of_const},    {TC_OP_EXP, tc__fact_least_is_zero},
+    {TC_OP_EXP2, tc__fact_least_is_zero},      {TC_OP_SIGMOID, tc__fact_least_is_zero},
+    {TC_OP_SQRT, tc__fact_least_is_zero},      {TC_OP_ABS, tc__fact_least_is_zero},
+    {TC_OP_RECIPROCAL, tc__fact_least_of_one}, {TC_OP_CAST, tc__fact_least_of_one},
+    {TC_OP_ADD, tc__fact_least_of_two},        {TC_OP_MUL, tc__fact_least_of_two},
+    {TC_OP_DIV, tc__fact_least_of_two},        {TC_OP_MAXIMUM, tc__fact_least_of_two},
+    {TC_OP_LOAD, tc__fact_least_of_memory},    {TC_OP_COMBINE, tc__fact_least_of_sum}};
+
+// What value `id` is not below, unless it is NaN.
+static double tc__fact_least(const tc__group *g, uint32_t id, int depth) {
+    const tc__node *n = tc__fact_node(g, id);
+    if (!depth-- || !tc__is_float(n->dtype)) return TC__FACT_NONE;
+    for (size_t i = 0; i < TC__COUNT(tc__fact_bounds); i++)
+        if ((int)tc__fact_bounds[i].op == n->op)
+            return tc__fact_bounds[i].least(g, n, depth);
+    return TC__FACT_NONE;
+}
+
+// ---- equal values ----
+
+// Whether a and b are computed alike, at whatever place of the list.
+static int tc__fact_same(const tc__group *g, uint32_t a, uint32_t b, int depth) {
+    const tc__node *x = tc__fact_node(g, a), *y = tc__fact_node(g, b);
+    if (a == b) return 1;
+    if (!depth-- || x->op != y->op || x->dtype != y->dtype || x->n_in != y->n_in ||
+        x->n_attr != y->n_attr)
+        return 0;
+    if (!tc__is_alu(x) && x->op != TC_OP_LOAD && x->op != TC_OP_CAST &&
+        x->op != TC_OP_CONST && x->op != TC_OP_VALID && x->op != TC_OP_INDEX)
+        return 0;
+    for (uint32_t i = 0; i < x->n_attr; i++)
+        if (x->attr[i] != y->attr[i]) return 0;
+    for (uint32_t i = 0; i < x->n_in; i++)
+        if (!tc__fact_same(g, x->in[i], y->in[i], depth)) return 0;
+    return 1;
+}
+
+// x - m, m the maximum of x.
+static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_SUB) return 0;
+    const tc__node *m = tc__fact_node(g, n->in[1]);
+    if (m->op != TC_OP_COMBINE || m->attr[1] != TC_OP_MAXIMUM) return 0;
+    const tc__node *step = tc__fact_step(g, m->attr[0]);
+    return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
+}
+
+// ---- what is rounded in the end ----
+
+// Ops whose result is as accurate as what they are given, beside a rounding.
+static int tc__fact_passes(const tc__node *n, uint32_t operand) {
+    if (n->op == TC_OP_WHERE) return operand > 0;
+    return n->op == TC_OP_MUL || n->op == TC_OP_DIV || n->op == TC_OP_RECIPROCAL ||
+           n->op == TC_OP_NEG || n->op == TC_OP_ABS || n->op == TC_OP_SQRT ||
+           n->op == TC_OP_RSQRT;
+}
+
+typedef enum tc__fact_use { TC__USE_EXACT, TC__USE_ROUNDS, TC__USE_PASSES } tc__fact_use;
+
+// What n makes of operand k, which is not accurate.
+static tc__fact_use tc__fact_use_of(const tc__group *g, const tc__node *n, uint32_t k) {
+    if (n->op == TC_OP_CAST && tc__is_half(n->dtype)) return TC__USE_ROUNDS;
+    if (n->op == TC_OP_STORE)
+        return tc__cuda_is_row(g, n->attr[0]) ? TC__USE_PASSES : TC__USE_EXACT;
+    if (n->dtype != TC_F32) return TC__USE_EXACT;
+    if (n->op != TC_OP_ACC) return tc__fact_passes(n, k) ? TC__USE_PASSES : TC__USE_EXACT;
+    if (n->attr[0] == TC_OP_MAXIMUM) return TC__USE_PASSES;
+    return n->attr[0] == TC_OP_ADD && tc__fact_least(g, n->in[0], TC__FACT_DEPTH) >= 0
+               ? TC__USE_PASSES // nothing cancels
+               : TC__USE_EXACT;
+}
+
+// Whether n takes a value that is marked: from a row, an accumulator, or as an operand, `k`.
+static int tc__fact_takes(const tc__node *n, const uint8_t *values, const uint8_t *rows,
+                          const uint8_t *sums, uint32_t *k) {
+    if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW) return 0;
+    if (n->op == TC_OP_LOAD) return rows[n->attr[0]];
+    if (n->op == TC_OP_COMBINE) return sums[n->attr[0]];
+    for (*k = 0; *k < n->n_in; (*k)++)
+        if (values[n->in[*k]]) return 1;
+    return 0;
+}
+
+// Whether all that is made of value `id` is rounded to halves before it reaches memory. mark[]: for
+// values, buffers and accumulators, all 0.
+static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
+    size_t count = g->body.node.count;
+    uint8_t *rows = mark + count, *sums = rows + g->buffer.count;
+    int rounded = 0;
+    mark[id] = 1;
+    for (size_t i = id + 1; i < count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        uint32_t k = 0;
+        if (!tc__fact_takes(n, mark, rows, sums, &k)) continue;
+        int made = n->op == TC_OP_LOAD || n->op == TC_OP_COMBINE;
+        tc__fact_use use = made ? TC__USE_PASSES : tc__fact_use_of(g, n, k);
+        if (use == TC__USE_EXACT) return 0;
+        rounded |= use == TC__USE_ROUNDS;
+        if (use == TC__USE_ROUNDS) continue;
+        if (n->op == TC_OP_STORE)
+            rows[n->attr[0]] = 1;
+        else if (n->op == TC_OP_ACC)
+            sums[n->attr[1]] = 1;
+        else
+            mark[i] = 1;
+    }
+    return rounded;
+}
+
+static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
+    const tc__group *g = p->g;
+    size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
+    if (n->dtype != TC_F32 || g->kind == TC__CONTRACTION) return 0;
+    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
+    if (!mark) {
+        p->out->failed = 1;
+        return 0;
+    }
+    int rounded = tc__fact_follow(g, n->id, mark);
+    tc__free(p->out->ctx, mark, marks);
+    return rounded;
+}
+
+// ---- the choice ----
+
+static const char *tc__cuda_fast_f32(const tc__printer *p, const tc__node *n) {
+    if (n->op == TC_OP_EXP && tc__fact_is_shifted(p->g, tc__body(p, n->in[0])))
+        return "exp_shifted";
+    if (n->op == TC_OP_LOG &&
+        tc__fact_least(p->g, n->in[0], TC__FACT_DEPTH) >= TC__FACT_NORMAL)
+        return "log_normal";
+    return NULL;
+}
+
+// The function that computes n, NULL = that of ops.def.
+static const char *tc__cuda_fast_name(const tc__printer *p, const tc__node *n) {
+    for (size_t i = 0; i < TC__COUNT(tc__cuda_half_functions); i++) {
+        if ((int)tc__cuda_half_functions[i].op != n->op) continue;
+        if (n->dtype == TC_BF16) return tc__cuda_half_functions[i].bf16;
+        if (n->dtype == TC_F16 ||
+            (tc__cuda_half_functions[i].passes && tc__fact_is_rounded(p, n)))
+            return tc__cuda_half_functions[i].f16;
+    }
+    return n->dtype == TC_F32 ? tc__cuda_fast_f32(p, n) : NULL;
+}
+
+static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
+    const char *name = tc__cuda_fast_name(p, n);
+    if (!name) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_%s(", name);
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        if (k) tc__put(p->out, ", ");
+        tc__put_value(p, n->in[k], copy);
+    }
+    tc__put(p->out, ");\n");
+}
