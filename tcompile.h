@@ -1404,6 +1404,7 @@ typedef struct tc_device_launch {
     void *kernel;                      // of find
     uint32_t blocks, threads;          // of the grid; of a block
     uint32_t shared, cluster;          // bytes of a block; blocks of a cluster, 0 = none
+    uint32_t early;                    // 1: blocks may begin earlier, the text waits
     const void *argument;              // bytes of all arguments
     const uint32_t *offset;            // where each begins in them
     uint32_t n_argument, argument_bytes;
@@ -2104,7 +2105,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x12323b115760eeecu
+#define TC__BUILD_ID 0x0349a463622bbfecu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18428,6 +18429,7 @@ typedef struct tc__grid {
     int waves;     // blocks at most for each multiprocessor, 0 = all that have work
     tc__ix shared; // bytes of a block, beside what the text itself declares
     int cluster;   // blocks that share their memory, 0 = none
+    int early;     // its blocks may begin while the launch before ends: they wait by themselves
 } tc__grid;
 
 enum {
@@ -25825,7 +25827,11 @@ enum {
     TC__CUDA_PART = 2048,        // columns of a part at least
     TC__CUDA_PHASED = 4096,      // and where each phase is a launch
     TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
-    TC__CUDA_STREAM = 33554432 // bytes from which on a result is written past the caches
+    TC__CUDA_DEAR =
+        64, // cost of a value that is kept in memory between launches, and from which
+    TC__CUDA_DEAR_PARTS = 2112, //   columns are cut into so many blocks
+    TC__CUDA_DEAR_PART = 1024,  //   of so many columns at least
+    TC__CUDA_STREAM = 33554432  // bytes from which on a result is written past the caches
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
@@ -25841,11 +25847,13 @@ typedef struct tc__cuda_plan {
     tc__cuda_hold hold;
     int parts;    // of a row, or of the columns of a block
     int launches; // 1, or one for each phase of columns
+    int kept;     // rows are in the workspace between launches
     tc__ix chunk; // columns of a part
     tc__ix blocks;
     tc__ix shared; // bytes of a block
     int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
-    int64_t zeroed, workspace;
+    int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
+    int64_t workspace;       //   and with the rows that are kept
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -26044,8 +26052,10 @@ static int tc__cuda_is_narrow(const tc__group *g) {
 // A load of memory that no value of the columns leads to.
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
-    if (n->op != TC_OP_LOAD || tc__cuda_is_row(g, n->attr[0])) return 0;
-    if (g->buffer.at[n->attr[0]].written) return 0;
+    if (n->op != TC_OP_LOAD) return 0;
+    int kept = q->kept && tc__cuda_is_row(g, n->attr[0]); // by an earlier launch
+    if (!kept && (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written))
+        return 0;
     if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
@@ -26191,7 +26201,7 @@ static int tc__cuda_is_again(const tc__group *g, int64_t b) {
 
 // The scratch of a row that no thread has for itself, nor computes again.
 static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
-    if (!tc__cuda_is_row(g, b)) return 0;
+    if (!tc__cuda_is_row(g, b) || q->kept) return 0;
     if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
     return !tc__cuda_is_again(g, b);
 }
@@ -26206,6 +26216,23 @@ static int tc__cuda_all_again(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
         if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
     return 1;
+}
+
+// Cost of all that is done at a column.
+static int64_t tc__cuda_column_cost(const tc__group *g) {
+    int64_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost;
+}
+
+// Whether phases that are launches find rows in memory: where they cannot be computed again, or that
+// costs more than to write and read them.
+static int tc__cuda_keeps_rows(const tc__group *g) {
+    int rows = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__cuda_is_row(g, (int64_t)i);
+    return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
 }
 
 // Bytes of each column that are held; `rows` counts own rows too.
@@ -26290,9 +26317,9 @@ static int tc__cuda_ends_in_sums(const tc__group *g) {
     return 0;
 }
 
-// Parts for `blocks` blocks whose columns can be shared out by `least`.
-static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t least) {
-    int64_t parts = (TC__CUDA_PARTS + blocks - 1) / blocks;
+// Parts for `blocks` blocks, `most` in all, whose columns can be shared out by `least`.
+static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
+    int64_t parts = (most + blocks - 1) / blocks;
     if (parts > columns / least) parts = columns / least;
     return blocks >= TC__CUDA_FEW || parts < 2 ? 1 : (int)parts;
 }
@@ -26304,16 +26331,19 @@ static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t ticke
     for (size_t i = 0; i < g->body.node.count; i++)
         values += g->body.node.at[i]->op == TC_OP_NEW;
     q->zeroed = tc__padded(4 * tickets, 256);
-    q->workspace = q->zeroed + values * 16 * results * q->parts; // 16: value and place
+    q->partial = values * 16 * results * q->parts; // 16: value and place
+    q->workspace = q->zeroed + q->partial;
 }
 
-// Cost of all that is done at a column.
-static int64_t tc__cuda_column_cost(const tc__group *g) {
-    int64_t cost = 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->level == TC__AT_COL)
-            cost += tc__ops[g->body.node.at[i]->op].cost;
-    return cost;
+// Bytes of the workspace before kept row b; before the number of buffers: all.
+static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    int64_t at = tc__padded(q->zeroed + q->partial, 256);
+    int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
+    for (int64_t i = 0; i < b; i++)
+        if (tc__cuda_is_row(g, i))
+            at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
+                             256);
+    return at;
 }
 
 // Few long rows are cut into parts. 1 = so it is.
@@ -26321,20 +26351,24 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__cuda_loops(g);
     if (!tc__ix_is_const(g->rows) || tc__ix_value(g->rows) < 1) return 0;
-    if (loops > TC__GRIDS || !tc__cuda_all_again(g)) return 0;
+    if (loops > TC__GRIDS || (loops < 2 && !tc__cuda_all_again(g))) return 0;
     int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
     if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
-    int64_t least = loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
+    int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
+    int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
     if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
         return 0;
-    q->parts = tc__cuda_parts(rows, columns, least);
+    q->parts =
+        tc__cuda_parts(rows, columns, dear ? TC__CUDA_DEAR_PARTS : TC__CUDA_PARTS, least);
     if (q->parts < 2) return 0;
+    q->kept = loops > 1 && tc__cuda_keeps_rows(g);
     q->sharing = q->threads = TC__CUDA_THREADS;
     q->launches = loops;
     q->chunk = tc__ix_mul(
         x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)q->parts * q->width)),
         tc__ix_const(q->width));
     tc__cuda_lay_out(g, q, rows, rows);
+    if (q->kept) q->workspace = tc__cuda_kept_at(g, q, (int64_t)g->buffer.count);
     return 1;
 }
 
@@ -26361,7 +26395,7 @@ static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
         return;
     int64_t rows = tc__ix_value(g->rows), across = 32 * q->width;
     int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
-    q->parts = tc__cuda_parts(blocks, columns, below * 8);
+    q->parts = tc__cuda_parts(blocks, columns, TC__CUDA_PARTS, below * 8);
     q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
     if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
 }
@@ -26526,7 +26560,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     out->count = q.launches;
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
-        out->at[i].shared = q.shared;
+        out->at[i].shared = q.shared, out->at[i].early = 1;
         out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
     }
     return 1;
@@ -26537,6 +26571,8 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
 //   halves   a result of 16 bits, or one whose every way to memory rounds it to such: functions that
 //            are accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last place
 //   shifted  e^(x - m), where m is the maximum of x: it is at most 1, and below 2^-126 it is 0
+//   added    tanh that is only added to a number of about 1 or more: what is near 0 need not be
+//            accurate in all its places
 //   normal   log of what is known to be at least 2^-126: numbers without a place in a float, zero and
 //            negative ones are not asked for
 //
@@ -26748,11 +26784,35 @@ static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
     return rounded;
 }
 
+// ---- what is only added ----
+
+static int tc__fact_is_large(const tc__node *n) {
+    return n->op == TC_OP_CONST &&
+           (tc__const_value(n).f >= 0.5 || tc__const_value(n).f <= -0.5);
+}
+
+// Whether all that is made of value `id` is its sum with a number that is not small.
+static int tc__fact_is_added(const tc__group *g, uint32_t id) {
+    int added = 0;
+    for (size_t i = id + 1; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            if (n->in[k] != id) continue;
+            if (n->op != TC_OP_ADD || !tc__fact_is_large(tc__fact_node(g, n->in[!k])))
+                return 0;
+            added = 1;
+        }
+    }
+    return added && g->kind != TC__CONTRACTION;
+}
+
 // ---- the choice ----
 
 static const char *tc__cuda_fast_f32(const tc__printer *p, const tc__node *n) {
     if (n->op == TC_OP_EXP && tc__fact_is_shifted(p->g, tc__body(p, n->in[0])))
         return "exp_shifted";
+    if (n->op == TC_OP_TANH && tc__fact_is_added(p->g, n->id)) return "tanh_added";
     if (n->op == TC_OP_LOG &&
         tc__fact_least(p->g, n->in[0], TC__FACT_DEPTH) >= TC__FACT_NORMAL)
         return "log_normal";
@@ -26844,11 +26904,19 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
     return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
+// Where the lanes of a vector are adjacent, or one, its first has the index: so the compiler sees
+// which loads of a window are the same.
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
+    tc__access access =
+        lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+    if (access != TC__PER_LANE) p->lane = 0;
     tc__put_buffer(p, n->attr[0]);
     tc__put(p->out, "[");
     tc__put_ix(p, n->attr[1]);
+    if (access == TC__CONTIGUOUS) tc__put(p->out, " + l");
     tc__put(p->out, "]");
+    if (access != TC__PER_LANE) p->lane = 1;
 }
 
 static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
@@ -27022,7 +27090,7 @@ static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard,
 // An own row that is neither in registers nor in memory: its value is computed again.
 static int tc__cuda_again(const tc__printer *p, int64_t b) {
     return p->cuda && tc__cuda_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
-           tc__cuda_is_again(p->g, b);
+           !p->cuda->kept && tc__cuda_is_again(p->g, b);
 }
 
 // An own row in the thread's registers.
@@ -27076,12 +27144,17 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
             (*who || *part) && *in ? " && " : "", in);
 }
 
+// Whether the vector is stored at once: to memory.
+static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_wide(p, n) && (!tc__cuda_is_row(p->g, n->attr[0]) || p->cuda->kept);
+}
+
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
     int64_t b = n->attr[0];
     (void)copy;
     if (tc__cuda_again(p, b)) return;
     tc__line(p);
-    if (tc__cuda_wide(p, n) && !tc__cuda_is_row(p->g, b)) {
+    if (tc__cuda_stores_wide(p, n)) {
         int half = tc__is_half(tc__cuda_dtype(p, n)); // all of them are rounded at the end
         tc__put(p->out, "o%u.at[l] = %s", n->id, half ? "" : tc__cuda_wrap(p, n, 1));
         tc__put_value(p, n->in[0], 0);
@@ -27242,8 +27315,7 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
 }
 
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
-    return n->op == TC_OP_STORE && !tc__cuda_is_row(p->g, n->attr[0]) &&
-           tc__cuda_wide(p, n);
+    return n->op == TC_OP_STORE && tc__cuda_stores_wide(p, n);
 }
 
 static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
@@ -27769,7 +27841,7 @@ static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
         before += n->op == TC_OP_NEW && n->attr[0] < i;
         values += n->op == TC_OP_NEW;
     }
-    return p->cuda->zeroed + before * (p->cuda->workspace - p->cuda->zeroed) / values;
+    return p->cuda->zeroed + before * p->cuda->partial / values;
 }
 
 // `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
@@ -27788,7 +27860,7 @@ static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
         if (!tc__is_arg(a)) continue;
         tc__line(p);
         tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
-                (long long)(at + (p->cuda->workspace - p->cuda->zeroed) / values / 2));
+                (long long)(at + p->cuda->partial / values / 2));
     }
 }
 
@@ -27958,6 +28030,21 @@ static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
     }
 }
 
+// `float *const row0 = (float *)(work + 4096) + 50176 * r;`
+static void tc__cuda_kept_names(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
+        const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
+        if (!tc__cuda_is_row(p->g, (int64_t)i)) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *const ", type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
+                (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
+                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->cols));
+    }
+}
+
 static void tc__cuda_cut_row(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     tc__ixpool *x = p->g->body.ix;
@@ -27980,6 +28067,7 @@ static void tc__cuda_cut_row(tc__printer *p) {
     tc__put(p->out, ", ");
     tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
     tc__put(p->out, ");\n");
+    tc__cuda_kept_names(p);
     tc__cuda_cut_nodes(p, need);
     tc__free(p->out->ctx, need, p->g->body.node.count);
 }
@@ -30120,6 +30208,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
+    tc__line(p);
+    tc__put(p->out, "tc_begin();\n");
     forms[q->form](p);
     p->out = out, p->indent = 0;
     if (launch) tc__put(out, "\n");
@@ -30244,6 +30334,15 @@ static const char *const tc__text_cuda_types[] = {
 
 // Vectors of memory.
 static const char *const tc__text_cuda_memory[] = {
+    "// fn: begin",
+    "// The launch behind this one may begin; what those before it wrote is there when this returns.",
+    "TC_FN void TC_N(begin)() {",
+    "#if __CUDA_ARCH__ >= 900",
+    "    asm volatile(\"griddepcontrol.launch_dependents;\");",
+    "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
+    "#endif",
+    "}",
+    "",
     "// fn: words",
     "// A vector as the words that memory instructions move.",
     "template <class P> union TC_N(words) {",
@@ -30608,7 +30707,17 @@ static const char *const tc__text_cuda_math[] = {
     "",
     "// fn: sigmoid_f32",
     "// 1 / (1 + e^-x): 2 ulp of the exponential, 1 of the sum and the reciprocal.",
-    "TC_FN float TC_N(sigmoid_f32)(float x) { return TC_N(rcp_flush)(1.0f + expf(-x)); }",
+    "TC_FN float TC_N(sigmoid_f32)(float x) {",
+    "    const float y = TC_N(smaller_f32)(TC_N(larger_f32)(-x, -104.0f), 88.7f), t = y * 1.44269502f;",
+    "    const float e = TC_N(ex2)(t);",
+    "    return TC_N(rcp_flush)(1.0f + fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e));",
+    "}",
+    "",
+    "// fn: tanh_added",
+    "// Within 2^-22, for what is added to a number of about 1.",
+    "TC_FN float TC_N(tanh_added)(float x) {",
+    "    return fmaf(-2.0f, TC_N(rcp_flush)(TC_N(ex2)(x * 2.88539004f) + 1.0f), 1.0f);",
+    "}",
     "",
     "// fn: tanh_f32",
     "// 1 - 2 / (e^2|x| + 1), and a polynomial where that cancels: both within 2 ulp. What e^2|x| lacks",
@@ -49900,6 +50009,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
         to->threads = (uint32_t)g->threads, to->cluster = (uint32_t)g->cluster;
         to->shared = (uint32_t)shared;
+        to->early = (uint32_t)g->early;
         to->argument = l->argument, to->offset = l->offset;
         to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
         if (shared > (int64_t)r->device->own.shared_bytes)

@@ -54,6 +54,7 @@ typedef struct tc_device_launch {
     void *kernel;                      // of find
     uint32_t blocks, threads;          // of the grid; of a block
     uint32_t shared, cluster;          // bytes of a block; blocks of a cluster, 0 = none
+    uint32_t early;                    // 1: blocks may begin earlier, the text waits
     const void *argument;              // bytes of all arguments
     const uint32_t *offset;            // where each begins in them
     uint32_t n_argument, argument_bytes;

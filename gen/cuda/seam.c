@@ -334,6 +334,12 @@ TCU__FN int tcu__found_shared(tcu__device *d, tcu__found *f, unsigned shared) {
     return 1;
 }
 
+// A kernel may begin while those before it end, if it waits for them by itself; what comes
+// before the list has ended when its first kernel begins.
+TCU__FN int tcu__begins_early(const tcu__device *d, const tc_device_launch *l) {
+    return l->early && l->n_after > 0 && d->facts.major >= 9;
+}
+
 TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch *l) {
     tcu__found *f = (tcu__found *)l->kernel;
     memset(to, 0, sizeof *to);
@@ -341,6 +347,7 @@ TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch
     to->shape.grid[0] = l->blocks, to->shape.grid[1] = to->shape.grid[2] = 1;
     to->shape.block[0] = l->threads, to->shape.block[1] = to->shape.block[2] = 1;
     to->shape.shared = l->shared;
+    to->shape.programmatic = tcu__begins_early(d, l);
     if (l->cluster > 1) {
         to->shape.cluster[0] = l->cluster;
         to->shape.cluster[1] = to->shape.cluster[2] = 1;

@@ -250,6 +250,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
         to->threads = (uint32_t)g->threads, to->cluster = (uint32_t)g->cluster;
         to->shared = (uint32_t)shared;
+        to->early = (uint32_t)g->early;
         to->argument = l->argument, to->offset = l->offset;
         to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
         if (shared > (int64_t)r->device->own.shared_bytes)

@@ -32,6 +32,7 @@ typedef struct tc__grid {
     int waves;     // blocks at most for each multiprocessor, 0 = all that have work
     tc__ix shared; // bytes of a block, beside what the text itself declares
     int cluster;   // blocks that share their memory, 0 = none
+    int early;     // its blocks may begin while the launch before ends: they wait by themselves
 } tc__grid;
 
 enum {

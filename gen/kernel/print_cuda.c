@@ -394,6 +394,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
+    tc__line(p);
+    tc__put(p->out, "tc_begin();\n");
     forms[q->form](p);
     p->out = out, p->indent = 0;
     if (launch) tc__put(out, "\n");

@@ -3,6 +3,8 @@
 //   halves   a result of 16 bits, or one whose every way to memory rounds it to such: functions that
 //            are accurate to 2^-13, tanh of bf16 to 2^-11, a quarter of its last place
 //   shifted  e^(x - m), where m is the maximum of x: it is at most 1, and below 2^-126 it is 0
+//   added    tanh that is only added to a number of about 1 or more: what is near 0 need not be
+//            accurate in all its places
 //   normal   log of what is known to be at least 2^-126: numbers without a place in a float, zero and
 //            negative ones are not asked for
 //
@@ -214,11 +216,35 @@ static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
     return rounded;
 }
 
+// ---- what is only added ----
+
+static int tc__fact_is_large(const tc__node *n) {
+    return n->op == TC_OP_CONST &&
+           (tc__const_value(n).f >= 0.5 || tc__const_value(n).f <= -0.5);
+}
+
+// Whether all that is made of value `id` is its sum with a number that is not small.
+static int tc__fact_is_added(const tc__group *g, uint32_t id) {
+    int added = 0;
+    for (size_t i = id + 1; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            if (n->in[k] != id) continue;
+            if (n->op != TC_OP_ADD || !tc__fact_is_large(tc__fact_node(g, n->in[!k])))
+                return 0;
+            added = 1;
+        }
+    }
+    return added && g->kind != TC__CONTRACTION;
+}
+
 // ---- the choice ----
 
 static const char *tc__cuda_fast_f32(const tc__printer *p, const tc__node *n) {
     if (n->op == TC_OP_EXP && tc__fact_is_shifted(p->g, tc__body(p, n->in[0])))
         return "exp_shifted";
+    if (n->op == TC_OP_TANH && tc__fact_is_added(p->g, n->id)) return "tanh_added";
     if (n->op == TC_OP_LOG &&
         tc__fact_least(p->g, n->in[0], TC__FACT_DEPTH) >= TC__FACT_NORMAL)
         return "log_normal";

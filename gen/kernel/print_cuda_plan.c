@@ -63,7 +63,11 @@ enum {
     TC__CUDA_PART = 2048,        // columns of a part at least
     TC__CUDA_PHASED = 4096,      // and where each phase is a launch
     TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
-    TC__CUDA_STREAM = 33554432 // bytes from which on a result is written past the caches
+    TC__CUDA_DEAR =
+        64, // cost of a value that is kept in memory between launches, and from which
+    TC__CUDA_DEAR_PARTS = 2112, //   columns are cut into so many blocks
+    TC__CUDA_DEAR_PART = 1024,  //   of so many columns at least
+    TC__CUDA_STREAM = 33554432  // bytes from which on a result is written past the caches
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
@@ -79,11 +83,13 @@ typedef struct tc__cuda_plan {
     tc__cuda_hold hold;
     int parts;    // of a row, or of the columns of a block
     int launches; // 1, or one for each phase of columns
+    int kept;     // rows are in the workspace between launches
     tc__ix chunk; // columns of a part
     tc__ix blocks;
     tc__ix shared; // bytes of a block
     int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
-    int64_t zeroed, workspace;
+    int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
+    int64_t workspace;       //   and with the rows that are kept
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -282,8 +288,10 @@ static int tc__cuda_is_narrow(const tc__group *g) {
 // A load of memory that no value of the columns leads to.
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
-    if (n->op != TC_OP_LOAD || tc__cuda_is_row(g, n->attr[0])) return 0;
-    if (g->buffer.at[n->attr[0]].written) return 0;
+    if (n->op != TC_OP_LOAD) return 0;
+    int kept = q->kept && tc__cuda_is_row(g, n->attr[0]); // by an earlier launch
+    if (!kept && (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written))
+        return 0;
     if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
@@ -429,7 +437,7 @@ static int tc__cuda_is_again(const tc__group *g, int64_t b) {
 
 // The scratch of a row that no thread has for itself, nor computes again.
 static int tc__cuda_is_scratch(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
-    if (!tc__cuda_is_row(g, b)) return 0;
+    if (!tc__cuda_is_row(g, b) || q->kept) return 0;
     if (q->hold == TC__CUDA_REGISTERS) return !tc__cuda_is_own_row(g, b);
     return !tc__cuda_is_again(g, b);
 }
@@ -444,6 +452,23 @@ static int tc__cuda_all_again(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
         if (tc__cuda_is_row(g, (int64_t)i) && !tc__cuda_is_again(g, (int64_t)i)) return 0;
     return 1;
+}
+
+// Cost of all that is done at a column.
+static int64_t tc__cuda_column_cost(const tc__group *g) {
+    int64_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost;
+}
+
+// Whether phases that are launches find rows in memory: where they cannot be computed again, or that
+// costs more than to write and read them.
+static int tc__cuda_keeps_rows(const tc__group *g) {
+    int rows = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) rows |= tc__cuda_is_row(g, (int64_t)i);
+    return rows && (!tc__cuda_all_again(g) || tc__cuda_column_cost(g) > TC__CUDA_DEAR);
 }
 
 // Bytes of each column that are held; `rows` counts own rows too.
@@ -528,9 +553,9 @@ static int tc__cuda_ends_in_sums(const tc__group *g) {
     return 0;
 }
 
-// Parts for `blocks` blocks whose columns can be shared out by `least`.
-static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t least) {
-    int64_t parts = (TC__CUDA_PARTS + blocks - 1) / blocks;
+// Parts for `blocks` blocks, `most` in all, whose columns can be shared out by `least`.
+static int tc__cuda_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
+    int64_t parts = (most + blocks - 1) / blocks;
     if (parts > columns / least) parts = columns / least;
     return blocks >= TC__CUDA_FEW || parts < 2 ? 1 : (int)parts;
 }
@@ -542,16 +567,19 @@ static void tc__cuda_lay_out(const tc__group *g, tc__cuda_plan *q, int64_t ticke
     for (size_t i = 0; i < g->body.node.count; i++)
         values += g->body.node.at[i]->op == TC_OP_NEW;
     q->zeroed = tc__padded(4 * tickets, 256);
-    q->workspace = q->zeroed + values * 16 * results * q->parts; // 16: value and place
+    q->partial = values * 16 * results * q->parts; // 16: value and place
+    q->workspace = q->zeroed + q->partial;
 }
 
-// Cost of all that is done at a column.
-static int64_t tc__cuda_column_cost(const tc__group *g) {
-    int64_t cost = 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->level == TC__AT_COL)
-            cost += tc__ops[g->body.node.at[i]->op].cost;
-    return cost;
+// Bytes of the workspace before kept row b; before the number of buffers: all.
+static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    int64_t at = tc__padded(q->zeroed + q->partial, 256);
+    int64_t elements = tc__ix_value(g->rows) * tc__ix_value(g->cols);
+    for (int64_t i = 0; i < b; i++)
+        if (tc__cuda_is_row(g, i))
+            at += tc__padded(elements * (int64_t)tc__dtypes[g->buffer.at[i].dtype].bytes,
+                             256);
+    return at;
 }
 
 // Few long rows are cut into parts. 1 = so it is.
@@ -559,20 +587,24 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__cuda_loops(g);
     if (!tc__ix_is_const(g->rows) || tc__ix_value(g->rows) < 1) return 0;
-    if (loops > TC__GRIDS || !tc__cuda_all_again(g)) return 0;
+    if (loops > TC__GRIDS || (loops < 2 && !tc__cuda_all_again(g))) return 0;
     int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
     if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
-    int64_t least = loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
+    int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
+    int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
     if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
         return 0;
-    q->parts = tc__cuda_parts(rows, columns, least);
+    q->parts =
+        tc__cuda_parts(rows, columns, dear ? TC__CUDA_DEAR_PARTS : TC__CUDA_PARTS, least);
     if (q->parts < 2) return 0;
+    q->kept = loops > 1 && tc__cuda_keeps_rows(g);
     q->sharing = q->threads = TC__CUDA_THREADS;
     q->launches = loops;
     q->chunk = tc__ix_mul(
         x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)q->parts * q->width)),
         tc__ix_const(q->width));
     tc__cuda_lay_out(g, q, rows, rows);
+    if (q->kept) q->workspace = tc__cuda_kept_at(g, q, (int64_t)g->buffer.count);
     return 1;
 }
 
@@ -599,7 +631,7 @@ static void tc__cuda_plan_columns(const tc__group *g, tc__cuda_plan *q) {
         return;
     int64_t rows = tc__ix_value(g->rows), across = 32 * q->width;
     int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
-    q->parts = tc__cuda_parts(blocks, columns, below * 8);
+    q->parts = tc__cuda_parts(blocks, columns, TC__CUDA_PARTS, below * 8);
     q->chunk = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->parts));
     if (q->parts > 1) tc__cuda_lay_out(g, q, blocks, blocks * across);
 }
@@ -764,7 +796,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     out->count = q.launches;
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
-        out->at[i].shared = q.shared;
+        out->at[i].shared = q.shared, out->at[i].early = 1;
         out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
     }
     return 1;

@@ -376,7 +376,7 @@ static int64_t tc__cuda_work_at(const tc__printer *p, int64_t i) {
         before += n->op == TC_OP_NEW && n->attr[0] < i;
         values += n->op == TC_OP_NEW;
     }
-    return p->cuda->zeroed + before * (p->cuda->workspace - p->cuda->zeroed) / values;
+    return p->cuda->zeroed + before * p->cuda->partial / values;
 }
 
 // `float *const work1 = (float *)(work + 256);` for the accumulators of a run.
@@ -395,7 +395,7 @@ static void tc__cuda_work_names(tc__printer *p, const tc__cuda_run *run) {
         if (!tc__is_arg(a)) continue;
         tc__line(p);
         tc__put(p->out, "tc_i64 *const places%lld = (tc_i64 *)(work + %lld);\n", i,
-                (long long)(at + (p->cuda->workspace - p->cuda->zeroed) / values / 2));
+                (long long)(at + p->cuda->partial / values / 2));
     }
 }
 
@@ -565,6 +565,21 @@ static void tc__cuda_cut_nodes(tc__printer *p, const uint8_t *need) {
     }
 }
 
+// `float *const row0 = (float *)(work + 4096) + 50176 * r;`
+static void tc__cuda_kept_names(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    for (size_t i = 0; i < p->g->buffer.count && q->kept; i++) {
+        const char *type = tc__dtypes[p->g->buffer.at[i].dtype].memory;
+        if (!tc__cuda_is_row(p->g, (int64_t)i)) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *const ", type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s *)(work + %lld) + %s%lld * r;\n", type,
+                (long long)tc__cuda_kept_at(p->g, q, (int64_t)i),
+                p->narrow ? "" : "(tc_i64)", (long long)tc__ix_value(p->g->cols));
+    }
+}
+
 static void tc__cuda_cut_row(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     tc__ixpool *x = p->g->body.ix;
@@ -587,6 +602,7 @@ static void tc__cuda_cut_row(tc__printer *p) {
     tc__put(p->out, ", ");
     tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
     tc__put(p->out, ");\n");
+    tc__cuda_kept_names(p);
     tc__cuda_cut_nodes(p, need);
     tc__free(p->out->ctx, need, p->g->body.node.count);
 }

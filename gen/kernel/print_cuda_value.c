@@ -56,11 +56,19 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
     return *tc__cuda_wrap(p, n, store) ? ")" : "";
 }
 
+// Where the lanes of a vector are adjacent, or one, its first has the index: so the compiler sees
+// which loads of a window are the same.
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
+    int lane = p->lane && p->cuda && p->axis == p->cuda->axis;
+    tc__access access =
+        lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
+    if (access != TC__PER_LANE) p->lane = 0;
     tc__put_buffer(p, n->attr[0]);
     tc__put(p->out, "[");
     tc__put_ix(p, n->attr[1]);
+    if (access == TC__CONTIGUOUS) tc__put(p->out, " + l");
     tc__put(p->out, "]");
+    if (access != TC__PER_LANE) p->lane = 1;
 }
 
 static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
@@ -234,7 +242,7 @@ static void tc__cuda_issue(tc__printer *p, const tc__node *n, const char *guard,
 // An own row that is neither in registers nor in memory: its value is computed again.
 static int tc__cuda_again(const tc__printer *p, int64_t b) {
     return p->cuda && tc__cuda_is_row(p->g, b) && p->cuda->hold != TC__CUDA_REGISTERS &&
-           tc__cuda_is_again(p->g, b);
+           !p->cuda->kept && tc__cuda_is_again(p->g, b);
 }
 
 // An own row in the thread's registers.
@@ -288,12 +296,17 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
             (*who || *part) && *in ? " && " : "", in);
 }
 
+// Whether the vector is stored at once: to memory.
+static int tc__cuda_stores_wide(const tc__printer *p, const tc__node *n) {
+    return tc__cuda_wide(p, n) && (!tc__cuda_is_row(p->g, n->attr[0]) || p->cuda->kept);
+}
+
 static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
     int64_t b = n->attr[0];
     (void)copy;
     if (tc__cuda_again(p, b)) return;
     tc__line(p);
-    if (tc__cuda_wide(p, n) && !tc__cuda_is_row(p->g, b)) {
+    if (tc__cuda_stores_wide(p, n)) {
         int half = tc__is_half(tc__cuda_dtype(p, n)); // all of them are rounded at the end
         tc__put(p->out, "o%u.at[l] = %s", n->id, half ? "" : tc__cuda_wrap(p, n, 1));
         tc__put_value(p, n->in[0], 0);
@@ -454,8 +467,7 @@ static void tc__cuda_print_still(tc__printer *p, const tc__cuda_loop_body *b) {
 }
 
 static int tc__cuda_is_result(const tc__printer *p, const tc__node *n) {
-    return n->op == TC_OP_STORE && !tc__cuda_is_row(p->g, n->attr[0]) &&
-           tc__cuda_wide(p, n);
+    return n->op == TC_OP_STORE && tc__cuda_stores_wide(p, n);
 }
 
 static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {

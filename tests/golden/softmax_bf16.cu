@@ -98,14 +98,24 @@ TC_FN float TC_N(larger_f32)(float x, float y) {
     return z;
 }
 
+// 2 ** x within 2 ulp.
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
+
+TC_FN float TC_N(rcp_half)(float x) {
+    float y;
+    asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
-
-TC_FN float tc_exp_f32(float x) {
-    typedef float T;
-    return (T)(expf(x));
-}
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -230,13 +240,13 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
             const float t10 = tc_of_bf16(v3[u].at[l]);
             const float t11 = t10;
             const float t12 = TC_SUB_f32(t11, t7);
-            const float t13 = tc_exp_f32(t12);
+            const float t13 = tc_exp_half(t12);
             row0[u].at[l] = t13;
             sum1[l] = tc_acc_add_f32(sum1[l], t13);
         }
     }
     const float t17 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    const float t18 = 1.0f / t17;
+    const float t18 = tc_rcp_half(t17);
     #pragma unroll
     for (int u = 0; u < 3; u++) {
         const int c = (x + u * 32) * 8;

@@ -36,13 +36,21 @@ TC_FN float TC_N(larger_f32)(float x, float y) {
     return z;
 }
 
+// 2 ** x within 2 ulp.
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
+
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
-
-TC_FN float tc_exp_f32(float x) {
-    typedef float T;
-    return (T)(expf(x));
-}
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -175,7 +183,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             if (k >= s0) break;
             const float t9 = v9[u];
             const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_f32(t10);
+            const float t11 = tc_exp_shifted(t10);
             sum1[0] = tc_acc_add_f32(sum1[0], t11);
         }
     }
@@ -199,7 +207,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             if (k >= s0) break;
             const float t9 = v9[u];
             const float t10 = TC_SUB_f32(t9, t6);
-            const float t11 = tc_exp_f32(t10);
+            const float t11 = tc_exp_shifted(t10);
             const float t17 = t11;
             const float t18 = t17 / t15;
             out0[s0 * r + c] = t18;

@@ -65,6 +65,8 @@ static const struct {
     {"cluster_map", IF_ASM},
     {"cluster_load", IF_ASM},
     {"cluster_store", IF_ASM},
+    // launches come one after the other
+    {"begin", IF_ASM},
     // copies to shared memory, which happen when they are waited for
     {"copy_async16", IF_ASM},
     {"copy_async16_if", IF_ASM},
