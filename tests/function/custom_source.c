@@ -24,13 +24,14 @@ typedef enum use { CPU, INTERP, NO_COMPILER, DISK } use;
 
 static tc_ctx *open_for(use how) {
     static char folder[] = "/tmp/tc-custom-XXXXXX";
+    static int made; // a name may end in X
     tc_config config = tc_config_default();
     config.backend = how == INTERP ? "aot_eager" : "cpu";
     config.cc = how == NO_COMPILER ? "/nowhere/cc" : NULL;
     config.no_disk_cache = how != DISK;
     config.threads = 2;
     config.logger.log = keep_warning;
-    if (how == DISK && folder[strlen(folder) - 1] == 'X' && !mkdtemp(folder)) return NULL;
+    if (how == DISK && !made && !(made = mkdtemp(folder) != NULL)) return NULL;
     if (how == DISK) config.cache_dir = folder;
     warnings = 0;
     return tc_open(&config);
