@@ -85,7 +85,7 @@ static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
-        a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
+        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases || a->vector != b->vector ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
         return 0;

@@ -70,6 +70,8 @@ struct tc__dialect {
     int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
                   const char *symbol);
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
+    // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
+    int (*takes_rows)(const tc__group *g);
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -503,7 +505,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in", "in", "row", "tile"};
+    static const char *const names[] = {"in", "in", "row", "tile", "left"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {

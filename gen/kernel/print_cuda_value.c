@@ -169,6 +169,12 @@ static int tc__cuda_is_past(const tc__printer *p, const tc__node *n) {
     return tc__ix_is_const(bytes) && tc__ix_value(bytes) >= TC__CUDA_STREAM;
 }
 
+// What a vector is loaded by, before its address.
+static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
+    if (tc__cuda_is_made(p->g, n)) return "*(";
+    return tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(";
+}
+
 // `(const tc_pack<float, 4> *)&in0[c]`
 static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
@@ -189,7 +195,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
     if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
-    tc__put(p->out, tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(");
+    tc__put(p->out, "%s", tc__cuda_load_word(p, n));
     tc__cuda_address(p, n);
     tc__put(p->out, ")");
     if (!tc__cuda_guarded(n)) return;
@@ -312,15 +318,19 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
 
 // The store of a whole vector, behind the loop over its elements.
 static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n);
+    int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, tc__cuda_is_past(p, n) ? "tc_store_stream(" : "tc_store(");
+    tc__put(p->out, made                      ? "*("
+                    : tc__cuda_is_past(p, n) ? "tc_store_stream("
+                                              : "tc_store(");
     tc__cuda_address(p, n);
+    tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))
-        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+        tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
     else
-        tc__put(p->out, ", o%u);\n", n->id);
+        tc__put(p->out, "o%u", n->id);
+    tc__put(p->out, made ? ";\n" : ");\n");
 }
 
 static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
