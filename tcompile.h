@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf2f7869909e190c6u
+#define TC__BUILD_ID 0x0026385c22e29a10u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18524,6 +18524,7 @@ struct tc__printer {
     int row_lanes;     // CUDA: values of rows are arrays over l
     int launch;        // CUDA: of the kernel's launches, the one that is printed
     int turned;        // CUDA: loads come from tiles
+    const char *owner; // CUDA: the block that stores what others make, too; NULL = each its own
     int parts;         // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
@@ -19147,24 +19148,12 @@ enum {
 
 // ---- which kernels ----
 
-// The only result of k: its buffer, -1 = there are others, or it is not one of columns.
-static int64_t tc__join_result(const tc__group *k) {
-    int64_t result = -1;
-    for (size_t i = 0; i < k->buffer.count; i++) {
-        if (!k->buffer.at[i].written || k->buffer.at[i].place != TC__BUF_NODE) continue;
-        if (result >= 0) return -1;
-        result = (int64_t)i;
-    }
-    return result;
-}
-
 // The index of row r that names `axis`: extent * r + axis.
 static tc__ix tc__join_index(const tc__group *k, tc__axis axis, tc__ix extent) {
     tc__ixpool *x = k->body.ix;
     tc__ix at = tc__ix_var(x, axis, extent);
     if (tc__ix_equals(k->rows, 1)) return at;
-    return tc__ix_add(x, at,
-                      tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
+    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
 }
 
 // Whether every access of buffer b is by `op`, at `level`, at element `index`; and there is one.
@@ -19182,11 +19171,15 @@ static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level
     return count > 0;
 }
 
-// Whether k makes rows that stand before nothing else: its result, and rows for itself.
-static int tc__join_makes(const tc__schedule *s, const tc__group *k, int64_t b) {
-    if (b < 0 || k->kind != TC__REDUCTION || k->vector != TC__COL) return 0;
-    if (s->root.at[s->root_of[k->buffer.at[b].source]].output) return 0;
-    return tc__join_accesses(k, b, TC_OP_STORE, TC__AT_COL,
+static int tc__is_join_result(const tc__kbuf *b) {
+    return b->written && b->place == TC__BUF_NODE;
+}
+
+// Whether result b of k is rows that it makes column by column.
+static int tc__join_makes(const tc__group *k, int64_t b) {
+    return k->kind == TC__REDUCTION && k->vector == TC__COL &&
+           tc__is_join_result(&k->buffer.at[b]) &&
+           tc__join_accesses(k, b, TC_OP_STORE, TC__AT_COL,
                              tc__join_index(k, TC__COL, k->cols));
 }
 
@@ -19197,10 +19190,15 @@ static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
     return -1;
 }
 
-// Whether buffer b of `rows` is the left operand of k, and nothing else there.
+// Whether buffer b of `rows` is the left operand of k. Nothing else of `rows` may be read there: another
+// block may write it.
 static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__group *k) {
     int64_t at = tc__join_buffer(k, b);
     if (k->kind != TC__CONTRACTION || k->prologue || k->phases != 1) return 0;
+    for (size_t i = 0; i < rows->buffer.count; i++) {
+        const tc__kbuf *o = &rows->buffer.at[i];
+        if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
+    }
     return rows->rows == k->rows && rows->cols == k->depth &&
            tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
                              tc__join_index(k, TC__DEPTH, k->depth));
@@ -19212,123 +19210,186 @@ typedef struct tc__join {
     tc_ctx *ctx;
     tc__group *to;
     const tc__kbuf *left; // of the producer
+    int kept;             // it is in memory, too
+    uint32_t *at;         // old id -> new id, of the list that is appended
     int failed;
 } tc__join;
 
 static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
-    tc__kbuf own = *b;
-    int made = b->place == j->left->place && b->source == j->left->source;
-    if (made) own.place = TC__BUF_LEFT, own.numel = j->to->depth, own.written = 1;
-    int64_t at = tc__join_buffer(j->to, &own);
+    int64_t at = tc__join_buffer(j->to, b);
     if (at >= 0) {
-        j->to->buffer.at[at].written |= own.written;
+        j->to->buffer.at[at].written |= b->written;
         return at;
     }
-    if (!TC__PUSH(j->ctx, j->to->buffer, own)) j->failed = 1;
+    if (!TC__PUSH(j->ctx, j->to->buffer, *b)) j->failed = 1;
     return (int64_t)j->to->buffer.count - 1;
 }
 
-// e with its values named by where they stand in the joined list. The last first, so that none is
-// moved twice.
-static tc__ix tc__join_ix(tc__ixpool *x, tc__ix e, uint32_t shift) {
+static int64_t tc__join_add_left(tc__join *j) {
+    tc__kbuf own = *j->left;
+    own.place = TC__BUF_LEFT, own.numel = j->to->depth;
+    return tc__join_add_buffer(j, &own);
+}
+
+// e with its values named by where they stand in the joined list: later than before, so the last is
+// the first, and none is moved twice.
+static tc__ix tc__join_ix(const tc__join *j, tc__ix e) {
+    tc__ixpool *x = j->to->body.ix;
     tc__ix vals[TC__JOIN_VALS];
     uint32_t n = tc__ix_vals(x, e, vals, TC__JOIN_VALS);
-    while (n > 0 && shift) {
+    while (n > 0) {
         uint32_t last = 0;
         for (uint32_t i = 1; i < n; i++)
             if (tc__ix_node(x, vals[i])->a > tc__ix_node(x, vals[last])->a) last = i;
         tc__ixnode v = *tc__ix_node(x, vals[last]);
         e = tc__ix_subst(x, e, vals[last],
-                         tc__ix_val(x, (uint32_t)v.a + shift, tc__ix_const(v.hi + 1)));
+                         tc__ix_val(x, j->at[v.a], tc__ix_const(v.hi + 1)));
         vals[last] = vals[--n];
     }
     return e;
 }
 
-// Appends the list of k, whose ids grow by `shift`. What is made, or read, of the row in LEFT is at its
-// own column.
-static void tc__join_append(tc__join *j, const tc__group *k, uint32_t shift) {
-    tc__ixpool *x = k->body.ix;
-    for (size_t id = 0; id < k->body.node.count && !j->failed; id++) {
-        tc__node n = *k->body.node.at[id];
-        uint32_t in[3];
-        int64_t attr[32];
-        for (uint32_t i = 0; i < n.n_in; i++) in[i] = n.in[i] + shift;
-        for (uint32_t i = 0; i < n.n_attr; i++)
-            attr[i] =
-                tc__attr_is_ix(&n, i) ? tc__join_ix(x, n.attr[i], shift) : n.attr[i];
-        if (n.op == TC_OP_LOAD || n.op == TC_OP_STORE) {
-            attr[0] = tc__join_add_buffer(j, &k->buffer.at[n.attr[0]]);
-            if (!j->failed && j->to->buffer.at[attr[0]].place == TC__BUF_LEFT)
-                attr[1] = n.op == TC_OP_STORE ? tc__ix_var(x, TC__COL, k->cols)
-                                              : tc__ix_var(x, TC__DEPTH, k->depth);
-        }
-        n.in = in, n.attr = attr;
-        if (!tc__node_append(&j->to->body, &n)) j->failed = 1;
+static void tc__join_node(tc__join *j, const tc__node *n, uint32_t from) {
+    const tc__node *made = j->failed ? NULL : tc__node_append(&j->to->body, n);
+    if (!made) j->failed = 1;
+    if (made) j->at[from] = made->id;
+}
+
+// Appends node `id` of k. What is made, or read, of the row in LEFT is at its own column.
+static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
+    tc__node n = *k->body.node.at[id];
+    uint32_t in[3];
+    int64_t attr[32];
+    for (uint32_t i = 0; i < n.n_in; i++) in[i] = j->at[n.in[i]];
+    for (uint32_t i = 0; i < n.n_attr; i++)
+        attr[i] = tc__attr_is_ix(&n, i) ? tc__join_ix(j, n.attr[i]) : n.attr[i];
+    n.in = in, n.attr = attr;
+    int load = n.op == TC_OP_LOAD, access = load || n.op == TC_OP_STORE;
+    const tc__kbuf *b = access ? &k->buffer.at[attr[0]] : NULL;
+    int left = access && b->place == j->left->place && b->source == j->left->source;
+    if (access && (!left || (j->kept && !load))) attr[0] = tc__join_add_buffer(j, b);
+    if (left && j->kept && !load) tc__join_node(j, &n, id);
+    if (left) {
+        attr[0] = tc__join_add_left(j);
+        attr[1] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
+                       : tc__ix_var(k->body.ix, TC__COL, k->cols);
     }
+    tc__join_node(j, &n, id);
+}
+
+// Appends the list of k. 0 = out of memory, or an index with too many values.
+static int tc__join_append(tc__join *j, const tc__group *k) {
+    uint32_t n = (uint32_t)k->body.node.count;
+    j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
+    if (!j->at) return 0;
+    for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
+    if (k->kind == TC__CONTRACTION)
+        j->to->left = j->at[k->left], j->to->right = j->at[k->right];
+    tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
     for (size_t i = 0; i < k->covers.count; i++)
         if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
+    return !j->failed;
 }
 
 // `product` with the rows that `rows` makes in its buffer `left`; NULL = out of memory, reported.
 static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kbuf *left,
-                                  const tc__group *product) {
+                                  int kept, const tc__group *product) {
     tc__join j;
-    uint32_t shift = (uint32_t)rows->body.node.count;
     tc__group *k = TC__NEW(c, tc__group), empty;
     if (!k) return NULL;
-    memset(&empty, 0, sizeof empty);
+    memset(&empty, 0, sizeof empty), memset(&j, 0, sizeof j);
     *k = *product;
     k->body = empty.body;
     memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
-    k->prologue = shift, k->left = product->left + shift, k->right = product->right + shift;
-    j.ctx = c, j.to = k, j.left = left, j.failed = 0;
-    if (tc__graph_open(&k->body, c, product->body.ix)) {
-        tc__join_append(&j, rows, 0);
-        tc__join_append(&j, product, shift);
-        if (!j.failed && tc__checked(c, &k->body, TC__LOOP)) return k;
-    }
+    j.ctx = c, j.to = k, j.left = left, j.kept = kept;
+    int ok = tc__graph_open(&k->body, c, product->body.ix) && tc__join_append(&j, rows);
+    k->prologue = (uint32_t)k->body.node.count;
+    if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
     tc__group_free(c, k);
     return NULL;
 }
 
 // ---- the schedule ----
 
-// The kernels that read what buffer `b` has, all of which may make it themselves: how many, 0 = some may
-// not.
-static uint32_t tc__join_readers(const tc__schedule *s, size_t from, const tc__kbuf *b,
-                                 size_t at[TC__JOIN_READERS]) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < s->kernel.count; i++) {
-        const tc__group *k = s->kernel.at[i];
-        if (!k || i == from || tc__join_buffer(k, b) < 0) continue;
-        if (n == TC__JOIN_READERS || !tc__join_fits(s->kernel.at[from], b, k)) return 0;
-        at[n++] = i;
-    }
-    return n;
+// A producer, its rows, and the products that make them now.
+typedef struct tc__joint {
+    size_t from;
+    const tc__kbuf *rows; // of the producer
+    int kept;             // they are in memory, too
+    uint32_t count;
+    size_t at[TC__JOIN_READERS];
+    tc__group *made[TC__JOIN_READERS];
+} tc__joint;
+
+static int tc__join_reads_any(const tc__group *rows, const tc__group *k) {
+    for (size_t i = 0; i < rows->buffer.count; i++)
+        if (tc__is_join_result(&rows->buffer.at[i]) &&
+            tc__join_buffer(k, &rows->buffer.at[i]) >= 0)
+            return 1;
+    return 0;
 }
 
-// Kernel `from` becomes a part of its readers, if it may and all of them take it. 0 = reported.
-static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
-    tc__group *rows = s->kernel.at[from], *made[TC__JOIN_READERS];
-    size_t at[TC__JOIN_READERS];
-    int64_t b = tc__join_result(rows);
-    if (!tc__join_makes(s, rows, b)) return 1;
-    uint32_t n = tc__join_readers(s, from, &rows->buffer.at[b], at), count = 0;
-    int take = n > 0, ok = 1;
-    while (take && count < n) {
-        made[count] =
-            tc__join_groups(s->ctx, rows, &rows->buffer.at[b], s->kernel.at[at[count]]);
-        ok = made[count] != NULL;
-        take = ok && d->takes_rows(made[count]);
-        count += (uint32_t)ok;
+static int tc__join_has_others(const tc__group *rows, const tc__kbuf *b) {
+    for (size_t i = 0; i < rows->buffer.count; i++)
+        if (&rows->buffer.at[i] != b && tc__is_join_result(&rows->buffer.at[i])) return 1;
+    return 0;
+}
+
+// Who makes the rows: every reader, where all are products and nothing else is made; else the first one,
+// which writes what the others read.
+static void tc__join_find(const tc__schedule *s, tc__joint *j) {
+    const tc__group *rows = s->kernel.at[j->from];
+    int output = s->root.at[s->root_of[j->rows->source]].output;
+    int each = !output && !tc__join_has_others(rows, j->rows);
+    uint32_t readers = 0;
+    j->count = 0, j->kept = output;
+    for (size_t i = 0; i < s->kernel.count; i++) {
+        const tc__group *k = s->kernel.at[i];
+        if (!k || i == j->from || !tc__join_reads_any(rows, k)) continue;
+        int fits = tc__join_fits(rows, j->rows, k);
+        if (!readers++ && !fits) return;
+        each &= fits && readers <= TC__JOIN_READERS;
+        if (readers > 1) j->kept |= tc__join_buffer(k, j->rows) >= 0;
+        if (each || readers == 1) j->at[j->count++] = i;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        tc__group *old = take ? s->kernel.at[at[i]] : made[i];
-        if (take) s->kernel.at[at[i]] = made[i];
+    if (each) j->kept = 0;
+    if (!each && j->count) j->count = 1;
+}
+
+// The producer becomes a part of its readers, if the language takes them all. 0 = reported.
+static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j) {
+    tc__group *rows = s->kernel.at[j->from];
+    uint32_t made = 0;
+    int take = j->count > 0, ok = 1;
+    while (take && made < j->count) {
+        tc__group *k = tc__join_groups(s->ctx, rows, j->rows, j->kept,
+                                       s->kernel.at[j->at[made]]);
+        ok = k != NULL;
+        take = ok && d->takes_rows(k);
+        if (ok) j->made[made++] = k;
+    }
+    for (uint32_t i = 0; i < made; i++) {
+        tc__group *old = take ? s->kernel.at[j->at[i]] : j->made[i];
+        if (take) s->kernel.at[j->at[i]] = j->made[i];
         tc__group_free(s->ctx, old);
     }
-    if (take) tc__group_free(s->ctx, rows), s->kernel.at[from] = NULL;
+    if (take) tc__group_free(s->ctx, rows), s->kernel.at[j->from] = NULL;
+    return ok;
+}
+
+// Joins kernel `from` with its readers by one of its results. 0 = reported.
+static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
+    tc__joint j;
+    int ok = 1;
+    memset(&j, 0, sizeof j);
+    j.from = from;
+    for (size_t b = 0; ok && s->kernel.at[from] && b < s->kernel.at[from]->buffer.count;
+         b++) {
+        if (!tc__join_makes(s->kernel.at[from], (int64_t)b)) continue;
+        j.rows = &s->kernel.at[from]->buffer.at[b];
+        tc__join_find(s, &j);
+        ok = tc__join_readers(s, d, &j);
+    }
     return ok;
 }
 
@@ -27114,9 +27175,11 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 }
 
 // One of the threads that share a row stores what is the row's, and one of its parts before they
-// have met.
+// have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__cuda_plan *q = p->cuda;
+    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+        tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
@@ -29586,8 +29649,15 @@ static void tc__print_made_row(tc__printer *p, const tc__product *q, const char 
 // i, the row of a warp or a part of it, and x, the thread in the row.
 static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int rows = 32 / p->cuda->sharing;
-    tc__blank_number(b, "made", q->made);
     tc__blank_number(b, "share", p->cuda->sharing);
+    if (q->made == 1) {
+        tc__put_filled(p, b, "if (threadIdx.x < 32) {\n");
+        p->indent++;
+        if (p->cuda->sharing > 1)
+            tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+        return;
+    }
+    tc__blank_number(b, "made", q->made);
     tc__blank_number(b, "rows", rows);
     tc__blank_number(b, "pass", q->threads / p->cuda->sharing);
     tc__put_filled(p, b,
@@ -29612,7 +29682,7 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     const tc__cuda_plan *before = p->cuda;
     tc__group rows = tc__prologue_of(g);
     tc__cuda_plan plan = tc__prologue_plan(&rows, q);
-    int block = plan.sharing > 32;
+    int block = plan.sharing > 32, one = q->made == 1;
     plan.narrow = before->narrow;
     p->g = &rows, p->cuda = &plan;
     if (block) {
@@ -29624,12 +29694,14 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     }
     if (tc__cuda_names_rows(&rows))
         tc__put_filled(p, b,
-                       block                            ? "const @index r = r0;\n"
+                       one                              ? "const @index r = r0;\n"
                        : tc__goes_into(p, q->m, q->made) ? "const @index r = r0 + i;\n"
                                                         : "const @index r = tc_min(r0 + i, r1 - 1);\n");
-    tc__print_made_row(p, q, block ? "0" : "i", 1);
+    tc__print_made_row(p, q, one ? "0" : "i", 1);
     tc__cuda_keeps(p);
+    p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
     tc__print_range(p, 0, g->prologue);
+    p->owner = NULL;
     tc__block_close(p);
     p->g = g, p->cuda = before, p->axis = TC__COL;
 }
@@ -29699,7 +29771,7 @@ static void tc__print_rows_step(tc__printer *p, const tc__product *q, const tc__
                    "for (int i = 0; i < @few; i++) {\n");
     p->indent++;
     tc__put_filled(p, b, "tc_pack<@type, @deepest> few;\n");
-    if (q->wide == TC__COL) tc__print_made_row(p, q, "i", 0);
+    if (q->wide == TC__COL) tc__print_made_row(p, q, q->made == 1 ? "0" : "i", 0);
     tc__print_few_index(p, few, b,
                         q->wide == TC__ROW                   ? "i"
                         : tc__goes_into(p, q->m, q->made) ? "r0 + i"
@@ -29761,13 +29833,13 @@ static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
 }
 
 // `r0 + at / 16 < r1`, where element `at` may be outside.
-static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[64]) {
+static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[80]) {
     int wide = q->wide == TC__ROW, row = !tc__goes_into(p, q->m, q->made),
         col = !wide && !tc__goes_into(p, p->g->cols, q->cover);
     char rows[32] = "", cols[32] = "";
     if (row) snprintf(rows, sizeof rows, "r0 + at %s %d < r1", wide ? "%" : "/", q->cover);
     if (col) snprintf(cols, sizeof cols, "c0 + at %% %d < cols", q->cover);
-    snprintf(out, 64, "%s%s%s", rows, row && col ? " && " : "", cols);
+    snprintf(out, 80, "%s%s%s", rows, row && col ? " && " : "", cols);
 }
 
 // One element for each thread: what the epilogue reads is on its way before the rows are made.
@@ -29789,7 +29861,7 @@ static void tc__print_rows_early(tc__printer *p, const tc__product *q, const tc_
 
 static void tc__print_rows_late(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     tc__cuda_loop_body body;
-    char inside[64];
+    char inside[80];
     int one = tc__rows_one_each(q), some = q->few * q->cover != q->threads;
     if (!tc__epilogue_open(p, &body)) return;
     tc__rows_inside(p, q, inside);
@@ -29820,8 +29892,8 @@ static void tc__rows_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     int width = q->dot ? tc__wide_operand(q)->width : 1;
     char deep[24];
     tc__few_blanks(p, q, b);
-    snprintf(deep, sizeof deep, width > 1 ? "lane * %d" : "%s", width);
-    if (width == 1) snprintf(deep, sizeof deep, "%s", q->dot ? "lane" : "y");
+    snprintf(deep, sizeof deep, "%s", q->dot ? "lane" : "y");
+    if (width > 1) snprintf(deep, sizeof deep, "lane * %d", width);
     tc__blank_text(b, "deep", deep);
     tc__blank_number(b, "deepest", width);
     tc__blank_number(b, "step", (int64_t)q->sharing * width);

@@ -121,6 +121,7 @@ struct tc__printer {
     int row_lanes;     // CUDA: values of rows are arrays over l
     int launch;        // CUDA: of the kernel's launches, the one that is printed
     int turned;        // CUDA: loads come from tiles
+    const char *owner; // CUDA: the block that stores what others make, too; NULL = each its own
     int parts;         // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };

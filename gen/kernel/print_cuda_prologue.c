@@ -226,7 +226,9 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
                                                         : "const @index r = tc_min(r0 + i, r1 - 1);\n");
     tc__print_made_row(p, q, one ? "0" : "i", 1);
     tc__cuda_keeps(p);
+    p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
     tc__print_range(p, 0, g->prologue);
+    p->owner = NULL;
     tc__block_close(p);
     p->g = g, p->cuda = before, p->axis = TC__COL;
 }

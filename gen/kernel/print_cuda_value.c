@@ -276,9 +276,11 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 }
 
 // One of the threads that share a row stores what is the row's, and one of its parts before they
-// have met.
+// have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__cuda_plan *q = p->cuda;
+    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+        tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
