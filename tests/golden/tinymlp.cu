@@ -108,13 +108,14 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 10 element-wise ops, 2 reductions of rows before it around one product, 1 result
+// kernel0: 13 element-wise ops, 2 reductions of rows before it around one product, 1 result
 // rows 16, columns 64, depth 64; vector along c
 //   in0  f32[1024]
 //   in1  f32[64]
 //   in2  f32[64]
 //   left0  f32[64]
 //   in3  f32[4096]
+//   in4  f32[64]
 //   out0  f32[1024]
 //   for r in 0..16 worker
 //     %1 = const 64  f32
@@ -152,13 +153,18 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   %33 = load in3[k + 64 * c]  f32
 //   for r in 0..16 worker
 //     for c in 0..64 vector
-//       %36 = contract  f32
-//       store out0[64 * r + c] %36  f32
+//       %36 = load in0[64 * r + c]  f32
+//       %37 = contract  f32
+//       %38 = load in4[c]  f32
+//       %39 = add %37 %38  f32
+//       %40 = relu %39  f32
+//       %41 = add %36 %40  f32
+//       store out0[64 * r + c] %41  f32
 //     end
 //   end
 // 256 threads in a block, 64 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out0, const tc_kargs<1> a) {
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     const int r0 = (int)blockIdx.x / 4;
     const int c0 = (int)blockIdx.x % 4 * 16;
@@ -179,11 +185,12 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     const int at = tc_min((int)threadIdx.x, 16 - 1);
     const int r = r0 + at / 16;
     const int c = c0 + at % 16;
-    for (int i0 = threadIdx.x / 32 * 2; i0 < 1; i0 += 16) {
-        const int i = tc_min(i0 + (int)threadIdx.x % 32 / 16, 1 - 1);
+    const float v36 = in0[64 * r + c];
+    const float v38 = in4[c];
+    if (threadIdx.x < 32) {
         const int x = threadIdx.x % 16;
-        const int r = r0 + i;
-        float *const left0 = (float *)(rows + i * 256);
+        const int r = r0;
+        float *const left0 = (float *)(rows);
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_pack<float, 4> v5[1];
         #pragma unroll
@@ -250,7 +257,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int i = 0; i < 1; i++) {
             tc_pack<float, 4> few;
-            const float *const left0 = (const float *)(rows + i * 256);
+            const float *const left0 = (const float *)(rows);
             few = *((const tc_pack<float, 4> *)&left0[k]);
             #pragma unroll
             for (int j = 0; j < 1 * 4; j++)
@@ -265,23 +272,24 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     }
     __syncthreads();
     if (threadIdx.x < 16) {
-        const float t36 = tile[at];
-        out0[64 * r + c] = t36;
+        const float t36 = v36;
+        const float t37 = tile[at];
+        const float t38 = v38;
+        const float t39 = TC_ADD_f32(t37, t38);
+        const float t40 = TC_SEL_f32(TC_LE_f32(t39, 0.0f), 0.0f, t39);
+        const float t41 = TC_ADD_f32(t36, t40);
+        out0[64 * r + c] = t41;
     }
 }
 
-// kernel1: 18 element-wise ops, 2 reductions of rows before it around one product, 1 result
+// kernel1: 13 element-wise ops, 2 reductions of rows before it around one product, 1 result
 // rows 16, columns 64, depth 64; vector along c
 //   in0  f32[1024]
-//   in1  f32[1024]
+//   in1  f32[64]
 //   in2  f32[64]
-//   row0  f32[64]
-//   row1  f32[64]
-//   in3  f32[64]
-//   in4  f32[64]
 //   left0  f32[64]
-//   in5  f32[4096]
-//   in6  f32[64]
+//   in3  f32[4096]
+//   in4  f32[64]
 //   out0  f32[1024]
 //   for r in 0..16 worker
 //     %1 = const 64  f32
@@ -289,59 +297,48 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 //     acc0 = new add  f32
 //     for c in 0..64 vector
 //       %5 = load in0[64 * r + c]  f32
-//       %6 = load in1[64 * r + c]  f32
-//       %7 = load in2[c]  f32
-//       %8 = add %6 %7  f32
-//       %9 = relu %8  f32
-//       %10 = add %5 %9  f32
-//       store row0[c] %10  f32
-//       acc0 add= %10  f32
+//       acc0 add= %5  f32
 //     end
-//     %14 = combine acc0  f32
-//     %15 = div %14 %1  f32
+//     %8 = combine acc0  f32
+//     %9 = div %8 %1  f32
 //     acc1 = new add  f32
 //     for c in 0..64 vector
-//       %18 = load row0[c]  f32
-//       %19 = sub %18 %15  f32
-//       store row1[c] %19  f32
-//       %21 = square %19  f32
-//       acc1 add= %21  f32
+//       %12 = load in0[64 * r + c]  f32
+//       %13 = sub %12 %9  f32
+//       %14 = square %13  f32
+//       acc1 add= %14  f32
 //     end
-//     %24 = combine acc1  f32
-//     %25 = div %24 %1  f32
-//     %26 = add %25 %2  f32
-//     %27 = rsqrt %26  f32
+//     %17 = combine acc1  f32
+//     %18 = div %17 %1  f32
+//     %19 = add %18 %2  f32
+//     %20 = rsqrt %19  f32
 //     for c in 0..64 vector
-//       %29 = load row1[c]  f32
-//       %30 = mul %29 %27  f32
-//       %31 = load in3[c]  f32
-//       %32 = mul %30 %31  f32
-//       %33 = load in4[c]  f32
-//       %34 = add %32 %33  f32
-//       store left0[c] %34  f32
+//       %22 = load in0[64 * r + c]  f32
+//       %23 = sub %22 %9  f32
+//       %24 = mul %23 %20  f32
+//       %25 = load in1[c]  f32
+//       %26 = mul %24 %25  f32
+//       %27 = load in2[c]  f32
+//       %28 = add %26 %27  f32
+//       store left0[c] %28  f32
 //     end
 //   end
-//   %38 = load left0[k]  f32
-//   %39 = load in5[k + 64 * c]  f32
+//   %32 = load left0[k]  f32
+//   %33 = load in3[k + 64 * c]  f32
 //   for r in 0..16 worker
 //     for c in 0..64 vector
-//       %42 = load in0[64 * r + c]  f32
-//       %43 = load in1[64 * r + c]  f32
-//       %44 = load in2[c]  f32
-//       %45 = add %43 %44  f32
-//       %46 = relu %45  f32
-//       %47 = add %42 %46  f32
-//       %48 = contract  f32
-//       %49 = load in6[c]  f32
-//       %50 = add %48 %49  f32
-//       %51 = relu %50  f32
-//       %52 = add %47 %51  f32
-//       store out0[64 * r + c] %52  f32
+//       %36 = load in0[64 * r + c]  f32
+//       %37 = contract  f32
+//       %38 = load in4[c]  f32
+//       %39 = add %37 %38  f32
+//       %40 = relu %39  f32
+//       %41 = add %36 %40  f32
+//       store out0[64 * r + c] %41  f32
 //     end
 //   end
 // 256 threads in a block, 64 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, float *__restrict__ out0, const tc_kargs<1> a) {
+kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     const int r0 = (int)blockIdx.x / 4;
     const int c0 = (int)blockIdx.x % 4 * 16;
@@ -356,89 +353,74 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int j = 0; j < 1; j++) {
             const int c = tc_min(c0 + group + j, cols - 1);
-            wide[s][j] = tc_load((const tc_pack<float, 4> *)&in5[k + 64 * c]);
+            wide[s][j] = tc_load((const tc_pack<float, 4> *)&in3[k + 64 * c]);
         }
     }
     const int at = tc_min((int)threadIdx.x, 16 - 1);
     const int r = r0 + at / 16;
     const int c = c0 + at % 16;
-    const float v42 = in0[64 * r + c];
-    const float v43 = in1[64 * r + c];
-    const float v44 = in2[c];
-    const float v49 = in6[c];
-    for (int i0 = threadIdx.x / 32 * 2; i0 < 1; i0 += 16) {
-        const int i = tc_min(i0 + (int)threadIdx.x % 32 / 16, 1 - 1);
+    const float v36 = in0[64 * r + c];
+    const float v38 = in4[c];
+    if (threadIdx.x < 32) {
         const int x = threadIdx.x % 16;
-        const int r = r0 + i;
-        float *const left0 = (float *)(rows + i * 256);
-        tc_pack<float, 4> row0[1];
-        tc_pack<float, 4> row1[1];
+        const int r = r0;
+        float *const left0 = (float *)(rows);
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_pack<float, 4> v5[1];
-        tc_pack<float, 4> v6[1];
-        tc_pack<float, 4> v7[1];
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
             v5[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[64 * r + c]);
-            v6[u] = tc_load_stream((const tc_pack<float, 4> *)&in1[64 * r + c]);
-            v7[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
         }
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
                 const float t5 = v5[u].at[l];
-                const float t6 = v6[u].at[l];
-                const float t7 = v7[u].at[l];
-                const float t8 = TC_ADD_f32(t6, t7);
-                const float t9 = TC_SEL_f32(TC_LE_f32(t8, 0.0f), 0.0f, t8);
-                const float t10 = TC_ADD_f32(t5, t9);
-                row0[u].at[l] = t10;
-                sum0[l] = tc_acc_add_f32(sum0[l], t10);
+                sum0[l] = tc_acc_add_f32(sum0[l], t5);
             }
         }
-        const float t14 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
-        const float t15 = t14 / 64.0f;
+        const float t8 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+        const float t9 = t8 / 64.0f;
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t18 = row0[u].at[l];
-                const float t19 = TC_SUB_f32(t18, t15);
-                row1[u].at[l] = t19;
-                const float t21 = TC_MUL_f32(t19, t19);
-                sum1[l] = tc_acc_add_f32(sum1[l], t21);
+                const float t12 = v5[u].at[l];
+                const float t13 = TC_SUB_f32(t12, t9);
+                const float t14 = TC_MUL_f32(t13, t13);
+                sum1[l] = tc_acc_add_f32(sum1[l], t14);
             }
         }
-        const float t24 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum1));
-        const float t25 = t24 / 64.0f;
-        const float t26 = TC_ADD_f32(t25, 0x1.4f8b58p-17f);
-        const float t27 = 1.0f / TC_SQRT_f32(t26);
-        tc_pack<float, 4> v31[1];
-        tc_pack<float, 4> v33[1];
+        const float t17 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum1));
+        const float t18 = t17 / 64.0f;
+        const float t19 = TC_ADD_f32(t18, 0x1.4f8b58p-17f);
+        const float t20 = 1.0f / TC_SQRT_f32(t19);
+        tc_pack<float, 4> v25[1];
+        tc_pack<float, 4> v27[1];
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
-            v31[u] = tc_load((const tc_pack<float, 4> *)&in3[c]);
-            v33[u] = tc_load((const tc_pack<float, 4> *)&in4[c]);
+            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
+            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
         }
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
-            tc_pack<float, 4> o35;
+            tc_pack<float, 4> o29;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t29 = row1[u].at[l];
-                const float t30 = TC_MUL_f32(t29, t27);
-                const float t31 = v31[u].at[l];
-                const float t32 = TC_MUL_f32(t30, t31);
-                const float t33 = v33[u].at[l];
-                const float t34 = TC_ADD_f32(t32, t33);
-                o35.at[l] = t34;
+                const float t22 = v5[u].at[l];
+                const float t23 = TC_SUB_f32(t22, t9);
+                const float t24 = TC_MUL_f32(t23, t20);
+                const float t25 = v25[u].at[l];
+                const float t26 = TC_MUL_f32(t24, t25);
+                const float t27 = v27[u].at[l];
+                const float t28 = TC_ADD_f32(t26, t27);
+                o29.at[l] = t28;
             }
-            *((tc_pack<float, 4> *)&left0[c]) = o35;
+            *((tc_pack<float, 4> *)&left0[c]) = o29;
         }
     }
     __syncthreads();
@@ -449,7 +431,7 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int i = 0; i < 1; i++) {
             tc_pack<float, 4> few;
-            const float *const left0 = (const float *)(rows + i * 256);
+            const float *const left0 = (const float *)(rows);
             few = *((const tc_pack<float, 4> *)&left0[k]);
             #pragma unroll
             for (int j = 0; j < 1 * 4; j++)
@@ -464,17 +446,12 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     }
     __syncthreads();
     if (threadIdx.x < 16) {
-        const float t42 = v42;
-        const float t43 = v43;
-        const float t44 = v44;
-        const float t45 = TC_ADD_f32(t43, t44);
-        const float t46 = TC_SEL_f32(TC_LE_f32(t45, 0.0f), 0.0f, t45);
-        const float t47 = TC_ADD_f32(t42, t46);
-        const float t48 = tile[at];
-        const float t49 = v49;
-        const float t50 = TC_ADD_f32(t48, t49);
-        const float t51 = TC_SEL_f32(TC_LE_f32(t50, 0.0f), 0.0f, t50);
-        const float t52 = TC_ADD_f32(t47, t51);
-        out0[64 * r + c] = t52;
+        const float t36 = v36;
+        const float t37 = tile[at];
+        const float t38 = v38;
+        const float t39 = TC_ADD_f32(t37, t38);
+        const float t40 = TC_SEL_f32(TC_LE_f32(t39, 0.0f), 0.0f, t39);
+        const float t41 = TC_ADD_f32(t36, t40);
+        out0[64 * r + c] = t41;
     }
 }
