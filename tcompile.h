@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x250b393c84cf3ecdu
+#define TC__BUILD_ID 0xfd389a77264991f4u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15742,8 +15742,9 @@ typedef struct tc__group {
     tc__ix depth;         // CONTRACTION: extent of k
     tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
     uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint32_t prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
-    uint16_t phases;      // number of column phases
+    uint32_t
+        prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
+    uint16_t phases; // number of column phases
     TC__VEC(tc__kbuf) buffer;
     tc__axis vector;   // LOOP: which axis the vector runs along
     tc__ix items;      // LOOP: parallel work items
@@ -17772,7 +17773,8 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->product = TC__NEW_ARRAY(c, uint8_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);
-    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of) return 0;
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
+        return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);
@@ -18532,14 +18534,16 @@ struct tc__printer {
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
     const struct tc__cuda_plan
-        *cuda;         // CUDA: how the loops map, NULL = each node as it stands
-    int narrow;        // CUDA: indices are int
-    int scalar;        // CUDA: what is printed has single elements, the plan vectors
-    int row_lanes;     // CUDA: values of rows are arrays over l
-    int launch;        // CUDA: of the kernel's launches, the one that is printed
-    int turned;        // CUDA: loads come from tiles
-    const char *owner; // CUDA: the block that stores what others make, too; NULL = each its own
-    int parts;         // contraction: columns run from c0 to c1,
+        *cuda;     // CUDA: how the loops map, NULL = each node as it stands
+    int narrow;    // CUDA: indices are int
+    int scalar;    // CUDA: what is printed has single elements, the plan vectors
+    int row_lanes; // CUDA: values of rows are arrays over l
+    int launch;    // CUDA: of the kernel's launches, the one that is printed
+    int turned;    // CUDA: loads come from tiles
+    int issued;    // CUDA: loads of all phases stand before the first
+    const char
+        *owner; // CUDA: the block that stores what others make, too; NULL = each its own
+    int parts;  // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
 
@@ -19376,8 +19380,8 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j)
     uint32_t made = 0;
     int take = j->count > 0, ok = 1;
     while (take && made < j->count) {
-        tc__group *k = tc__join_groups(s->ctx, rows, j->rows, j->kept,
-                                       s->kernel.at[j->at[made]]);
+        tc__group *k =
+            tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);
         ok = k != NULL;
         take = ok && d->takes_rows(k);
         if (ok) j->made[made++] = k;
@@ -25439,11 +25443,12 @@ enum {
     TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,        // rows or columns
     // ROWS, where a norm costs less than a kernel and memory between: about a microsecond each
-    TC__ROWS_BYTES = 65536,    // of rows in shared memory
-    TC__ROWS_MADE = 16384,     // elements that a multiprocessor makes for all columns
-    TC__ROWS_STEPS = 131072,   // fused multiply-adds of a multiprocessor, where tiles would have them
-    TC__ROWS_BY_WARP = 1024,   // columns of a row that a warp makes; of a longer one a block
-    TC__ROWS_AHEAD = 64        // registers for weights that are loaded before rows are made
+    TC__ROWS_BYTES = 65536, // of rows in shared memory
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes for all columns
+    TC__ROWS_STEPS =
+        65536, // fused multiply-adds of a multiprocessor, where tiles would have them
+    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
+    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {
@@ -25784,8 +25789,7 @@ static void tc__choose_made(const tc__group *g, tc__product *q) {
     int64_t m = tc__ix_hi(g->body.ix, q->m);
     int64_t most = m < TC__FEW_MOST ? m : TC__FEW_MOST;
     q->made = 1;
-    while (q->made < most &&
-           tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
+    while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
         q->made = q->made * 2 < most ? q->made * 2 : (int)most;
     q->few = q->made;
 }
@@ -27236,9 +27240,9 @@ static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
     int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, made                      ? "*("
+    tc__put(p->out, made                     ? "*("
                     : tc__cuda_is_past(p, n) ? "tc_store_stream("
-                                              : "tc_store(");
+                                             : "tc_store(");
     tc__cuda_address(p, n);
     tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))
@@ -27552,14 +27556,17 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_compute(p, b);
 }
 
+static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at, int count) {
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_issue_at);
+    tc__block_close(p);
+}
+
 // `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__cuda_place *at, int count) {
-    if (tc__cuda_count_issues(p, b)) {
-        tc__cuda_unroll(p, "u", count);
-        tc__cuda_at(p, b, at, tc__cuda_issue_at);
-        tc__block_close(p);
-    }
+    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
     tc__cuda_unroll(p, "u", count);
     tc__cuda_at(p, b, at, tc__cuda_compute_at);
     tc__block_close(p);
@@ -27889,9 +27896,8 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
     tc__block_close(p);
 }
 
-// Columns in registers: vectors of known number, so that what is held has constant places.
-static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
-                                      tc__ix e) {
+// Where vector u of a row in registers is.
+static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
     const tc__cuda_plan *q = p->cuda;
     tc__cuda_place at;
     char line[160];
@@ -27909,8 +27915,15 @@ static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *
         snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
         snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
     }
-    tc__cuda_declare(p, b, q->vectors);
-    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    return at;
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    tc__cuda_place at = tc__cuda_register_place(p, e);
+    if (!p->issued) tc__cuda_declare(p, b, p->cuda->vectors);
+    tc__cuda_put_vectors(p, b, &at, p->cuda->vectors);
 }
 
 static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
@@ -29587,7 +29600,8 @@ static void tc__head_put(tc__heads *h, const char *text) {
 static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, tc__ix by,
                            int size) {
     char times[24];
-    tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x" : "(tc_i64)blockIdx.x");
+    tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x"
+                                                     : "(tc_i64)blockIdx.x");
     if (!whole) tc__head_put(h, " % "), tc__head_ix(p, h, all, 0);
     if (!tc__ix_equals(by, 1)) tc__head_put(h, " / "), tc__head_ix(p, h, by, 0);
     snprintf(times, sizeof times, " * %d", size);
@@ -29674,20 +29688,40 @@ static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blank
     tc__blank_number(b, "made", q->made);
     tc__blank_number(b, "rows", rows);
     tc__blank_number(b, "pass", q->threads / p->cuda->sharing);
-    tc__put_filled(p, b,
-                   rows > 1
-                       ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
-                       : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
+    tc__put_filled(
+        p, b,
+        rows > 1 ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
+                 : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
     p->indent++;
     if (rows == 1)
         tc__put_filled(p, b, "const int x = threadIdx.x % 32;\n");
     else if (q->made % rows)
         tc__put_filled(
-            p, b, "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
+            p, b,
+            "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
     else
         tc__put_filled(p, b, "const int i = i0 + threadIdx.x % 32 / @share;\n");
     if (rows > 1 && p->cuda->sharing > 1)
         tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+}
+
+// Loads of all phases before the first, as far as registers go: nothing hides the latency of a later
+// one.
+static void tc__print_made_loads(tc__printer *p) {
+    tc__cuda_loop_body body;
+    int64_t words = 0;
+    if (p->cuda->hold != TC__CUDA_REGISTERS) return;
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++)
+        if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
+            words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
+    if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
+        tc__cuda_place at = tc__cuda_register_place(p, p->g->cols);
+        tc__cuda_declare(p, &body, p->cuda->vectors);
+        tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
+        p->issued = 1;
+    }
+    tc__cuda_body_close(p, &body);
 }
 
 // All threads of a warp make a row, the last rows more than once: they exchange values.
@@ -29708,14 +29742,16 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     }
     if (tc__cuda_names_rows(&rows))
         tc__put_filled(p, b,
-                       one                              ? "const @index r = r0;\n"
-                       : tc__goes_into(p, q->m, q->made) ? "const @index r = r0 + i;\n"
-                                                        : "const @index r = tc_min(r0 + i, r1 - 1);\n");
+                       one ? "const @index r = r0;\n"
+                       : tc__goes_into(p, q->m, q->made)
+                           ? "const @index r = r0 + i;\n"
+                           : "const @index r = tc_min(r0 + i, r1 - 1);\n");
     tc__print_made_row(p, q, one ? "0" : "i", 1);
     tc__cuda_keeps(p);
     p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
+    tc__print_made_loads(p);
     tc__print_range(p, 0, g->prologue);
-    p->owner = NULL;
+    p->owner = NULL, p->issued = 0;
     tc__block_close(p);
     p->g = g, p->cuda = before, p->axis = TC__COL;
 }
@@ -29731,8 +29767,7 @@ static void tc__print_wide(tc__printer *p, const tc__product *q, const tc__blank
         tc__print_operand_pack(p, wide, q->wide, wide->width, 0, to);
         return;
     }
-    if (q->wide == TC__ROW)
-        tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
+    if (q->wide == TC__ROW) tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
     tc__print_few_index(p, wide, b,
                         q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
                                      : "tc_min(@axis0 + group + j, @end - 1)");
@@ -29787,9 +29822,9 @@ static void tc__print_rows_step(tc__printer *p, const tc__product *q, const tc__
     tc__put_filled(p, b, "tc_pack<@type, @deepest> few;\n");
     if (q->wide == TC__COL) tc__print_made_row(p, q, q->made == 1 ? "0" : "i", 0);
     tc__print_few_index(p, few, b,
-                        q->wide == TC__ROW                   ? "i"
+                        q->wide == TC__ROW                ? "i"
                         : tc__goes_into(p, q->m, q->made) ? "r0 + i"
-                                                             : "tc_min(r0 + i, r1 - 1)");
+                                                          : "tc_min(r0 + i, r1 - 1)");
     tc__print_operand_pack(p, few, TC__DEPTH, width, 0, "few");
     tc__put_filled(
         p, b,
@@ -29833,7 +29868,8 @@ static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
     int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
         col = clamped && !wide && !tc__goes_into(p, p->g->cols, q->cover);
     if (tc__epilogue_uses(p->g, TC__ROW)) {
-        tc__put_filled(p, b, row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
+        tc__put_filled(p, b,
+                       row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
         tc__put_filled_here(p, b, wide ? "at % @cover" : "at / @cover");
         tc__put(p->out, row ? ", r1 - 1);\n" : ";\n");
     }
@@ -29861,7 +29897,8 @@ static int tc__rows_one_each(const tc__product *q) {
     return q->few * q->cover <= q->threads;
 }
 
-static void tc__print_rows_early(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+static void tc__print_rows_early(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
     tc__cuda_loop_body body;
     if (!tc__epilogue_open(p, &body)) return;
     tc__put_filled(p, b,
@@ -29922,8 +29959,9 @@ static void tc__print_rows_body(tc__printer *p, const tc__product *q, tc__blanks
                    "char *const rows = shared;\n"
                    "@type *const tile = (@type *)(shared + @tileat);\n");
     tc__put_filled(p, b,
-                   !q->dot ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
-                             "@lanes;\n"
+                   !q->dot
+                       ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
+                         "@lanes;\n"
                    : q->parts > 1 ? "const int lane = threadIdx.x;\n"
                    : q->sharing == 32 && q->each == 1
                        ? "const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
@@ -51992,9 +52030,9 @@ static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
-        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases || a->vector != b->vector ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
+        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
+        a->vector != b->vector || a->body.node.count != b->body.node.count ||
+        a->buffer.count != b->buffer.count || a->kind == TC__OPAQUE)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;

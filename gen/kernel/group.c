@@ -59,8 +59,9 @@ typedef struct tc__group {
     tc__ix depth;         // CONTRACTION: extent of k
     tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
     uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint32_t prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
-    uint16_t phases;      // number of column phases
+    uint32_t
+        prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
+    uint16_t phases; // number of column phases
     TC__VEC(tc__kbuf) buffer;
     tc__axis vector;   // LOOP: which axis the vector runs along
     tc__ix items;      // LOOP: parallel work items

@@ -228,8 +228,8 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j)
     uint32_t made = 0;
     int take = j->count > 0, ok = 1;
     while (take && made < j->count) {
-        tc__group *k = tc__join_groups(s->ctx, rows, j->rows, j->kept,
-                                       s->kernel.at[j->at[made]]);
+        tc__group *k =
+            tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);
         ok = k != NULL;
         take = ok && d->takes_rows(k);
         if (ok) j->made[made++] = k;

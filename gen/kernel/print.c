@@ -115,14 +115,16 @@ struct tc__printer {
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
     const struct tc__cuda_plan
-        *cuda;         // CUDA: how the loops map, NULL = each node as it stands
-    int narrow;        // CUDA: indices are int
-    int scalar;        // CUDA: what is printed has single elements, the plan vectors
-    int row_lanes;     // CUDA: values of rows are arrays over l
-    int launch;        // CUDA: of the kernel's launches, the one that is printed
-    int turned;        // CUDA: loads come from tiles
-    const char *owner; // CUDA: the block that stores what others make, too; NULL = each its own
-    int parts;         // contraction: columns run from c0 to c1,
+        *cuda;     // CUDA: how the loops map, NULL = each node as it stands
+    int narrow;    // CUDA: indices are int
+    int scalar;    // CUDA: what is printed has single elements, the plan vectors
+    int row_lanes; // CUDA: values of rows are arrays over l
+    int launch;    // CUDA: of the kernel's launches, the one that is printed
+    int turned;    // CUDA: loads come from tiles
+    int issued;    // CUDA: loads of all phases stand before the first
+    const char
+        *owner; // CUDA: the block that stores what others make, too; NULL = each its own
+    int parts;  // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
 

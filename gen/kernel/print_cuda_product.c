@@ -30,11 +30,12 @@ enum {
     TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,        // rows or columns
     // ROWS, where a norm costs less than a kernel and memory between: about a microsecond each
-    TC__ROWS_BYTES = 65536,    // of rows in shared memory
-    TC__ROWS_MADE = 16384,     // elements that a multiprocessor makes for all columns
-    TC__ROWS_STEPS = 131072,   // fused multiply-adds of a multiprocessor, where tiles would have them
-    TC__ROWS_BY_WARP = 1024,   // columns of a row that a warp makes; of a longer one a block
-    TC__ROWS_AHEAD = 64        // registers for weights that are loaded before rows are made
+    TC__ROWS_BYTES = 65536, // of rows in shared memory
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes for all columns
+    TC__ROWS_STEPS =
+        65536, // fused multiply-adds of a multiprocessor, where tiles would have them
+    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
+    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {
@@ -375,8 +376,7 @@ static void tc__choose_made(const tc__group *g, tc__product *q) {
     int64_t m = tc__ix_hi(g->body.ix, q->m);
     int64_t most = m < TC__FEW_MOST ? m : TC__FEW_MOST;
     q->made = 1;
-    while (q->made < most &&
-           tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
+    while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
         q->made = q->made * 2 < most ? q->made * 2 : (int)most;
     q->few = q->made;
 }

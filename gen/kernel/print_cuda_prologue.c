@@ -100,7 +100,8 @@ static void tc__head_put(tc__heads *h, const char *text) {
 static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, tc__ix by,
                            int size) {
     char times[24];
-    tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x" : "(tc_i64)blockIdx.x");
+    tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x"
+                                                     : "(tc_i64)blockIdx.x");
     if (!whole) tc__head_put(h, " % "), tc__head_ix(p, h, all, 0);
     if (!tc__ix_equals(by, 1)) tc__head_put(h, " / "), tc__head_ix(p, h, by, 0);
     snprintf(times, sizeof times, " * %d", size);
@@ -187,20 +188,40 @@ static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blank
     tc__blank_number(b, "made", q->made);
     tc__blank_number(b, "rows", rows);
     tc__blank_number(b, "pass", q->threads / p->cuda->sharing);
-    tc__put_filled(p, b,
-                   rows > 1
-                       ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
-                       : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
+    tc__put_filled(
+        p, b,
+        rows > 1 ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
+                 : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
     p->indent++;
     if (rows == 1)
         tc__put_filled(p, b, "const int x = threadIdx.x % 32;\n");
     else if (q->made % rows)
         tc__put_filled(
-            p, b, "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
+            p, b,
+            "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
     else
         tc__put_filled(p, b, "const int i = i0 + threadIdx.x % 32 / @share;\n");
     if (rows > 1 && p->cuda->sharing > 1)
         tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+}
+
+// Loads of all phases before the first, as far as registers go: nothing hides the latency of a later
+// one.
+static void tc__print_made_loads(tc__printer *p) {
+    tc__cuda_loop_body body;
+    int64_t words = 0;
+    if (p->cuda->hold != TC__CUDA_REGISTERS) return;
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++)
+        if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
+            words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
+    if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
+        tc__cuda_place at = tc__cuda_register_place(p, p->g->cols);
+        tc__cuda_declare(p, &body, p->cuda->vectors);
+        tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
+        p->issued = 1;
+    }
+    tc__cuda_body_close(p, &body);
 }
 
 // All threads of a warp make a row, the last rows more than once: they exchange values.
@@ -221,14 +242,16 @@ static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) 
     }
     if (tc__cuda_names_rows(&rows))
         tc__put_filled(p, b,
-                       one                              ? "const @index r = r0;\n"
-                       : tc__goes_into(p, q->m, q->made) ? "const @index r = r0 + i;\n"
-                                                        : "const @index r = tc_min(r0 + i, r1 - 1);\n");
+                       one ? "const @index r = r0;\n"
+                       : tc__goes_into(p, q->m, q->made)
+                           ? "const @index r = r0 + i;\n"
+                           : "const @index r = tc_min(r0 + i, r1 - 1);\n");
     tc__print_made_row(p, q, one ? "0" : "i", 1);
     tc__cuda_keeps(p);
     p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
+    tc__print_made_loads(p);
     tc__print_range(p, 0, g->prologue);
-    p->owner = NULL;
+    p->owner = NULL, p->issued = 0;
     tc__block_close(p);
     p->g = g, p->cuda = before, p->axis = TC__COL;
 }
@@ -244,8 +267,7 @@ static void tc__print_wide(tc__printer *p, const tc__product *q, const tc__blank
         tc__print_operand_pack(p, wide, q->wide, wide->width, 0, to);
         return;
     }
-    if (q->wide == TC__ROW)
-        tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
+    if (q->wide == TC__ROW) tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
     tc__print_few_index(p, wide, b,
                         q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
                                      : "tc_min(@axis0 + group + j, @end - 1)");
@@ -300,9 +322,9 @@ static void tc__print_rows_step(tc__printer *p, const tc__product *q, const tc__
     tc__put_filled(p, b, "tc_pack<@type, @deepest> few;\n");
     if (q->wide == TC__COL) tc__print_made_row(p, q, q->made == 1 ? "0" : "i", 0);
     tc__print_few_index(p, few, b,
-                        q->wide == TC__ROW                   ? "i"
+                        q->wide == TC__ROW                ? "i"
                         : tc__goes_into(p, q->m, q->made) ? "r0 + i"
-                                                             : "tc_min(r0 + i, r1 - 1)");
+                                                          : "tc_min(r0 + i, r1 - 1)");
     tc__print_operand_pack(p, few, TC__DEPTH, width, 0, "few");
     tc__put_filled(
         p, b,
@@ -346,7 +368,8 @@ static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
     int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
         col = clamped && !wide && !tc__goes_into(p, p->g->cols, q->cover);
     if (tc__epilogue_uses(p->g, TC__ROW)) {
-        tc__put_filled(p, b, row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
+        tc__put_filled(p, b,
+                       row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
         tc__put_filled_here(p, b, wide ? "at % @cover" : "at / @cover");
         tc__put(p->out, row ? ", r1 - 1);\n" : ";\n");
     }
@@ -374,7 +397,8 @@ static int tc__rows_one_each(const tc__product *q) {
     return q->few * q->cover <= q->threads;
 }
 
-static void tc__print_rows_early(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+static void tc__print_rows_early(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
     tc__cuda_loop_body body;
     if (!tc__epilogue_open(p, &body)) return;
     tc__put_filled(p, b,
@@ -435,8 +459,9 @@ static void tc__print_rows_body(tc__printer *p, const tc__product *q, tc__blanks
                    "char *const rows = shared;\n"
                    "@type *const tile = (@type *)(shared + @tileat);\n");
     tc__put_filled(p, b,
-                   !q->dot ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
-                             "@lanes;\n"
+                   !q->dot
+                       ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
+                         "@lanes;\n"
                    : q->parts > 1 ? "const int lane = threadIdx.x;\n"
                    : q->sharing == 32 && q->each == 1
                        ? "const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"

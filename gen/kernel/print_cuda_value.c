@@ -323,9 +323,9 @@ static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
     int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, made                      ? "*("
+    tc__put(p->out, made                     ? "*("
                     : tc__cuda_is_past(p, n) ? "tc_store_stream("
-                                              : "tc_store(");
+                                             : "tc_store(");
     tc__cuda_address(p, n);
     tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))
@@ -639,14 +639,17 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_compute(p, b);
 }
 
+static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at, int count) {
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_issue_at);
+    tc__block_close(p);
+}
+
 // `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__cuda_place *at, int count) {
-    if (tc__cuda_count_issues(p, b)) {
-        tc__cuda_unroll(p, "u", count);
-        tc__cuda_at(p, b, at, tc__cuda_issue_at);
-        tc__block_close(p);
-    }
+    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
     tc__cuda_unroll(p, "u", count);
     tc__cuda_at(p, b, at, tc__cuda_compute_at);
     tc__block_close(p);

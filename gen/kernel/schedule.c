@@ -237,7 +237,8 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->product = TC__NEW_ARRAY(c, uint8_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);
-    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of) return 0;
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
+        return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);

@@ -49,8 +49,8 @@ static operand operand_of(tc_ctx *tc, tc_dims d, int dtype, uint32_t seed) {
     for (int i = 0; i < d.rank; i++) o.count *= d.size[i];
     o.value = (double *)malloc(sizeof *o.value * (size_t)o.count);
     for (int64_t i = 0; i < o.count; i++) o.value[i] = number((uint32_t)i, seed);
-    tc_tensor all = tc_from_data(tc, o.value, d, TC_F64), own = tc_cast(all, (tc_dtype)dtype),
-              back = tc_cast(own, TC_F64);
+    tc_tensor all = tc_from_data(tc, o.value, d, TC_F64),
+              own = tc_cast(all, (tc_dtype)dtype), back = tc_cast(own, TC_F64);
     CHECK_EQ(tc_read(back, o.value, sizeof *o.value * (size_t)o.count), TC_OK);
     o.tensor = tc_to(own, DEVICE_NAME);
     tc_free(all), tc_free(own), tc_free(back);
@@ -161,9 +161,11 @@ static void read_doubles(tc_tensor t, double *to, int64_t count) {
 static void inputs_open(tc_ctx *tc, const chain *q, inputs *in) {
     int one = q->flags & SHARED, turned = q->flags & TURNED, b = q->batch;
     int64_t first = turned ? q->n : q->k, second = turned ? q->k : q->n;
-    in->x = operand_of(tc, b > 1 ? TC_DIMS(b, q->m, q->k) : TC_DIMS(q->m, q->k), q->dtype, 1);
-    in->weight = operand_of(
-        tc, b > 1 && !one ? TC_DIMS(b, first, second) : TC_DIMS(first, second), q->dtype, 2);
+    in->x =
+        operand_of(tc, b > 1 ? TC_DIMS(b, q->m, q->k) : TC_DIMS(q->m, q->k), q->dtype, 1);
+    in->weight =
+        operand_of(tc, b > 1 && !one ? TC_DIMS(b, first, second) : TC_DIMS(first, second),
+                   q->dtype, 2);
     in->gain = operand_of(tc, TC_DIMS(q->k), q->dtype, 3);
     in->shift = operand_of(tc, TC_DIMS(q->k), q->dtype, 4);
     in->bias = operand_of(tc, TC_DIMS(q->n), q->dtype, 5);
@@ -205,7 +207,8 @@ static void check_chain(const chain *q) {
 
 // ---- dtype, batch, m, n, k, rows, flags, kernels
 
-CHAINS(linear_layers, {TC_F32, 1, 16, 64, 64, LAYER_NORM, AFFINE | TURNED | GELU | RESIDUAL, 1},
+CHAINS(linear_layers,
+       {TC_F32, 1, 16, 64, 64, LAYER_NORM, AFFINE | TURNED | GELU | RESIDUAL, 1},
        {TC_F32, 1, 16, 64, 64, RMS_NORM, AFFINE | TURNED, 1},
        {TC_F32, 1, 3, 40, 48, LAYER_NORM, TURNED | GELU, 1},
        {TC_F32, 1, 1, 200, 96, RMS_NORM, AFFINE | TURNED, 1})
@@ -215,8 +218,8 @@ CHAINS(columns_of_weights, {TC_F32, 1, 16, 64, 64, LAYER_NORM, AFFINE | GELU | R
        {TC_F32, 1, 4, 37, 50, SOFTMAX, GELU, 1})
 
 CHAINS(all_kinds_of_rows, {TC_F32, 1, 9, 24, 70, SOFTMAX, TURNED, 1},
-       {TC_F32, 1, 6, 30, 31, CENTRED, TURNED, 1},
-       {TC_F32, 1, 7, 19, 2, LAYER_NORM, 0, 1}, {TC_F32, 1, 7, 19, 3, CENTRED, 0, 1})
+       {TC_F32, 1, 6, 30, 31, CENTRED, TURNED, 1}, {TC_F32, 1, 7, 19, 2, LAYER_NORM, 0, 1},
+       {TC_F32, 1, 7, 19, 3, CENTRED, 0, 1})
 
 CHAINS(many_rows, {TC_F32, 1, 100, 64, 64, LAYER_NORM, AFFINE | TURNED | GELU, 1},
        {TC_F32, 1, 257, 64, 40, RMS_NORM, AFFINE, 1},
@@ -228,7 +231,8 @@ CHAINS(batches, {TC_F32, 3, 5, 24, 32, SOFTMAX, 0, 1},
        {TC_F32, 2, 50, 7, 36, RMS_NORM, TURNED, 1},
        {TC_F32, 4, 4, 32, 32, LAYER_NORM, SHARED | TURNED | RESIDUAL, 1})
 
-CHAINS(other_types, {TC_F16, 1, 16, 64, 64, LAYER_NORM, AFFINE | TURNED | GELU | RESIDUAL, 1},
+CHAINS(other_types,
+       {TC_F16, 1, 16, 64, 64, LAYER_NORM, AFFINE | TURNED | GELU | RESIDUAL, 1},
        {TC_BF16, 1, 16, 64, 64, RMS_NORM, AFFINE, 1},
        {TC_BF16, 2, 3, 40, 72, SOFTMAX, TURNED, 1},
        {TC_BF16, 1, 60, 3, 50, LAYER_NORM, AFFINE | TURNED, 1},

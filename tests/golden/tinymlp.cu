@@ -191,13 +191,17 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const int x = threadIdx.x % 16;
         const int r = r0;
         float *const left0 = (float *)(rows);
-        float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_pack<float, 4> v5[1];
+        tc_pack<float, 4> v25[1];
+        tc_pack<float, 4> v27[1];
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
             v5[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[64 * r + c]);
+            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
+            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
         }
+        float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             #pragma unroll
@@ -223,14 +227,6 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const float t18 = t17 / 64.0f;
         const float t19 = TC_ADD_f32(t18, 0x1.4f8b58p-17f);
         const float t20 = 1.0f / TC_SQRT_f32(t19);
-        tc_pack<float, 4> v25[1];
-        tc_pack<float, 4> v27[1];
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            const int c = (x + u * 16) * 4;
-            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
-            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
-        }
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
@@ -365,13 +361,17 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const int x = threadIdx.x % 16;
         const int r = r0;
         float *const left0 = (float *)(rows);
-        float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_pack<float, 4> v5[1];
+        tc_pack<float, 4> v25[1];
+        tc_pack<float, 4> v27[1];
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
             v5[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[64 * r + c]);
+            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
+            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
         }
+        float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             #pragma unroll
@@ -397,14 +397,6 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const float t18 = t17 / 64.0f;
         const float t19 = TC_ADD_f32(t18, 0x1.4f8b58p-17f);
         const float t20 = 1.0f / TC_SQRT_f32(t19);
-        tc_pack<float, 4> v25[1];
-        tc_pack<float, 4> v27[1];
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            const int c = (x + u * 16) * 4;
-            v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
-            v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
-        }
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
