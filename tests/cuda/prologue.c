@@ -250,6 +250,144 @@ CHAINS(what_stays_apart, {TC_F32, 1, 600, 512, 64, LAYER_NORM, TURNED, 2},
        {TC_F32, 1, 16, 4096, 320, RMS_NORM, TURNED, 2},
        {TC_F32, 1, 16, 64, 64, LAYER_NORM, AFFINE | TURNED | KEPT, 1})
 
+// ---- graphs of several products
+
+enum { M = 20, K = 48, N = 40 };
+
+static void check_product(const char *what, const double *have, const double *rows,
+                          const double *weight, const double *add, int n, int k) {
+    int wrong = 0;
+    for (int r = 0; r < M; r++)
+        for (int c = 0; c < n; c++) {
+            double sum = add ? add[r * n + c] : 0;
+            for (int i = 0; i < k; i++) sum += rows[r * k + i] * weight[c * k + i];
+            wrong += !(fabs(have[r * n + c] - sum) <= 1e-4 * (1 + fabs(sum)));
+        }
+    CHECK(!wrong || FAIL("%d elements of %s are wrong", wrong, what));
+}
+
+// Queries, keys and values: each makes the rows for itself, and none is in memory.
+TEST(three_products_of_the_same_rows) {
+    static double rows[M * K], have[M * N];
+    operand x, w[3];
+    tc_tensor y[3];
+    tc_ctx *tc = open_backend("cpu");
+    REQUIRE(open_device(tc));
+    x = operand_of(tc, TC_DIMS(M, K), TC_F32, 1);
+    for (int i = 0; i < 3; i++)
+        w[i] = operand_of(tc, TC_DIMS(N, K), TC_F32, (uint32_t)i + 2);
+    tc_trace_begin(tc, "three");
+    tc_tensor none = {0}, n = tc_layer_norm(x.tensor, none, none, 1e-5);
+    for (int i = 0; i < 3; i++) y[i] = tc_linear(n, w[i].tensor, none);
+    tc_trace_end(tc);
+    for (int r = 0; r < M; r++) rows_of(LAYER_NORM, x.value + r * K, K, rows + r * K);
+    for (int i = 0; i < 3; i++) {
+        read_doubles(y[i], have, M * N);
+        check_product("a product", have, rows, w[i].value, NULL, N, K);
+    }
+    CHECK_EQ(tc_region_kernels(tc, "three"), 3);
+    for (int i = 0; i < 3; i++) operand_free(&w[i]);
+    operand_free(&x);
+    tc_close(tc);
+    check_device_closed();
+}
+
+// h = exp(x) + y: what the rows are made of is stored by the kernel that makes them, and read by the
+// second product's epilogue. The rows themselves are read by something that is no product.
+TEST(what_rows_are_made_of_is_read_later) {
+    static double h[M * K], rows[M * K], first[M * N], have[M * K];
+    operand x, y, up, down;
+    tc_ctx *tc = open_backend("cpu");
+    REQUIRE(open_device(tc));
+    x = operand_of(tc, TC_DIMS(M, K), TC_F32, 1);
+    y = operand_of(tc, TC_DIMS(M, K), TC_F32, 2);
+    up = operand_of(tc, TC_DIMS(N, K), TC_F32, 3);
+    down = operand_of(tc, TC_DIMS(K, N), TC_F32, 4);
+    tc_trace_begin(tc, "block");
+    tc_tensor none = {0}, e = tc_add(tc_exp(x.tensor), y.tensor);
+    tc_tensor n = tc_rms_norm(e, none, 1e-5);
+    tc_tensor p = tc_linear(n, up.tensor, none);
+    tc_tensor z = tc_add(e, tc_linear(p, down.tensor, none));
+    tc_tensor twice = tc_mul_s(n, 2);
+    tc_trace_end(tc);
+    for (int i = 0; i < M * K; i++) h[i] = exp(x.value[i]) + y.value[i];
+    for (int r = 0; r < M; r++) rows_of(RMS_NORM, h + r * K, K, rows + r * K);
+    read_doubles(p, first, M * N);
+    check_product("the first product", first, rows, up.value, NULL, N, K);
+    read_doubles(z, have, M * K);
+    check_product("the second product", have, first, down.value, h, K, N);
+    read_doubles(twice, have, M * K);
+    for (int i = 0; i < M * K; i++)
+        CHECK(fabs(have[i] - 2 * rows[i]) <= 1e-4 || FAIL("[%d] is %g", i, have[i]));
+    CHECK_EQ(tc_region_kernels(tc, "block"), 2);
+    operand_free(&x), operand_free(&y), operand_free(&up), operand_free(&down);
+    tc_close(tc);
+    check_device_closed();
+}
+
+static tc_tensor sized(tc_tensor x, tc_tensor w) {
+    tc_tensor none = {0};
+    return tc_matmul(tc_layer_norm(x, none, none, 1e-5), w);
+}
+
+// The number of rows at run time: with few columns each row is made once, whatever their number; with
+// many it depends on it, and they stay apart.
+static void check_sizes(int n, int kernels) {
+    static const int sizes[] = {40, 77, 3, 130};
+    static double rows[130 * K], have[130 * N];
+    tc_ctx *tc = open_backend("cpu");
+    REQUIRE(open_device(tc));
+    operand w = operand_of(tc, TC_DIMS(K, n), TC_F32, 9);
+    for (int s = 0; s < 4; s++) {
+        int m = sizes[s], wrong = 0;
+        operand x = operand_of(tc, TC_DIMS(m, K), TC_F32, (uint32_t)s + 1);
+        tc_trace_begin(tc, "sized");
+        tc_tensor y = sized(x.tensor, w.tensor);
+        tc_trace_end(tc);
+        read_doubles(y, have, (int64_t)m * n);
+        for (int r = 0; r < m; r++) {
+            rows_of(LAYER_NORM, x.value + r * K, K, rows);
+            for (int c = 0; c < n; c++) {
+                double sum = 0;
+                for (int i = 0; i < K; i++) sum += rows[i] * w.value[i * n + c];
+                wrong += !(fabs(have[r * n + c] - sum) <= 1e-4 * (1 + fabs(sum)));
+            }
+        }
+        CHECK(!wrong || FAIL("%d of %d x %d are wrong", wrong, m, n));
+        if (s) CHECK_EQ(tc_region_kernels(tc, "sized"), kernels);
+        operand_free(&x);
+    }
+    operand_free(&w);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+    check_device_closed();
+}
+
+TEST(rows_of_run_time_size_and_few_columns) { check_sizes(5, 1); }
+TEST(rows_of_run_time_size_and_many_columns) { check_sizes(N, 2); }
+
+// An index out of range in rows that several blocks make is reported as ever.
+TEST(an_index_out_of_range) {
+    static const int64_t at[M] = {0, 1, 2, 99, 4, 5};
+    tc_ctx *tc = open_backend("cpu");
+    REQUIRE(open_device(tc));
+    operand x = operand_of(tc, TC_DIMS(M, K), TC_F32, 1),
+            w = operand_of(tc, TC_DIMS(N, K), TC_F32, 2);
+    tc_tensor none = {0}, all = tc_from_data(tc, at, TC_DIMS(M), TC_I64),
+              index = tc_to(all, DEVICE_NAME);
+    tc_trace_begin(tc, "taken");
+    tc_tensor y = tc_layer_norm(tc_take(x.tensor, index, 0), none, none, 1e-5);
+    y = tc_linear(y, w.tensor, none);
+    tc_trace_end(tc);
+    CHECK_EQ(tc_region_kernels(tc, "taken"), 1);
+    tc_sync(tc);
+    ERROR(TC_E_INDEX, "99");
+    operand_free(&x), operand_free(&w);
+    tc_free(all), tc_free(index);
+    tc_close(tc);
+    check_device_closed();
+}
+
 // The MLP of the benchmark: a kernel for each layer.
 TEST(mlp_of_24_layers) {
     enum { LAYERS = 24, ROWS_OF_X = 16, WIDTH = 64 };
