@@ -17,7 +17,7 @@ enum {
 // The index of row r that names `axis`: extent * r + axis.
 static tc__ix tc__join_index(const tc__group *k, tc__axis axis, tc__ix extent) {
     tc__ixpool *x = k->body.ix;
-    tc__ix at = tc__ix_var(x, axis, extent);
+    tc__ix at = tc__ix_var(x, (int)axis, extent);
     if (tc__ix_equals(k->rows, 1)) return at;
     return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
 }
@@ -222,6 +222,17 @@ static void tc__join_find(const tc__schedule *s, tc__joint *j) {
     if (!each && j->count) j->count = 1;
 }
 
+static void tc__join_log(const tc__schedule *s, const tc__joint *j, int take) {
+    unsigned node = (unsigned)j->rows->source;
+    if (!j->count) return;
+    tc__log(
+        s->ctx, TC__LOG_FUSION,
+        take ? "%%%u is made in the prologue of %u kernel%s"
+             : "%%%u is not made in the prologue of %u kernel%s: again for each block of "
+               "columns, that would cost more than a kernel",
+        node, (unsigned)j->count, j->count == 1 ? "" : "s");
+}
+
 // The producer becomes a part of its readers, if the language takes them all. 0 = reported.
 static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j) {
     tc__group *rows = s->kernel.at[j->from];
@@ -234,6 +245,7 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j)
         take = ok && d->takes_rows(k);
         if (ok) j->made[made++] = k;
     }
+    tc__join_log(s, j, take);
     for (uint32_t i = 0; i < made; i++) {
         tc__group *old = take ? s->kernel.at[j->at[i]] : j->made[i];
         if (take) s->kernel.at[j->at[i]] = j->made[i];

@@ -373,8 +373,8 @@ static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
 
 // As many rows for a block as give each multiprocessor one block, if there are so many.
 static void tc__choose_made(const tc__group *g, tc__product *q) {
-    int64_t m = tc__ix_hi(g->body.ix, q->m);
-    int64_t most = m < TC__FEW_MOST ? m : TC__FEW_MOST;
+    int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
+    if (m < most) most = m;
     q->made = 1;
     while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
         q->made = q->made * 2 < most ? q->made * 2 : (int)most;
