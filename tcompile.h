@@ -2105,7 +2105,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0349a463622bbfecu
+#define TC__BUILD_ID 0x4c2f10cd164858b6u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15690,7 +15690,8 @@ typedef enum tc__place {
     TC__BUF_INPUT, // an external tensor: source = external index
     TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
     TC__BUF_ROW,   // scratch of one row, private to a worker
-    TC__BUF_TILE   // result tile of a contraction, private to a worker
+    TC__BUF_TILE,  // result tile of a contraction, private to a worker
+    TC__BUF_LEFT   // a row of a contraction's left operand, made in its own kernel: join.c
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -15742,7 +15743,9 @@ typedef struct tc__group {
     tc__ix depth;         // CONTRACTION: extent of k
     tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
     uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint16_t phases;      // number of column phases
+    uint32_t
+        prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
+    uint16_t phases; // number of column phases
     TC__VEC(tc__kbuf) buffer;
     tc__axis vector;   // LOOP: which axis the vector runs along
     tc__ix items;      // LOOP: parallel work items
@@ -15826,6 +15829,11 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " in ");
         tc__report_count(t, k->phases, "phase");
+    }
+    if (k->prologue) {
+        tc__put(t, ", ");
+        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+        tc__put(t, " of rows before it");
     }
     tc__put(t, "%s, ", where[k->kind]);
     tc__report_count(t, tc__count_results(k), "result");
@@ -16821,8 +16829,8 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 // TENSOR graph -> clusters: which nodes are roots (have memory or are reduced), and what each of them
 // loads. Everything that is no root is recomputed inside the kernels that use it.
 //
-//  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
-//     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
+//  1. roots: outputs, reductions, contractions, expensive nodes with several users, any of them that a
+//     product's epilogue can store instead of the product, and what must lie in memory first: operands of contractions, tables of gathers, images of stencils, operands and
 //     results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
@@ -16857,6 +16865,7 @@ typedef struct tc__schedule {
     uint32_t *users;  // by node: distinct operand edges from live nodes
     uint32_t *cost;   // by node: cost of recomputing one element
     uint8_t *forced;  // by node
+    uint8_t *product; // by node: a contraction's value, changed element by element
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
@@ -16994,17 +17003,28 @@ static int tc__is_computed(const tc__node *n) {
     return !tc__is_kind(n, TC__KIND_MOVE) || n->op == TC_OP_PAD;
 }
 
+// Whether n is what an epilogue makes of a product: such a value costs the product's bytes in memory,
+// whoever computes it again what it reads beside.
+static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
+    int of = tc__is_kind(n, TC__KIND_CONTRACT);
+    for (uint32_t k = 0; k < n->n_in && tc__is_alu(n); k++) of |= s->product[n->in[k]];
+    return of;
+}
+
 static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
     for (uint32_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
+        s->product[i] = 0;
         if (!s->live[i]) continue;
+        s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   s->cost[i] > TC__CHEAP;
+                   (s->cost[i] > TC__CHEAP || s->product[i]);
         int alone = !s->fuse && tc__is_computed(n);
         if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
         if (!tc__add_root(s, i, output[i])) return 0;
+        if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
     }
     return 1;
 }
@@ -17728,6 +17748,7 @@ static void tc__schedule_close(tc__schedule *s) {
     size_t n = s->g->node.count ? s->g->node.count : 1;
     tc__free(s->ctx, s->live, n);
     tc__free(s->ctx, s->forced, n);
+    tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
@@ -17750,9 +17771,11 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
     tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
+    s->product = TC__NEW_ARRAY(c, uint8_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);
-    if (!s->live || !s->forced || !s->users || !s->cost || !s->root_of) return 0;
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
+        return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);
@@ -17960,18 +17983,18 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
 // graph/dump.c.
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
-    static const char *const names[] = {"a row", "a tile", "x", "%"};
+    static const char *const names[] = {"x", "%", "a row", "a tile", "a row of the left"};
     const tc__kbuf *b = &k->buffer.at[i];
-    int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
+    int private_to_worker = b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE;
     tc__put(t, "    %s b%u = ",
             private_to_worker ? "holds "
             : b->written      ? "writes"
                               : "reads ",
             (unsigned)i);
     if (private_to_worker)
-        tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
+        tc__put(t, "%s", names[b->place]);
     else
-        tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
+        tc__put(t, "%s%u", names[b->place], (unsigned)b->source);
     tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");
@@ -18468,6 +18491,8 @@ struct tc__dialect {
     int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
                   const char *symbol);
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
+    // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
+    int (*takes_rows)(const tc__group *g);
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -18511,13 +18536,16 @@ struct tc__printer {
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
     const struct tc__cuda_plan
-        *cuda;         // CUDA: how the loops map, NULL = each node as it stands
-    int narrow;        // CUDA: indices are int
-    int scalar;        // CUDA: what is printed has single elements, the plan vectors
-    int row_lanes;     // CUDA: values of rows are arrays over l
-    int launch;        // CUDA: of the kernel's launches, the one that is printed
-    int turned;        // CUDA: loads come from tiles
-    int parts;         // contraction: columns run from c0 to c1,
+        *cuda;     // CUDA: how the loops map, NULL = each node as it stands
+    int narrow;    // CUDA: indices are int
+    int scalar;    // CUDA: what is printed has single elements, the plan vectors
+    int row_lanes; // CUDA: values of rows are arrays over l
+    int launch;    // CUDA: of the kernel's launches, the one that is printed
+    int turned;    // CUDA: loads come from tiles
+    int issued;    // CUDA: loads of all phases stand before the first
+    const char
+        *owner; // CUDA: the block that stores what others make, too; NULL = each its own
+    int parts;  // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
 
@@ -18901,7 +18929,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in", "in", "row", "tile"};
+    static const char *const names[] = {"in", "in", "row", "tile", "left"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
@@ -19122,6 +19150,291 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
     tc__put_head(&p, symbol);
     d->kernel(&p, symbol);
     return !out->failed && !g->body.ix->failed;
+}
+// ---- gen/kernel/join.c --------------------------------------------------
+// Rows that are made in the kernel of the products that read them: a norm before a linear layer, where
+// a device's language wants it. Input: the kernels of a schedule. Output: fewer of them.
+//
+// A joined kernel is one LOOP list: the loop over rows of the producer, whose result goes to a
+// buffer LEFT of one row instead of memory, then the product's operands and its loop over rows, which
+// reads that buffer at k. So all that walks a list finds what both have; group.prologue says where
+// the first ends. Rows are made again by every block of columns: the dialect knows when that is
+// cheaper than a kernel and memory between (tc__dialect.takes_rows). Nothing on the host does.
+
+enum {
+    TC__JOIN_READERS = 3, // products that make the same rows, each for itself: q, k and v
+    TC__JOIN_VALS = 16    // loaded values in one index
+};
+
+// ---- which kernels ----
+
+// The index of row r that names `axis`: extent * r + axis.
+static tc__ix tc__join_index(const tc__group *k, tc__axis axis, tc__ix extent) {
+    tc__ixpool *x = k->body.ix;
+    tc__ix at = tc__ix_var(x, (int)axis, extent);
+    if (tc__ix_equals(k->rows, 1)) return at;
+    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
+}
+
+// Whether every access of buffer b is by `op`, at `level`, at element `index`; and there is one.
+static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level level,
+                             tc__ix index) {
+    int count = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != b) continue;
+        if (n->op != (uint16_t)op || n->level != (uint8_t)level || n->attr[1] != index ||
+            (op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
+            return 0;
+        count++;
+    }
+    return count > 0;
+}
+
+static int tc__is_join_result(const tc__kbuf *b) {
+    return b->written && b->place == TC__BUF_NODE;
+}
+
+// Whether result b of k is rows that it makes column by column.
+static int tc__join_makes(const tc__group *k, int64_t b) {
+    return k->kind == TC__REDUCTION && k->vector == TC__COL &&
+           tc__is_join_result(&k->buffer.at[b]) &&
+           tc__join_accesses(k, b, TC_OP_STORE, TC__AT_COL,
+                             tc__join_index(k, TC__COL, k->cols));
+}
+
+static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == b->place && k->buffer.at[i].source == b->source)
+            return (int64_t)i;
+    return -1;
+}
+
+// Whether buffer b of `rows` is the left operand of k. Nothing else of `rows` may be read there: another
+// block may write it.
+static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__group *k) {
+    int64_t at = tc__join_buffer(k, b);
+    if (k->kind != TC__CONTRACTION || k->prologue || k->phases != 1) return 0;
+    for (size_t i = 0; i < rows->buffer.count; i++) {
+        const tc__kbuf *o = &rows->buffer.at[i];
+        if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
+    }
+    return rows->rows == k->rows && rows->cols == k->depth &&
+           tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
+                             tc__join_index(k, TC__DEPTH, k->depth));
+}
+
+// ---- the list of both ----
+
+typedef struct tc__join {
+    tc_ctx *ctx;
+    tc__group *to;
+    const tc__kbuf *left; // of the producer
+    int kept;             // it is in memory, too
+    uint32_t *at;         // old id -> new id, of the list that is appended
+    int failed;
+} tc__join;
+
+static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
+    int64_t at = tc__join_buffer(j->to, b);
+    if (at >= 0) {
+        j->to->buffer.at[at].written |= b->written;
+        return at;
+    }
+    if (!TC__PUSH(j->ctx, j->to->buffer, *b)) j->failed = 1;
+    return (int64_t)j->to->buffer.count - 1;
+}
+
+static int64_t tc__join_add_left(tc__join *j) {
+    tc__kbuf own = *j->left;
+    own.place = TC__BUF_LEFT, own.numel = j->to->depth;
+    return tc__join_add_buffer(j, &own);
+}
+
+// e with its values named by where they stand in the joined list: later than before, so the last is
+// the first, and none is moved twice.
+static tc__ix tc__join_ix(const tc__join *j, tc__ix e) {
+    tc__ixpool *x = j->to->body.ix;
+    tc__ix vals[TC__JOIN_VALS];
+    uint32_t n = tc__ix_vals(x, e, vals, TC__JOIN_VALS);
+    while (n > 0) {
+        uint32_t last = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (tc__ix_node(x, vals[i])->a > tc__ix_node(x, vals[last])->a) last = i;
+        tc__ixnode v = *tc__ix_node(x, vals[last]);
+        e = tc__ix_subst(x, e, vals[last],
+                         tc__ix_val(x, j->at[v.a], tc__ix_const(v.hi + 1)));
+        vals[last] = vals[--n];
+    }
+    return e;
+}
+
+static void tc__join_node(tc__join *j, const tc__node *n, uint32_t from) {
+    const tc__node *made = j->failed ? NULL : tc__node_append(&j->to->body, n);
+    if (!made) j->failed = 1;
+    if (made) j->at[from] = made->id;
+}
+
+// Appends node `id` of k. What is made, or read, of the row in LEFT is at its own column.
+static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
+    tc__node n = *k->body.node.at[id];
+    uint32_t in[3];
+    int64_t attr[32];
+    for (uint32_t i = 0; i < n.n_in; i++) in[i] = j->at[n.in[i]];
+    for (uint32_t i = 0; i < n.n_attr; i++)
+        attr[i] = tc__attr_is_ix(&n, i) ? tc__join_ix(j, n.attr[i]) : n.attr[i];
+    n.in = in, n.attr = attr;
+    int load = n.op == TC_OP_LOAD, access = load || n.op == TC_OP_STORE;
+    const tc__kbuf *b = access ? &k->buffer.at[attr[0]] : NULL;
+    int left = access && b->place == j->left->place && b->source == j->left->source;
+    if (access && (!left || (j->kept && !load))) attr[0] = tc__join_add_buffer(j, b);
+    if (left && j->kept && !load) tc__join_node(j, &n, id);
+    if (left) {
+        attr[0] = tc__join_add_left(j);
+        attr[1] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
+                       : tc__ix_var(k->body.ix, TC__COL, k->cols);
+    }
+    tc__join_node(j, &n, id);
+}
+
+// Appends the list of k. 0 = out of memory, or an index with too many values.
+static int tc__join_append(tc__join *j, const tc__group *k) {
+    uint32_t n = (uint32_t)k->body.node.count;
+    j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
+    if (!j->at) return 0;
+    for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
+    if (k->kind == TC__CONTRACTION)
+        j->to->left = j->at[k->left], j->to->right = j->at[k->right];
+    tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
+    for (size_t i = 0; i < k->covers.count; i++)
+        if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
+    return !j->failed;
+}
+
+// `product` with the rows that `rows` makes in its buffer `left`; NULL = out of memory, reported.
+static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kbuf *left,
+                                  int kept, const tc__group *product) {
+    tc__join j;
+    tc__group *k = TC__NEW(c, tc__group), empty;
+    if (!k) return NULL;
+    memset(&empty, 0, sizeof empty), memset(&j, 0, sizeof j);
+    *k = *product;
+    k->body = empty.body;
+    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    j.ctx = c, j.to = k, j.left = left, j.kept = kept;
+    int ok = tc__graph_open(&k->body, c, product->body.ix) && tc__join_append(&j, rows);
+    k->prologue = (uint32_t)k->body.node.count;
+    if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
+    tc__group_free(c, k);
+    return NULL;
+}
+
+// ---- the schedule ----
+
+// A producer, its rows, and the products that make them now.
+typedef struct tc__joint {
+    size_t from;
+    const tc__kbuf *rows; // of the producer
+    int kept;             // they are in memory, too
+    uint32_t count;
+    size_t at[TC__JOIN_READERS];
+    tc__group *made[TC__JOIN_READERS];
+} tc__joint;
+
+static int tc__join_reads_any(const tc__group *rows, const tc__group *k) {
+    for (size_t i = 0; i < rows->buffer.count; i++)
+        if (tc__is_join_result(&rows->buffer.at[i]) &&
+            tc__join_buffer(k, &rows->buffer.at[i]) >= 0)
+            return 1;
+    return 0;
+}
+
+static int tc__join_has_others(const tc__group *rows, const tc__kbuf *b) {
+    for (size_t i = 0; i < rows->buffer.count; i++)
+        if (&rows->buffer.at[i] != b && tc__is_join_result(&rows->buffer.at[i])) return 1;
+    return 0;
+}
+
+// Who makes the rows: every reader, where all are products and nothing else is made; else the first one,
+// which writes what the others read.
+static void tc__join_find(const tc__schedule *s, tc__joint *j) {
+    const tc__group *rows = s->kernel.at[j->from];
+    int output = s->root.at[s->root_of[j->rows->source]].output;
+    int each = !output && !tc__join_has_others(rows, j->rows);
+    uint32_t readers = 0;
+    j->count = 0, j->kept = output;
+    for (size_t i = 0; i < s->kernel.count; i++) {
+        const tc__group *k = s->kernel.at[i];
+        if (!k || i == j->from || !tc__join_reads_any(rows, k)) continue;
+        int fits = tc__join_fits(rows, j->rows, k);
+        if (!readers++ && !fits) return;
+        each &= fits && readers <= TC__JOIN_READERS;
+        if (readers > 1) j->kept |= tc__join_buffer(k, j->rows) >= 0;
+        if (each || readers == 1) j->at[j->count++] = i;
+    }
+    if (each) j->kept = 0;
+    if (!each && j->count) j->count = 1;
+}
+
+static void tc__join_log(const tc__schedule *s, const tc__joint *j, int take) {
+    unsigned node = (unsigned)j->rows->source;
+    if (!j->count) return;
+    tc__log(
+        s->ctx, TC__LOG_FUSION,
+        take ? "%%%u is made in the prologue of %u kernel%s"
+             : "%%%u is not made in the prologue of %u kernel%s: again for each block of "
+               "columns, that would cost more than a kernel",
+        node, (unsigned)j->count, j->count == 1 ? "" : "s");
+}
+
+// The producer becomes a part of its readers, if the language takes them all. 0 = reported.
+static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j) {
+    tc__group *rows = s->kernel.at[j->from];
+    uint32_t made = 0;
+    int take = j->count > 0, ok = 1;
+    while (take && made < j->count) {
+        tc__group *k =
+            tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);
+        ok = k != NULL;
+        take = ok && d->takes_rows(k);
+        if (ok) j->made[made++] = k;
+    }
+    tc__join_log(s, j, take);
+    for (uint32_t i = 0; i < made; i++) {
+        tc__group *old = take ? s->kernel.at[j->at[i]] : j->made[i];
+        if (take) s->kernel.at[j->at[i]] = j->made[i];
+        tc__group_free(s->ctx, old);
+    }
+    if (take) tc__group_free(s->ctx, rows), s->kernel.at[j->from] = NULL;
+    return ok;
+}
+
+// Joins kernel `from` with its readers by one of its results. 0 = reported.
+static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
+    tc__joint j;
+    int ok = 1;
+    memset(&j, 0, sizeof j);
+    j.from = from;
+    for (size_t b = 0; ok && s->kernel.at[from] && b < s->kernel.at[from]->buffer.count;
+         b++) {
+        if (!tc__join_makes(s->kernel.at[from], (int64_t)b)) continue;
+        j.rows = &s->kernel.at[from]->buffer.at[b];
+        tc__join_find(s, &j);
+        ok = tc__join_readers(s, d, &j);
+    }
+    return ok;
+}
+
+// Joins what the language of the schedule's device takes. 0 = reported.
+static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
+    size_t kept = 0;
+    int ok = 1;
+    if (!d->takes_rows || !s->fuse) return 1;
+    for (size_t i = 0; i < s->kernel.count && ok; i++) ok = tc__join_one(s, d, i);
+    for (size_t i = 0; i < s->kernel.count; i++)
+        if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
+    s->kernel.count = kept;
+    return ok;
 }
 // ---- gen/kernel/print_matmul.c ------------------------------------------
 // Contractions in C: a template with holes. The product of a block of rows and a block of
@@ -19706,7 +20019,7 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
 }
 
 static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = 0;
+    uint32_t id = p->g->prologue;
     while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
     return id;
 }
@@ -21097,6 +21410,7 @@ static const tc__dialect tc__dialect_c = {
     NULL,
     tc__c_opaque,
     tc__has_source,
+    NULL,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
@@ -25119,6 +25433,8 @@ static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
 //   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
 //          dot      lanes along k, shuffles at the end
 //          columns  lanes along the other operand's rows or columns, slices of k in parallel
+//   rows   as few, but a block first makes its rows of the left operand in shared memory: those
+//          of a norm before it (join.c). The weights are on their way meanwhile
 //   loop   summed where the value is used: products with reductions behind them
 //
 // All numbers to be tuned stand in the tables and the enum below.
@@ -25126,7 +25442,8 @@ static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
 typedef enum tc__product_form {
     TC__PRODUCT_LOOP,
     TC__PRODUCT_FEW,
-    TC__PRODUCT_TILES
+    TC__PRODUCT_TILES,
+    TC__PRODUCT_ROWS
 } tc__product_form;
 
 enum {
@@ -25137,7 +25454,14 @@ enum {
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__FEW_MOST = 16,      // rows or columns
+    // ROWS, where a norm costs less than a kernel and memory between: about a microsecond each
+    TC__ROWS_BYTES = 65536, // of rows in shared memory
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes for all columns
+    TC__ROWS_STEPS =
+        65536, // fused multiply-adds of a multiprocessor, where tiles would have them
+    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
+    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {
@@ -25199,7 +25523,7 @@ typedef struct tc__product {
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
-    // FEW
+    // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it
     int dot;       // lanes along k
@@ -25207,6 +25531,11 @@ typedef struct tc__product {
     int each;      // DOT: elements of the wide axis for each thread
     int cover;     // elements of the wide axis for a block
     int parts;     // sums that are added at the end
+    // ROWS
+    int made;    // rows of a block
+    int64_t row; // bytes of one in shared memory
+    int steps;   // of a thread along k
+    int ahead;   // the wide operand is loaded before the rows are made
 } tc__product;
 
 static int tc__product_bytes(const tc__product *q) {
@@ -25444,6 +25773,64 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
         x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
 }
 
+// ---- rows that are made first ----
+
+static const tc__kbuf *tc__left_rows(const tc__group *g) {
+    size_t i = 0;
+    while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+    return &g->buffer.at[i];
+}
+
+// Blocks of rows, and of columns, in a batch.
+static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->made));
+}
+
+static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
+    if (q->wide == TC__ROW) return tc__ix_const(1);
+    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->cover));
+}
+
+static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    return tc__ix_mul(x, g->batch,
+                      tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
+}
+
+// As many rows for a block as give each multiprocessor one block, if there are so many.
+static void tc__choose_made(const tc__group *g, tc__product *q) {
+    int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
+    if (m < most) most = m;
+    q->made = 1;
+    while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
+        q->made = q->made * 2 < most ? q->made * 2 : (int)most;
+    q->few = q->made;
+}
+
+// Depth is a constant: tc__cuda_takes_rows.
+static void tc__plan_made(const tc__group *g, tc__product *q) {
+    int64_t k = tc__ix_value(g->depth), bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
+    q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
+    q->threads = TC__FEW_THREADS;
+    q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+    if (q->dot)
+        tc__share_dot(g, q);
+    else
+        tc__share_columns(q);
+    if (few)
+        q->made = q->cover;
+    else
+        tc__choose_made(g, q);
+    int width = tc__wide_operand(q)->width, each = q->dot ? q->each : 1;
+    int64_t stride = (int64_t)q->sharing * (q->dot ? width : 1);
+    q->steps = (int)((k - 1) / stride + 1);
+    q->ahead = !few && (int64_t)q->steps * each * width <= TC__ROWS_AHEAD;
+    q->row = tc__padded(k * tc__dtypes[tc__left_rows(g)->dtype].bytes, TC__PRODUCT_GROUP);
+    q->shared = tc__ix_const(q->made * q->row + q->parts * q->few * q->cover * bytes);
+    q->blocks = tc__rows_blocks(g, q);
+}
+
 static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
@@ -25451,10 +25838,12 @@ static tc__product tc__product_plan(const tc__group *g) {
     q.half = tc__is_half(q.dtype);
     q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
     q.form = TC__PRODUCT_LOOP;
-    if (tc__contract_phases(g) > 1) return q;
+    if (!g->prologue && tc__contract_phases(g) > 1) return q;
     q.left = tc__stage_operand(g, &q, TC__AT_LEFT);
     q.right = tc__stage_operand(g, &q, TC__AT_RIGHT);
-    if (tc__choose_wide(g, &q))
+    if (g->prologue)
+        tc__plan_made(g, &q);
+    else if (tc__choose_wide(g, &q))
         tc__plan_few(g, &q);
     else
         tc__plan_tiles(g, &q);
@@ -25864,6 +26253,11 @@ static int tc__cuda_is_row(const tc__group *g, int64_t b) {
     return g->buffer.at[b].place == TC__BUF_ROW;
 }
 
+// Rows that the kernel makes of an operand: of the block, in shared memory.
+static int tc__cuda_is_made(const tc__group *g, const tc__node *n) {
+    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+}
+
 static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
     return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
 }
@@ -26053,9 +26447,9 @@ static int tc__cuda_is_narrow(const tc__group *g) {
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
-    int kept = q->kept && tc__cuda_is_row(g, n->attr[0]); // by an earlier launch
-    if (!kept && (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written))
-        return 0;
+    int row = tc__cuda_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int kept = row && q->kept; // by an earlier launch
+    if (!kept && (row || (written && !tc__cuda_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
@@ -27025,6 +27419,12 @@ static int tc__cuda_is_past(const tc__printer *p, const tc__node *n) {
     return tc__ix_is_const(bytes) && tc__ix_value(bytes) >= TC__CUDA_STREAM;
 }
 
+// What a vector is loaded by, before its address.
+static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
+    if (tc__cuda_is_made(p->g, n)) return "*(";
+    return tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(";
+}
+
 // `(const tc_pack<float, 4> *)&in0[c]`
 static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
@@ -27045,7 +27445,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
     if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
-    tc__put(p->out, tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(");
+    tc__put(p->out, "%s", tc__cuda_load_word(p, n));
     tc__cuda_address(p, n);
     tc__put(p->out, ")");
     if (!tc__cuda_guarded(n)) return;
@@ -27126,9 +27526,11 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 }
 
 // One of the threads that share a row stores what is the row's, and one of its parts before they
-// have met.
+// have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__cuda_plan *q = p->cuda;
+    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+        tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
@@ -27173,15 +27575,19 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
 
 // The store of a whole vector, behind the loop over its elements.
 static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n);
+    int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, tc__cuda_is_past(p, n) ? "tc_store_stream(" : "tc_store(");
+    tc__put(p->out, made                     ? "*("
+                    : tc__cuda_is_past(p, n) ? "tc_store_stream("
+                                             : "tc_store(");
     tc__cuda_address(p, n);
+    tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))
-        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+        tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
     else
-        tc__put(p->out, ", o%u);\n", n->id);
+        tc__put(p->out, "o%u", n->id);
+    tc__put(p->out, made ? ";\n" : ");\n");
 }
 
 static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
@@ -27450,14 +27856,17 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_compute(p, b);
 }
 
+static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at, int count) {
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_issue_at);
+    tc__block_close(p);
+}
+
 // `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__cuda_place *at, int count) {
-    if (tc__cuda_count_issues(p, b)) {
-        tc__cuda_unroll(p, "u", count);
-        tc__cuda_at(p, b, at, tc__cuda_issue_at);
-        tc__block_close(p);
-    }
+    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
     tc__cuda_unroll(p, "u", count);
     tc__cuda_at(p, b, at, tc__cuda_compute_at);
     tc__block_close(p);
@@ -27787,9 +28196,8 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
     tc__block_close(p);
 }
 
-// Columns in registers: vectors of known number, so that what is held has constant places.
-static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
-                                      tc__ix e) {
+// Where vector u of a row in registers is.
+static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
     const tc__cuda_plan *q = p->cuda;
     tc__cuda_place at;
     char line[160];
@@ -27807,8 +28215,15 @@ static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *
         snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
         snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
     }
-    tc__cuda_declare(p, b, q->vectors);
-    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    return at;
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    tc__cuda_place at = tc__cuda_register_place(p, e);
+    if (!p->issued) tc__cuda_declare(p, b, p->cuda->vectors);
+    tc__cuda_put_vectors(p, b, &at, p->cuda->vectors);
 }
 
 static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {
@@ -28595,7 +29010,7 @@ static const char *tc__product_type(const tc__printer *p, const tc__product *q) 
 
 // Whether an index of the nodes at `level` names the axis.
 static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t id = 0; id < g->body.node.count; id++) {
+    for (size_t id = g->prologue; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
         for (uint32_t i = 0; i < n->n_attr; i++)
@@ -28653,7 +29068,7 @@ static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     if (q.form == TC__PRODUCT_LOOP) {
         tc__print_loop_value(p, &q, n);
-    } else if (q.form == TC__PRODUCT_FEW && q.parts > 1) {
+    } else if (q.parts > 1) {
         tc__print_parts_value(p, &q, n);
     } else {
         tc__put_let(p, n, 0);
@@ -28691,7 +29106,7 @@ static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis
     p->cuda = &q, p->axis = axis;
     if (tc__is_plain_vector(p, n, bits)) {
         tc__line(p);
-        tc__put(p->out, "%s = tc_load(", to);
+        tc__put(p->out, "%s = %s", to, tc__cuda_load_word(p, n));
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
     } else {
@@ -28730,15 +29145,21 @@ static void tc__print_sums(tc__printer *p, const tc__product *q) {
             width, pack, type, pack, type, pack);
 }
 
+// What is left of the list, marked. 0 = no memory, reported.
+static int tc__epilogue_open(tc__printer *p, tc__cuda_loop_body *body) {
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body->set[id] = 0;
+    }
+    return 1;
+}
+
 // The rest of the list at r and c.
 static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
     tc__cuda_loop_body body;
-    uint32_t rows = tc__contract_rows_loop(p);
-    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
-    for (uint32_t id = 0; id < body.end; id++) {
-        int op = tc__body(p, id)->op;
-        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body.set[id] = 0;
-    }
+    if (!tc__epilogue_open(p, &body)) return;
     tc__cuda_issue_all(p, &body, "", 1);
     if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
     tc__cuda_compute(p, &body);
@@ -29339,6 +29760,23 @@ static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__b
     tc__put(p->out, ";\n");
 }
 
+// The sums of all lanes, in the tile.
+static void tc__print_dot_end(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(
+        p, b,
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
@@ -29373,19 +29811,15 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
         "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
         "@width].at[j % @width], sum[i][j / @width]);\n"
         "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @each; i++) {\n"
-        "    @type v = sum[i / @each][i % @each];\n"
-        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
-    tc__put_filled(
-        p, b,
-        q->parts > 1
-            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-              "+ i % @each] = v;\n}\n"
-            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-              "v;\n}\n");
+        "}\n");
+    tc__print_dot_end(p, q, b);
 }
+
+static const char tc__text_columns_end[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @few * @width; i++)\n"
+    "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+    "@width].at[i % @width];\n";
 
 static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
@@ -29417,11 +29851,8 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
         "sum[i].at[j]);\n"
         "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @width; i++)\n"
-        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
-        "@width].at[i % @width];\n");
+        "}\n");
+    tc__put_filled(p, b, tc__text_columns_end);
 }
 
 static void tc__print_few(tc__printer *p, const tc__product *q) {
@@ -29449,11 +29880,505 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     tc__block_close(p);
     tc__block_close(p);
 }
+// ---- gen/kernel/print_cuda_prologue.c -----------------------------------
+// Products that make the rows of their left operand themselves (join.c): a norm and the linear layer
+// behind it in one kernel, where both are so short that their time is that of launches and latencies.
+//
+// A block makes its rows in shared memory, by the text of the form "rows"; then each thread has sums
+// as in "few". What needs no row is on its way before: the weights of a thread, as far as
+// registers go, and what the epilogue reads.
+
+// ---- the rows, as a kernel of their own would have them ----
+
+// The list that makes the rows, as a reduction.
+static tc__group tc__prologue_of(const tc__group *g) {
+    tc__group rows = *g;
+    rows.kind = TC__REDUCTION, rows.cols = g->depth, rows.prologue = 0;
+    rows.body.node.count = g->prologue;
+    return rows;
+}
+
+// A warp or less has a row; of a long one, the block.
+static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product *product) {
+    tc__cuda_plan q;
+    int64_t columns = tc__ix_value(rows->cols);
+    memset(&q, 0, sizeof q);
+    q.form = TC__CUDA_ROWS, q.axis = TC__COL;
+    q.threads = q.sharing = product->threads;
+    q.vectors = q.parts = q.launches = 1;
+    q.width = tc__cuda_width(rows, TC__COL);
+    while (columns % q.width) q.width /= 2;
+    tc__cuda_choose_lanes_early(rows, &q);
+    if (columns <= TC__ROWS_BY_WARP) {
+        tc__cuda_share(rows, &q, columns);
+        q.threads = product->threads;
+        return q;
+    }
+    q.hold = TC__CUDA_REGISTERS;
+    q.vectors = (int)((columns / q.width - 1) / q.threads + 1);
+    int64_t words = tc__cuda_held(rows, &q, 1) * q.width / 4;
+    if ((words + tc__cuda_phase_words(rows, &q)) * q.vectors <= TC__CUDA_BLOCK_HELD)
+        return q;
+    q.hold = TC__CUDA_AGAIN, q.vectors = tc__cuda_vectors(rows, &q);
+    return q;
+}
+
+// Whether the rows can be made without memory beside their own.
+static int tc__prologue_is_plain(const tc__group *g, const tc__product *product) {
+    tc__group rows = tc__prologue_of(g);
+    tc__cuda_plan q = tc__prologue_plan(&rows, product);
+    if (q.sharing > 32 && product->made > 1) return 0;
+    if (tc__cuda_has_shared_row(&rows)) return 0;
+    for (size_t i = 0; i < rows.buffer.count; i++)
+        if (tc__cuda_is_scratch(&rows, &q, (int64_t)i)) return 0;
+    return 1;
+}
+
+// Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
+// a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
+static int tc__cuda_takes_rows(const tc__group *g) {
+    if (!tc__ix_is_const(g->depth)) return 0;
+    tc__product q = tc__product_plan(g);
+    if (q.made * q.row > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
+    if (q.wide == TC__ROW) return 1;
+    if (!tc__ix_is_const(q.blocks)) return 0;
+    int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
+    int64_t made = each * q.made * tc__ix_value(g->depth);
+    tc__product other = q;
+    int tiles = !tc__choose_wide(g, &other);
+    return made <= TC__ROWS_MADE && (!tiles || made * q.cover <= TC__ROWS_STEPS);
+}
+
+// ---- where the block stands ----
+
+// Names that are defined at the head, in order, as far as what follows mentions them.
+typedef struct tc__heads {
+    tc__text line[8];
+    const char *name[8];
+    int count;
+} tc__heads;
+
+static void tc__head_add(tc__printer *p, tc__heads *h, const char *name) {
+    tc__text *t = &h->line[h->count];
+    h->name[h->count++] = name;
+    tc__text_init(t, p->out->ctx);
+    tc__put(t, "const %s %s = ", tc__cuda_index_type(p), name);
+}
+
+static void tc__head_ix(tc__printer *p, tc__heads *h, tc__ix e, int bare) {
+    tc__text *out = p->out;
+    p->out = &h->line[h->count - 1];
+    if (bare)
+        tc__put_ix(p, e);
+    else
+        tc__put_atom(p, e, 0);
+    p->out = out;
+}
+
+static void tc__head_put(tc__heads *h, const char *text) {
+    tc__put(&h->line[h->count - 1], "%s", text);
+}
+
+// Block i of so many: `blockIdx.x % all / by * size`, without what changes nothing.
+static void tc__head_block(tc__printer *p, tc__heads *h, tc__ix all, int whole, tc__ix by,
+                           int size) {
+    char times[24];
+    tc__head_put(h, tc__cuda_index_type(p)[0] == 'i' ? "(int)blockIdx.x"
+                                                     : "(tc_i64)blockIdx.x");
+    if (!whole) tc__head_put(h, " % "), tc__head_ix(p, h, all, 0);
+    if (!tc__ix_equals(by, 1)) tc__head_put(h, " / "), tc__head_ix(p, h, by, 0);
+    snprintf(times, sizeof times, " * %d", size);
+    if (size > 1) tc__head_put(h, times);
+}
+
+static void tc__rows_heads(tc__printer *p, const tc__product *q, tc__heads *h) {
+    tc__ixpool *x = p->g->body.ix;
+    int batches = !tc__ix_equals(p->g->batch, 1);
+    tc__ix across = tc__rows_across(p->g, q), high = tc__rows_high(p->g, q),
+           all = tc__ix_mul(x, across, high);
+    h->count = 0;
+    if (batches) {
+        tc__head_add(p, h, "first");
+        tc__head_block(p, h, all, 1, all, 1);
+        tc__head_put(h, " * "), tc__head_ix(p, h, q->m, 0);
+    }
+    tc__head_add(p, h, "r0");
+    if (batches) tc__head_put(h, "first");
+    if (!tc__ix_equals(high, 1)) {
+        if (batches) tc__head_put(h, " + ");
+        tc__head_block(p, h, all, !batches, across, q->made);
+    } else if (!batches) {
+        tc__head_put(h, "0");
+    }
+    tc__head_add(p, h, "r1");
+    if (batches) tc__head_put(h, "first + ");
+    tc__head_ix(p, h, q->m, 0);
+    tc__head_add(p, h, "c0");
+    if (tc__ix_equals(across, 1))
+        tc__head_put(h, "0");
+    else
+        tc__head_block(p, h, across, !batches && tc__ix_equals(high, 1), tc__ix_const(1),
+                       q->cover);
+    tc__head_add(p, h, "cols"), tc__head_ix(p, h, p->g->cols, 1);
+    tc__head_add(p, h, "depth"), tc__head_ix(p, h, p->g->depth, 1);
+}
+
+// The lines that `body` mentions, or a later one that it does; then the body.
+static void tc__put_heads(tc__printer *p, tc__heads *h, const tc__text *body) {
+    int needed[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (int i = h->count; i-- > 0;) {
+        needed[i] = tc__c_mentions(body, h->name[i]);
+        for (int k = i + 1; k < h->count; k++)
+            needed[i] |= needed[k] && tc__c_mentions(&h->line[k], h->name[i]);
+    }
+    for (int i = 0; i < h->count; i++) {
+        if (needed[i]) tc__line(p);
+        if (needed[i]) tc__put(p->out, "%s;\n", h->line[i].at);
+        p->out->failed |= h->line[i].failed;
+        tc__text_free(&h->line[i]);
+    }
+    tc__put_raw(p->out, body->at, body->size);
+    p->out->failed |= body->failed;
+}
+
+// ---- making rows ----
+
+// `float *const left0 = (float *)(rows + i * 256);`
+static void tc__print_made_row(tc__printer *p, const tc__product *q, const char *row,
+                               int writes) {
+    int64_t b = tc__left_rows(p->g) - p->g->buffer.at;
+    const char *type = tc__dtypes[p->g->buffer.at[b].dtype].memory,
+               *keep = writes ? "" : "const ";
+    tc__line(p);
+    tc__put(p->out, "%s%s *const ", keep, type);
+    tc__put_buffer(p, b);
+    tc__put(p->out, " = (%s%s *)(rows", keep, type);
+    if (strcmp(row, "0")) tc__put(p->out, " + %s * %lld", row, (long long)q->row);
+    tc__put(p->out, ");\n");
+}
+
+// i, the row of a warp or a part of it, and x, the thread in the row.
+static void tc__print_made_place(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int rows = 32 / p->cuda->sharing;
+    tc__blank_number(b, "share", p->cuda->sharing);
+    if (q->made == 1) {
+        tc__put_filled(p, b, "if (threadIdx.x < 32) {\n");
+        p->indent++;
+        if (p->cuda->sharing > 1)
+            tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+        return;
+    }
+    tc__blank_number(b, "made", q->made);
+    tc__blank_number(b, "rows", rows);
+    tc__blank_number(b, "pass", q->threads / p->cuda->sharing);
+    tc__put_filled(
+        p, b,
+        rows > 1 ? "for (int i0 = threadIdx.x / 32 * @rows; i0 < @made; i0 += @pass) {\n"
+                 : "for (int i = threadIdx.x / 32; i < @made; i += @pass) {\n");
+    p->indent++;
+    if (rows == 1)
+        tc__put_filled(p, b, "const int x = threadIdx.x % 32;\n");
+    else if (q->made % rows)
+        tc__put_filled(
+            p, b,
+            "const int i = tc_min(i0 + (int)threadIdx.x % 32 / @share, @made - 1);\n");
+    else
+        tc__put_filled(p, b, "const int i = i0 + threadIdx.x % 32 / @share;\n");
+    if (rows > 1 && p->cuda->sharing > 1)
+        tc__put_filled(p, b, "const int x = threadIdx.x % @share;\n");
+}
+
+// Loads of all phases before the first, as far as registers go: nothing hides the latency of a later
+// one.
+static void tc__print_made_loads(tc__printer *p) {
+    tc__cuda_loop_body body;
+    int64_t words = 0;
+    if (p->cuda->hold != TC__CUDA_REGISTERS) return;
+    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
+    for (uint32_t id = 0; id < body.end; id++)
+        if (tc__cuda_issues_in(p, &body, tc__body(p, id)))
+            words += tc__cuda_words(p->g, p->cuda, tc__body(p, id));
+    if (words > 0 && words * p->cuda->vectors <= TC__CUDA_WARP_HELD) {
+        tc__cuda_place at = tc__cuda_register_place(p, p->g->cols);
+        tc__cuda_declare(p, &body, p->cuda->vectors);
+        tc__cuda_put_issues(p, &body, &at, p->cuda->vectors);
+        p->issued = 1;
+    }
+    tc__cuda_body_close(p, &body);
+}
+
+// All threads of a warp make a row, the last rows more than once: they exchange values.
+static void tc__print_made(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    const tc__group *g = p->g;
+    const tc__cuda_plan *before = p->cuda;
+    tc__group rows = tc__prologue_of(g);
+    tc__cuda_plan plan = tc__prologue_plan(&rows, q);
+    int block = plan.sharing > 32, one = q->made == 1;
+    plan.narrow = before->narrow;
+    p->g = &rows, p->cuda = &plan;
+    if (block) {
+        tc__put_filled(p, b, "{\n");
+        p->indent++;
+        tc__put_filled(p, b, "const int x = threadIdx.x;\n");
+    } else {
+        tc__print_made_place(p, q, b);
+    }
+    if (tc__cuda_names_rows(&rows))
+        tc__put_filled(p, b,
+                       one ? "const @index r = r0;\n"
+                       : tc__goes_into(p, q->m, q->made)
+                           ? "const @index r = r0 + i;\n"
+                           : "const @index r = tc_min(r0 + i, r1 - 1);\n");
+    tc__print_made_row(p, q, one ? "0" : "i", 1);
+    tc__cuda_keeps(p);
+    p->owner = tc__ix_equals(tc__rows_across(g, q), 1) ? NULL : "c0 == 0";
+    tc__print_made_loads(p);
+    tc__print_range(p, 0, g->prologue);
+    p->owner = NULL, p->issued = 0;
+    tc__block_close(p);
+    p->g = g, p->cuda = before, p->axis = TC__COL;
+}
+
+// ---- multiplying ----
+
+// The wide operand at step s, as pack `to`: at j of those that a thread has.
+static void tc__print_wide(tc__printer *p, const tc__product *q, const tc__blanks *b,
+                           const char *to) {
+    const tc__staged *wide = tc__wide_operand(q);
+    if (!q->dot) {
+        tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+        tc__print_operand_pack(p, wide, q->wide, wide->width, 0, to);
+        return;
+    }
+    if (q->wide == TC__ROW) tc__print_made_row(p, q, q->parts > 1 ? "j" : "(group + j)", 0);
+    tc__print_few_index(p, wide, b,
+                        q->parts > 1 ? "tc_min(@axis0 + j, @end - 1)"
+                                     : "tc_min(@axis0 + group + j, @end - 1)");
+    tc__print_operand_pack(p, wide, TC__DEPTH, wide->width, 0, to);
+}
+
+// All that a thread has of the wide operand at k.
+static void tc__print_wides(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (!q->dot) {
+        tc__print_wide(p, q, b, q->ahead ? "wide[s]" : "wide[0]");
+        return;
+    }
+    tc__put_filled(p, b, "#pragma unroll\nfor (int j = 0; j < @each; j++) {\n");
+    p->indent++;
+    tc__print_wide(p, q, b, q->ahead ? "wide[s][j]" : "wide[0][j]");
+    tc__block_close(p);
+}
+
+static const char *tc__rows_wide_text(const tc__product *q) {
+    return q->dot ? "tc_pack<@type, @width> wide[@held][@each];\n"
+                  : "tc_pack<@type, @width> wide[@held];\n";
+}
+
+static int tc__rows_ragged(const tc__printer *p, const tc__product *q) {
+    int width = q->dot ? tc__wide_operand(q)->width : 1;
+    return !tc__goes_into(p, p->g->depth, (int64_t)q->sharing * width);
+}
+
+// The wide operand, before the rows are made.
+static void tc__print_ahead(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, tc__rows_wide_text(q));
+    tc__put_filled(p, b,
+                   "#pragma unroll\n"
+                   "for (int s = 0; s < @steps; s++) {\n");
+    p->indent++;
+    tc__put_filled(p, b,
+                   tc__rows_ragged(p, q)
+                       ? "const @index k = tc_min(@deep + s * @step, depth - @deepest);\n"
+                       : "const @index k = @deep + s * @step;\n");
+    tc__print_wides(p, q, b);
+    tc__block_close(p);
+}
+
+// A step of all sums.
+static void tc__print_rows_step(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    const tc__staged *few = tc__few_operand(q);
+    int width = q->dot ? tc__wide_operand(q)->width : 1;
+    tc__put_filled(p, b,
+                   "#pragma unroll\n"
+                   "for (int i = 0; i < @few; i++) {\n");
+    p->indent++;
+    tc__put_filled(p, b, "tc_pack<@type, @deepest> few;\n");
+    if (q->wide == TC__COL) tc__print_made_row(p, q, q->made == 1 ? "0" : "i", 0);
+    tc__print_few_index(p, few, b,
+                        q->wide == TC__ROW                ? "i"
+                        : tc__goes_into(p, q->m, q->made) ? "r0 + i"
+                                                          : "tc_min(r0 + i, r1 - 1)");
+    tc__print_operand_pack(p, few, TC__DEPTH, width, 0, "few");
+    tc__put_filled(
+        p, b,
+        q->dot ? "#pragma unroll\n"
+                 "for (int j = 0; j < @each * @width; j++)\n"
+                 "    sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], "
+                 "wide[@at][j / @width].at[j % @width], sum[i][j / @width]);\n"
+               : "#pragma unroll\n"
+                 "for (int j = 0; j < @width; j++)\n"
+                 "    sum[i].at[j] = tc_add_product_@class(few.at[0], wide[@at].at[j], "
+                 "sum[i].at[j]);\n");
+    tc__block_close(p);
+}
+
+static void tc__print_rows_sums(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    int ragged = tc__rows_ragged(p, q);
+    tc__put_filled(p, b,
+                   q->dot ? "@type sum[@few][@each] = {};\n"
+                          : "tc_pack<@type, @width> sum[@few] = {};\n");
+    tc__put_filled(p, b, q->ahead ? "#pragma unroll\n" : "#pragma unroll @unroll\n");
+    tc__put_filled(p, b,
+                   "for (int s = 0; s < @steps; s++) {\n"
+                   "    const @index k = @deep + s * @step;\n");
+    p->indent++;
+    if (ragged) tc__put_filled(p, b, "if (k >= depth) break;\n");
+    if (!q->ahead) tc__put_filled(p, b, tc__rows_wide_text(q));
+    if (!q->ahead) tc__print_wides(p, q, b);
+    tc__print_rows_step(p, q, b);
+    tc__block_close(p);
+    if (q->dot)
+        tc__print_dot_end(p, q, b);
+    else
+        tc__put_filled(p, b, tc__text_columns_end);
+}
+
+// ---- the result ----
+
+// r and c of element `at`; clamped where it may be outside.
+static void tc__print_rows_result_place(tc__printer *p, const tc__product *q,
+                                        const tc__blanks *b, int clamped) {
+    int wide = q->wide == TC__ROW, row = clamped && !tc__goes_into(p, q->m, q->made),
+        col = clamped && !wide && !tc__goes_into(p, p->g->cols, q->cover);
+    if (tc__epilogue_uses(p->g, TC__ROW)) {
+        tc__put_filled(p, b,
+                       row ? "const @index r = tc_min(r0 + " : "const @index r = r0 + ");
+        tc__put_filled_here(p, b, wide ? "at % @cover" : "at / @cover");
+        tc__put(p->out, row ? ", r1 - 1);\n" : ";\n");
+    }
+    if (!tc__epilogue_uses(p->g, TC__COL)) return;
+    if (wide)
+        tc__put_filled(p, b, "const @index c = at / @cover;\n");
+    else
+        tc__put_filled(p, b,
+                       col ? "const @index c = tc_min(c0 + at % @cover, cols - 1);\n"
+                           : "const @index c = c0 + at % @cover;\n");
+}
+
+// `r0 + at / 16 < r1`, where element `at` may be outside.
+static void tc__rows_inside(const tc__printer *p, const tc__product *q, char out[80]) {
+    int wide = q->wide == TC__ROW, row = !tc__goes_into(p, q->m, q->made),
+        col = !wide && !tc__goes_into(p, p->g->cols, q->cover);
+    char rows[32] = "", cols[32] = "";
+    if (row) snprintf(rows, sizeof rows, "r0 + at %s %d < r1", wide ? "%" : "/", q->cover);
+    if (col) snprintf(cols, sizeof cols, "c0 + at %% %d < cols", q->cover);
+    snprintf(out, 80, "%s%s%s", rows, row && col ? " && " : "", cols);
+}
+
+// One element for each thread: what the epilogue reads is on its way before the rows are made.
+static int tc__rows_one_each(const tc__product *q) {
+    return q->few * q->cover <= q->threads;
+}
+
+static void tc__print_rows_early(tc__printer *p, const tc__product *q,
+                                 const tc__blanks *b) {
+    tc__cuda_loop_body body;
+    if (!tc__epilogue_open(p, &body)) return;
+    tc__put_filled(p, b,
+                   q->few * q->cover == q->threads
+                       ? "const int at = threadIdx.x;\n"
+                       : "const int at = tc_min((int)threadIdx.x, @many - 1);\n");
+    tc__print_rows_result_place(p, q, b, 1);
+    tc__cuda_issue_all(p, &body, "", 1);
+    tc__cuda_body_close(p, &body);
+}
+
+static void tc__print_rows_late(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__cuda_loop_body body;
+    char inside[80];
+    int one = tc__rows_one_each(q), some = q->few * q->cover != q->threads;
+    if (!tc__epilogue_open(p, &body)) return;
+    tc__rows_inside(p, q, inside);
+    if (!one) {
+        tc__put_filled(p, b, "for (int at = threadIdx.x; at < @many; at += @threads) {\n");
+        p->indent++;
+        if (*inside) {
+            tc__line(p);
+            tc__put(p->out, "if (!(%s)) continue;\n", inside);
+        }
+        tc__print_rows_result_place(p, q, b, 0);
+        tc__cuda_issue_all(p, &body, "", 1);
+    } else {
+        tc__line(p);
+        if (some) tc__put(p->out, "if (threadIdx.x < %d", q->few * q->cover);
+        if (*inside) tc__put(p->out, "%s%s", some ? " && " : "if (", inside);
+        tc__put(p->out, some || *inside ? ") {\n" : "{\n");
+        p->indent++;
+    }
+    tc__cuda_compute(p, &body);
+    tc__block_close(p);
+    tc__cuda_body_close(p, &body);
+}
+
+// ---- the kernel ----
+
+static void tc__rows_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    int width = q->dot ? tc__wide_operand(q)->width : 1;
+    char deep[24];
+    tc__few_blanks(p, q, b);
+    snprintf(deep, sizeof deep, "%s", q->dot ? "lane" : "y");
+    if (width > 1) snprintf(deep, sizeof deep, "lane * %d", width);
+    tc__blank_text(b, "deep", deep);
+    tc__blank_number(b, "deepest", width);
+    tc__blank_number(b, "step", (int64_t)q->sharing * width);
+    tc__blank_number(b, "steps", q->steps);
+    tc__blank_number(b, "held", q->ahead ? q->steps : 1);
+    tc__blank_text(b, "at", q->ahead ? "s" : "0");
+    tc__blank_number(b, "tileat", q->made * q->row);
+}
+
+static void tc__print_rows_body(tc__printer *p, const tc__product *q, tc__blanks *b) {
+    tc__put_filled(p, b,
+                   "char *const rows = shared;\n"
+                   "@type *const tile = (@type *)(shared + @tileat);\n");
+    tc__put_filled(p, b,
+                   !q->dot
+                       ? "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / "
+                         "@lanes;\n"
+                   : q->parts > 1 ? "const int lane = threadIdx.x;\n"
+                   : q->sharing == 32 && q->each == 1
+                       ? "const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
+                       : "const int lane = threadIdx.x % @sharing, group = threadIdx.x / "
+                         "@sharing * @each;\n");
+    if (q->ahead) tc__print_ahead(p, q, b);
+    if (tc__rows_one_each(q)) tc__print_rows_early(p, q, b);
+    tc__print_made(p, q, b);
+    tc__put_filled(p, b, "__syncthreads();\n");
+    tc__print_rows_sums(p, q, b);
+    tc__put_filled(p, b, "__syncthreads();\n");
+    tc__print_rows_late(p, q, b);
+}
+
+static void tc__print_rows(tc__printer *p, const tc__product *q) {
+    tc__text body, *out = p->out;
+    tc__heads heads;
+    tc__blanks b;
+    tc__rows_blanks(p, q, &b);
+    tc__text_init(&body, out->ctx);
+    p->out = &body;
+    tc__print_rows_body(p, q, &b);
+    p->out = out;
+    tc__rows_heads(p, q, &heads);
+    tc__put_heads(p, &heads, &body);
+    tc__text_free(&body);
+}
 
 // The kernel's body; products that are summed in place have the other forms' loops.
 static void tc__cuda_product(tc__printer *p) {
     tc__product q = tc__product_plan(p->g);
-    if (q.form == TC__PRODUCT_FEW)
+    if (q.form == TC__PRODUCT_ROWS)
+        tc__print_rows(p, &q);
+    else if (q.form == TC__PRODUCT_FEW)
         tc__print_few(p, &q);
     else
         tc__print_tiles(p, &q);
@@ -30132,7 +31057,7 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 static void tc__cuda_parameters(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place == TC__BUF_ROW || b->place == TC__BUF_TILE) continue;
+        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
@@ -30145,7 +31070,8 @@ static void tc__cuda_parameters(tc__printer *p) {
 
 // Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
 static void tc__cuda_scratch_names(tc__printer *p) {
-    for (size_t i = 0; i < p->g->buffer.count; i++) {
+    int product = p->cuda && p->cuda->form == TC__CUDA_PRODUCT; // it names its rows itself
+    for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (!p->cuda || !tc__cuda_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
         const char *type = tc__dtypes[b->dtype].memory;
@@ -30293,6 +31219,7 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_grids,
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
+    tc__cuda_takes_rows,
 };
 // ---- gen/kernel/print_cuda_text.c ---------------------------------------
 // The head of a CUDA file as text, in sections that are kept where a kernel uses them (tc__prelude).
@@ -49848,6 +50775,10 @@ static const tc__remote_language *tc__remote_language_of(const char *name) {
     return NULL;
 }
 
+static const tc__dialect *tc__remote_dialect(const tc__device *d) {
+    return tc__remote_language_of(d->own.language)->dialect;
+}
+
 // ---- making ----
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
@@ -50788,6 +51719,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
+    if (ok && p->device)
+        ok = tc__schedule_join(&s, tc__remote_dialect(tc__device_at(p->ctx, p->device)));
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];
@@ -51562,9 +52495,9 @@ static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
-        a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
+        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
+        a->vector != b->vector || a->body.node.count != b->body.node.count ||
+        a->buffer.count != b->buffer.count || a->kind == TC__OPAQUE)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;

@@ -620,6 +620,8 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
     int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
+    if (ok && p->device)
+        ok = tc__schedule_join(&s, tc__remote_dialect(tc__device_at(p->ctx, p->device)));
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];

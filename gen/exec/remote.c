@@ -89,6 +89,10 @@ static const tc__remote_language *tc__remote_language_of(const char *name) {
     return NULL;
 }
 
+static const tc__dialect *tc__remote_dialect(const tc__device *d) {
+    return tc__remote_language_of(d->own.language)->dialect;
+}
+
 // ---- making ----
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.

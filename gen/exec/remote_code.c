@@ -85,9 +85,9 @@ static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
-        a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
+        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
+        a->vector != b->vector || a->body.node.count != b->body.node.count ||
+        a->buffer.count != b->buffer.count || a->kind == TC__OPAQUE)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;

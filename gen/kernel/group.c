@@ -6,7 +6,8 @@ typedef enum tc__place {
     TC__BUF_INPUT, // an external tensor: source = external index
     TC__BUF_NODE,  // a stored TENSOR node: source = node id (planned arena, or an output)
     TC__BUF_ROW,   // scratch of one row, private to a worker
-    TC__BUF_TILE   // result tile of a contraction, private to a worker
+    TC__BUF_TILE,  // result tile of a contraction, private to a worker
+    TC__BUF_LEFT   // a row of a contraction's left operand, made in its own kernel: join.c
 } tc__place;
 
 typedef struct tc__kbuf {
@@ -58,7 +59,9 @@ typedef struct tc__group {
     tc__ix depth;         // CONTRACTION: extent of k
     tc__ix batch;         // CONTRACTION: r = b * (rows / batch) + m
     uint32_t left, right; // CONTRACTION: GROUP nodes of the operands
-    uint16_t phases;      // number of column phases
+    uint32_t
+        prologue;    // LOOP, CONTRACTION: nodes before this one make rows of `left`: join.c
+    uint16_t phases; // number of column phases
     TC__VEC(tc__kbuf) buffer;
     tc__axis vector;   // LOOP: which axis the vector runs along
     tc__ix items;      // LOOP: parallel work items
@@ -142,6 +145,11 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
         tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
         tc__put(t, " in ");
         tc__report_count(t, k->phases, "phase");
+    }
+    if (k->prologue) {
+        tc__put(t, ", ");
+        tc__report_count(t, tc__count_op(k, TC_OP_NEW), "reduction");
+        tc__put(t, " of rows before it");
     }
     tc__put(t, "%s, ", where[k->kind]);
     tc__report_count(t, tc__count_results(k), "result");

@@ -71,6 +71,8 @@ struct tc__dialect {
     int (*opaque)(tc__text *out, const tc__group *g, const tc__dialect *d,
                   const char *symbol);
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
+    // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
+    int (*takes_rows)(const tc__group *g);
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -114,13 +116,16 @@ struct tc__printer {
     tc__row_pointer pointer[TC__PRINT_POINTERS];
     tc__acc acc[TC__PRINT_ACCS];
     const struct tc__cuda_plan
-        *cuda;         // CUDA: how the loops map, NULL = each node as it stands
-    int narrow;        // CUDA: indices are int
-    int scalar;        // CUDA: what is printed has single elements, the plan vectors
-    int row_lanes;     // CUDA: values of rows are arrays over l
-    int launch;        // CUDA: of the kernel's launches, the one that is printed
-    int turned;        // CUDA: loads come from tiles
-    int parts;         // contraction: columns run from c0 to c1,
+        *cuda;     // CUDA: how the loops map, NULL = each node as it stands
+    int narrow;    // CUDA: indices are int
+    int scalar;    // CUDA: what is printed has single elements, the plan vectors
+    int row_lanes; // CUDA: values of rows are arrays over l
+    int launch;    // CUDA: of the kernel's launches, the one that is printed
+    int turned;    // CUDA: loads come from tiles
+    int issued;    // CUDA: loads of all phases stand before the first
+    const char
+        *owner; // CUDA: the block that stores what others make, too; NULL = each its own
+    int parts;  // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
 };
 
@@ -504,7 +509,7 @@ static tc__row_pointer *tc__add_pointer(tc__printer *p, const tc__node *n, tc__a
 
 // in0, out0, row0, tile0: numbered by kind, in the order of the group.
 static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
-    static const char *const names[] = {"in", "in", "row", "tile"};
+    static const char *const names[] = {"in", "in", "row", "tile", "left"};
     const char *name = NULL;
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {

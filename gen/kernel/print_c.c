@@ -882,4 +882,5 @@ static const tc__dialect tc__dialect_c = {
     NULL,
     tc__c_opaque,
     tc__has_source,
+    NULL,
 };

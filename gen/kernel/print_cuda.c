@@ -318,7 +318,7 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 static void tc__cuda_parameters(tc__printer *p) {
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place == TC__BUF_ROW || b->place == TC__BUF_TILE) continue;
+        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
@@ -331,7 +331,8 @@ static void tc__cuda_parameters(tc__printer *p) {
 
 // Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
 static void tc__cuda_scratch_names(tc__printer *p) {
-    for (size_t i = 0; i < p->g->buffer.count; i++) {
+    int product = p->cuda && p->cuda->form == TC__CUDA_PRODUCT; // it names its rows itself
+    for (size_t i = 0; i < p->g->buffer.count && !product; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (!p->cuda || !tc__cuda_is_scratch(p->g, p->cuda, (int64_t)i)) continue;
         const char *type = tc__dtypes[b->dtype].memory;
@@ -479,4 +480,5 @@ static const tc__dialect tc__dialect_cuda = {
     tc__cuda_grids,
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
+    tc__cuda_takes_rows,
 };

@@ -88,7 +88,7 @@ static const char *tc__product_type(const tc__printer *p, const tc__product *q) 
 
 // Whether an index of the nodes at `level` names the axis.
 static int tc__level_uses(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t id = 0; id < g->body.node.count; id++) {
+    for (size_t id = g->prologue; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         if (n->level != (uint8_t)level || n->op == TC_OP_FOR) continue;
         for (uint32_t i = 0; i < n->n_attr; i++)
@@ -146,7 +146,7 @@ static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     if (q.form == TC__PRODUCT_LOOP) {
         tc__print_loop_value(p, &q, n);
-    } else if (q.form == TC__PRODUCT_FEW && q.parts > 1) {
+    } else if (q.parts > 1) {
         tc__print_parts_value(p, &q, n);
     } else {
         tc__put_let(p, n, 0);
@@ -184,7 +184,7 @@ static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis
     p->cuda = &q, p->axis = axis;
     if (tc__is_plain_vector(p, n, bits)) {
         tc__line(p);
-        tc__put(p->out, "%s = tc_load(", to);
+        tc__put(p->out, "%s = %s", to, tc__cuda_load_word(p, n));
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
     } else {
@@ -223,15 +223,21 @@ static void tc__print_sums(tc__printer *p, const tc__product *q) {
             width, pack, type, pack, type, pack);
 }
 
+// What is left of the list, marked. 0 = no memory, reported.
+static int tc__epilogue_open(tc__printer *p, tc__cuda_loop_body *body) {
+    uint32_t rows = tc__contract_rows_loop(p);
+    if (!tc__cuda_body_open(p, body, 0, (uint32_t)p->g->body.node.count)) return 0;
+    for (uint32_t id = 0; id < body->end; id++) {
+        int op = tc__body(p, id)->op;
+        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body->set[id] = 0;
+    }
+    return 1;
+}
+
 // The rest of the list at r and c.
 static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
     tc__cuda_loop_body body;
-    uint32_t rows = tc__contract_rows_loop(p);
-    if (!tc__cuda_body_open(p, &body, 0, (uint32_t)p->g->body.node.count)) return;
-    for (uint32_t id = 0; id < body.end; id++) {
-        int op = tc__body(p, id)->op;
-        if (id < rows || op == TC_OP_FOR || op == TC_OP_END) body.set[id] = 0;
-    }
+    if (!tc__epilogue_open(p, &body)) return;
     tc__cuda_issue_all(p, &body, "", 1);
     if (tc__cuda_width_of(p) > 1) tc__print_sums(p, q);
     tc__cuda_compute(p, &body);
@@ -832,6 +838,23 @@ static void tc__print_few_index(tc__printer *p, const tc__staged *s, const tc__b
     tc__put(p->out, ";\n");
 }
 
+// The sums of all lanes, in the tile.
+static void tc__print_dot_end(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(
+        p, b,
+        "#pragma unroll\n"
+        "for (int i = 0; i < @few * @each; i++) {\n"
+        "    @type v = sum[i / @each][i % @each];\n"
+        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
+    tc__put_filled(
+        p, b,
+        q->parts > 1
+            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
+              "+ i % @each] = v;\n}\n"
+            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
+              "v;\n}\n");
+}
+
 static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
     tc__put_filled(p, b,
@@ -866,19 +889,15 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
         "            sum[i][j / @width] = tc_add_product_@class(few.at[j % @width], wide[j / "
         "@width].at[j % @width], sum[i][j / @width]);\n"
         "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @each; i++) {\n"
-        "    @type v = sum[i / @each][i % @each];\n"
-        "    for (int o = @fold; o; o /= 2) v = TC_ADD_@class(v, __shfl_xor_sync(~0u, v, o));\n");
-    tc__put_filled(
-        p, b,
-        q->parts > 1
-            ? "    if (lane % 32 == 0) tile[lane / 32 * @many + i / @each * @cover "
-              "+ i % @each] = v;\n}\n"
-            : "    if (lane == 0) tile[i / @each * @cover + group + i % @each] = "
-              "v;\n}\n");
+        "}\n");
+    tc__print_dot_end(p, q, b);
 }
+
+static const char tc__text_columns_end[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @few * @width; i++)\n"
+    "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
+    "@width].at[i % @width];\n";
 
 static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
@@ -910,11 +929,8 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "            sum[i].at[j] = tc_add_product_@class(few.at[0], wide.at[j], "
         "sum[i].at[j]);\n"
         "    }\n"
-        "}\n"
-        "#pragma unroll\n"
-        "for (int i = 0; i < @few * @width; i++)\n"
-        "    tile[(y * @few + i / @width) * @cover + x + i % @width] = sum[i / "
-        "@width].at[i % @width];\n");
+        "}\n");
+    tc__put_filled(p, b, tc__text_columns_end);
 }
 
 static void tc__print_few(tc__printer *p, const tc__product *q) {
@@ -941,13 +957,4 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     tc__print_epilogue(p, q);
     tc__block_close(p);
     tc__block_close(p);
-}
-
-// The kernel's body; products that are summed in place have the other forms' loops.
-static void tc__cuda_product(tc__printer *p) {
-    tc__product q = tc__product_plan(p->g);
-    if (q.form == TC__PRODUCT_FEW)
-        tc__print_few(p, &q);
-    else
-        tc__print_tiles(p, &q);
 }

@@ -100,6 +100,11 @@ static int tc__cuda_is_row(const tc__group *g, int64_t b) {
     return g->buffer.at[b].place == TC__BUF_ROW;
 }
 
+// Rows that the kernel makes of an operand: of the block, in shared memory.
+static int tc__cuda_is_made(const tc__group *g, const tc__node *n) {
+    return g->buffer.at[n->attr[0]].place == TC__BUF_LEFT;
+}
+
 static uint32_t tc__cuda_bytes(const tc__group *g, const tc__node *n) {
     return tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
 }
@@ -289,9 +294,9 @@ static int tc__cuda_is_narrow(const tc__group *g) {
 static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
                                  const tc__node *n) {
     if (n->op != TC_OP_LOAD) return 0;
-    int kept = q->kept && tc__cuda_is_row(g, n->attr[0]); // by an earlier launch
-    if (!kept && (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written))
-        return 0;
+    int row = tc__cuda_is_row(g, n->attr[0]), written = g->buffer.at[n->attr[0]].written;
+    int kept = row && q->kept; // by an earlier launch
+    if (!kept && (row || (written && !tc__cuda_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
         !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
         return 0;

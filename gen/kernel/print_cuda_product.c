@@ -6,6 +6,8 @@
 //   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
 //          dot      lanes along k, shuffles at the end
 //          columns  lanes along the other operand's rows or columns, slices of k in parallel
+//   rows   as few, but a block first makes its rows of the left operand in shared memory: those
+//          of a norm before it (join.c). The weights are on their way meanwhile
 //   loop   summed where the value is used: products with reductions behind them
 //
 // All numbers to be tuned stand in the tables and the enum below.
@@ -13,7 +15,8 @@
 typedef enum tc__product_form {
     TC__PRODUCT_LOOP,
     TC__PRODUCT_FEW,
-    TC__PRODUCT_TILES
+    TC__PRODUCT_TILES,
+    TC__PRODUCT_ROWS
 } tc__product_form;
 
 enum {
@@ -24,7 +27,14 @@ enum {
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_MOST = 16       // rows or columns
+    TC__FEW_MOST = 16,      // rows or columns
+    // ROWS, where a norm costs less than a kernel and memory between: about a microsecond each
+    TC__ROWS_BYTES = 65536, // of rows in shared memory
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes for all columns
+    TC__ROWS_STEPS =
+        65536, // fused multiply-adds of a multiprocessor, where tiles would have them
+    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
+    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {
@@ -86,7 +96,7 @@ typedef struct tc__product {
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
-    // FEW
+    // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it
     int dot;       // lanes along k
@@ -94,6 +104,11 @@ typedef struct tc__product {
     int each;      // DOT: elements of the wide axis for each thread
     int cover;     // elements of the wide axis for a block
     int parts;     // sums that are added at the end
+    // ROWS
+    int made;    // rows of a block
+    int64_t row; // bytes of one in shared memory
+    int steps;   // of a thread along k
+    int ahead;   // the wide operand is loaded before the rows are made
 } tc__product;
 
 static int tc__product_bytes(const tc__product *q) {
@@ -331,6 +346,64 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
         x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
 }
 
+// ---- rows that are made first ----
+
+static const tc__kbuf *tc__left_rows(const tc__group *g) {
+    size_t i = 0;
+    while (g->buffer.at[i].place != TC__BUF_LEFT) i++;
+    return &g->buffer.at[i];
+}
+
+// Blocks of rows, and of columns, in a batch.
+static tc__ix tc__rows_high(const tc__group *g, const tc__product *q) {
+    return tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->made));
+}
+
+static tc__ix tc__rows_across(const tc__group *g, const tc__product *q) {
+    if (q->wide == TC__ROW) return tc__ix_const(1);
+    return tc__ix_ceil_div(g->body.ix, g->cols, tc__ix_const(q->cover));
+}
+
+static tc__ix tc__rows_blocks(const tc__group *g, const tc__product *q) {
+    tc__ixpool *x = g->body.ix;
+    return tc__ix_mul(x, g->batch,
+                      tc__ix_mul(x, tc__rows_high(g, q), tc__rows_across(g, q)));
+}
+
+// As many rows for a block as give each multiprocessor one block, if there are so many.
+static void tc__choose_made(const tc__group *g, tc__product *q) {
+    int64_t m = tc__ix_hi(g->body.ix, q->m), most = TC__FEW_MOST;
+    if (m < most) most = m;
+    q->made = 1;
+    while (q->made < most && tc__ix_hi(g->body.ix, tc__rows_blocks(g, q)) > TC__PRODUCT_SMS)
+        q->made = q->made * 2 < most ? q->made * 2 : (int)most;
+    q->few = q->made;
+}
+
+// Depth is a constant: tc__cuda_takes_rows.
+static void tc__plan_made(const tc__group *g, tc__product *q) {
+    int64_t k = tc__ix_value(g->depth), bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    int few = tc__choose_wide(g, q) && q->wide == TC__ROW;
+    q->form = TC__PRODUCT_ROWS, q->wide = few ? TC__ROW : TC__COL;
+    q->threads = TC__FEW_THREADS;
+    q->dot = tc__wide_operand(q)->along == TC__DEPTH;
+    if (q->dot)
+        tc__share_dot(g, q);
+    else
+        tc__share_columns(q);
+    if (few)
+        q->made = q->cover;
+    else
+        tc__choose_made(g, q);
+    int width = tc__wide_operand(q)->width, each = q->dot ? q->each : 1;
+    int64_t stride = (int64_t)q->sharing * (q->dot ? width : 1);
+    q->steps = (int)((k - 1) / stride + 1);
+    q->ahead = !few && (int64_t)q->steps * each * width <= TC__ROWS_AHEAD;
+    q->row = tc__padded(k * tc__dtypes[tc__left_rows(g)->dtype].bytes, TC__PRODUCT_GROUP);
+    q->shared = tc__ix_const(q->made * q->row + q->parts * q->few * q->cover * bytes);
+    q->blocks = tc__rows_blocks(g, q);
+}
+
 static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
@@ -338,10 +411,12 @@ static tc__product tc__product_plan(const tc__group *g) {
     q.half = tc__is_half(q.dtype);
     q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
     q.form = TC__PRODUCT_LOOP;
-    if (tc__contract_phases(g) > 1) return q;
+    if (!g->prologue && tc__contract_phases(g) > 1) return q;
     q.left = tc__stage_operand(g, &q, TC__AT_LEFT);
     q.right = tc__stage_operand(g, &q, TC__AT_RIGHT);
-    if (tc__choose_wide(g, &q))
+    if (g->prologue)
+        tc__plan_made(g, &q);
+    else if (tc__choose_wide(g, &q))
         tc__plan_few(g, &q);
     else
         tc__plan_tiles(g, &q);

@@ -322,9 +322,8 @@ static void tc__cuda_row_tail(tc__printer *p, const tc__cuda_loop_body *b, tc__i
     tc__block_close(p);
 }
 
-// Columns in registers: vectors of known number, so that what is held has constant places.
-static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
-                                      tc__ix e) {
+// Where vector u of a row in registers is.
+static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
     const tc__cuda_plan *q = p->cuda;
     tc__cuda_place at;
     char line[160];
@@ -342,8 +341,15 @@ static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *
         snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
         snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
     }
-    tc__cuda_declare(p, b, q->vectors);
-    tc__cuda_put_vectors(p, b, &at, q->vectors);
+    return at;
+}
+
+// Columns in registers: vectors of known number, so that what is held has constant places.
+static void tc__cuda_register_columns(tc__printer *p, const tc__cuda_loop_body *b,
+                                      tc__ix e) {
+    tc__cuda_place at = tc__cuda_register_place(p, e);
+    if (!p->issued) tc__cuda_declare(p, b, p->cuda->vectors);
+    tc__cuda_put_vectors(p, b, &at, p->cuda->vectors);
 }
 
 static void tc__cuda_row_columns(tc__printer *p, tc__ix e, uint32_t begin, uint32_t end) {

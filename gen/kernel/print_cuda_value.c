@@ -177,6 +177,12 @@ static int tc__cuda_is_past(const tc__printer *p, const tc__node *n) {
     return tc__ix_is_const(bytes) && tc__ix_value(bytes) >= TC__CUDA_STREAM;
 }
 
+// What a vector is loaded by, before its address.
+static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
+    if (tc__cuda_is_made(p->g, n)) return "*(";
+    return tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(";
+}
+
 // `(const tc_pack<float, 4> *)&in0[c]`
 static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
@@ -197,7 +203,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
     if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
-    tc__put(p->out, tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(");
+    tc__put(p->out, "%s", tc__cuda_load_word(p, n));
     tc__cuda_address(p, n);
     tc__put(p->out, ")");
     if (!tc__cuda_guarded(n)) return;
@@ -278,9 +284,11 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
 }
 
 // One of the threads that share a row stores what is the row's, and one of its parts before they
-// have met.
+// have met. What several blocks make, the one that owns it stores.
 static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     const tc__cuda_plan *q = p->cuda;
+    if (p->owner && p->g->buffer.at[n->attr[0]].place == TC__BUF_NODE)
+        tc__put(p->out, "if (%s) ", p->owner);
     if (!q || n->level != TC__AT_ROW) return;
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
@@ -325,15 +333,19 @@ static void tc__cuda_store(tc__printer *p, const tc__node *n, int copy) {
 
 // The store of a whole vector, behind the loop over its elements.
 static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
-    int dtype = tc__cuda_dtype(p, n);
+    int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, tc__cuda_is_past(p, n) ? "tc_store_stream(" : "tc_store(");
+    tc__put(p->out, made                     ? "*("
+                    : tc__cuda_is_past(p, n) ? "tc_store_stream("
+                                             : "tc_store(");
     tc__cuda_address(p, n);
+    tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))
-        tc__put(p->out, ", tc_halves_%s(o%u));\n", tc__dtypes[dtype].name, n->id);
+        tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
     else
-        tc__put(p->out, ", o%u);\n", n->id);
+        tc__put(p->out, "o%u", n->id);
+    tc__put(p->out, made ? ";\n" : ");\n");
 }
 
 static void tc__cuda_index(tc__printer *p, const tc__node *n, int copy) {
@@ -602,14 +614,17 @@ static void tc__cuda_one_at(tc__printer *p, const tc__cuda_loop_body *b,
     tc__cuda_compute(p, b);
 }
 
+static void tc__cuda_put_issues(tc__printer *p, const tc__cuda_loop_body *b,
+                                const tc__cuda_place *at, int count) {
+    tc__cuda_unroll(p, "u", count);
+    tc__cuda_at(p, b, at, tc__cuda_issue_at);
+    tc__block_close(p);
+}
+
 // `count` vectors of a thread: all loads, then all that is computed. Its arrays are declared.
 static void tc__cuda_put_vectors(tc__printer *p, const tc__cuda_loop_body *b,
                                  const tc__cuda_place *at, int count) {
-    if (tc__cuda_count_issues(p, b)) {
-        tc__cuda_unroll(p, "u", count);
-        tc__cuda_at(p, b, at, tc__cuda_issue_at);
-        tc__block_close(p);
-    }
+    if (!p->issued && tc__cuda_count_issues(p, b)) tc__cuda_put_issues(p, b, at, count);
     tc__cuda_unroll(p, "u", count);
     tc__cuda_at(p, b, at, tc__cuda_compute_at);
     tc__block_close(p);

@@ -580,7 +580,7 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
 }
 
 static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = 0;
+    uint32_t id = p->g->prologue;
     while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
     return id;
 }

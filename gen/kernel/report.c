@@ -3,18 +3,18 @@
 // graph/dump.c.
 
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
-    static const char *const names[] = {"a row", "a tile", "x", "%"};
+    static const char *const names[] = {"x", "%", "a row", "a tile", "a row of the left"};
     const tc__kbuf *b = &k->buffer.at[i];
-    int private_to_worker = b->place == TC__BUF_ROW || b->place == TC__BUF_TILE;
+    int private_to_worker = b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE;
     tc__put(t, "    %s b%u = ",
             private_to_worker ? "holds "
             : b->written      ? "writes"
                               : "reads ",
             (unsigned)i);
     if (private_to_worker)
-        tc__put(t, "%s", names[b->place == TC__BUF_TILE]);
+        tc__put(t, "%s", names[b->place]);
     else
-        tc__put(t, "%s%u", names[2 + (b->place == TC__BUF_NODE)], (unsigned)b->source);
+        tc__put(t, "%s%u", names[b->place], (unsigned)b->source);
     tc__put(t, ", %s[", tc__dtype(b->dtype)->name);
     tc__dump_ix(t, k->body.ix, b->numel);
     tc__put(t, "]");

@@ -1,8 +1,8 @@
 // TENSOR graph -> clusters: which nodes are roots (have memory or are reduced), and what each of them
 // loads. Everything that is no root is recomputed inside the kernels that use it.
 //
-//  1. roots: outputs, reductions, contractions, expensive nodes with several users, and what must lie
-//     in memory first: operands of contractions, tables of gathers, images of stencils, operands and
+//  1. roots: outputs, reductions, contractions, expensive nodes with several users, any of them that a
+//     product's epilogue can store instead of the product, and what must lie in memory first: operands of contractions, tables of gathers, images of stencils, operands and
 //     results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
@@ -37,6 +37,7 @@ typedef struct tc__schedule {
     uint32_t *users;  // by node: distinct operand edges from live nodes
     uint32_t *cost;   // by node: cost of recomputing one element
     uint8_t *forced;  // by node
+    uint8_t *product; // by node: a contraction's value, changed element by element
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
@@ -174,17 +175,28 @@ static int tc__is_computed(const tc__node *n) {
     return !tc__is_kind(n, TC__KIND_MOVE) || n->op == TC_OP_PAD;
 }
 
+// Whether n is what an epilogue makes of a product: such a value costs the product's bytes in memory,
+// whoever computes it again what it reads beside.
+static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
+    int of = tc__is_kind(n, TC__KIND_CONTRACT);
+    for (uint32_t k = 0; k < n->n_in && tc__is_alu(n); k++) of |= s->product[n->in[k]];
+    return of;
+}
+
 static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
     for (uint32_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
+        s->product[i] = 0;
         if (!s->live[i]) continue;
+        s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   s->cost[i] > TC__CHEAP;
+                   (s->cost[i] > TC__CHEAP || s->product[i]);
         int alone = !s->fuse && tc__is_computed(n);
         if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
         if (!tc__add_root(s, i, output[i])) return 0;
+        if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
     }
     return 1;
 }

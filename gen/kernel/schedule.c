@@ -211,6 +211,7 @@ static void tc__schedule_close(tc__schedule *s) {
     size_t n = s->g->node.count ? s->g->node.count : 1;
     tc__free(s->ctx, s->live, n);
     tc__free(s->ctx, s->forced, n);
+    tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
@@ -233,9 +234,11 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
     tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);
+    s->product = TC__NEW_ARRAY(c, uint8_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);
-    if (!s->live || !s->forced || !s->users || !s->cost || !s->root_of) return 0;
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
+        return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);

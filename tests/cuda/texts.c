@@ -1,5 +1,6 @@
 // Every element-wise op has CUDA text for every dtype that it takes: a kernel of each, all compiled by
-// NVRTC for every architecture, without a warning or a spill. Skipped where NVRTC is not installed.
+// NVRTC for every architecture, without a warning or a spill; so are products with their rows in the
+// prologue, in all forms. Skipped where NVRTC is not installed.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.in.h"
 
@@ -21,7 +22,7 @@ static int is_elementwise(int op) {
            op == TC_OP_CAST;
 }
 
-// The kernel of a graph, if its text is a graph that obeys the rules.
+// The kernels of a graph as a device has them, if its text is a graph that obeys the rules.
 static int add_graph(texts *t, const char *text) {
     tc__graph from, *to = (tc__graph *)calloc(1, sizeof *to);
     tc__schedule *s = (tc__schedule *)calloc(1, sizeof *s);
@@ -35,6 +36,7 @@ static int add_graph(texts *t, const char *text) {
         uint8_t *output = (uint8_t *)calloc(to->node.count + 1, 1);
         output[outputs.at[0]] = 1;
         CHECK(tc__schedule_run(s, t->c, to, output, NULL, 1));
+        CHECK(tc__schedule_join(s, &tc__dialect_cuda));
         for (size_t k = 0; k < s->kernel.count; k++)
             if (CHECK(t->count < MOST_GROUPS)) t->group[t->count++] = s->kernel.at[k];
         free(output);
@@ -136,6 +138,64 @@ static void check_half(const char *arch, int half) {
     compile_texts(&t, arch);
     tc__ix_close(&t.ix);
 }
+
+// softmax(x[batch, m, k]) times [batch, k, n], or [batch, n, k] turned, plus bias[n].
+typedef struct rows {
+    int dtype, batch, m, n, k, turned;
+} rows;
+
+static const rows all_rows[] = {{TC_F32, 1, 16, 64, 64, 1},    {TC_F32, 1, 16, 64, 64, 0},
+                                {TC_F32, 1, 5, 37, 31, 1},     {TC_F32, 1, 1, 256, 768, 1},
+                                {TC_F32, 1, 3, 50, 900, 0},    {TC_F32, 1, 1, 99, 5000, 1},
+                                {TC_F32, 1, 250, 64, 40, 1},   {TC_F32, 3, 50, 24, 64, 0},
+                                {TC_F32, 1, 999, 10, 96, 1},   {TC_F32, 2, 70, 7, 33, 0},
+                                {TC_F32, 2, 40, 3, 1024, 1},   {TC_BF16, 1, 16, 64, 64, 1},
+                                {TC_BF16, 1, 1, 300, 4096, 1}, {TC_F16, 1, 7, 33, 70, 0},
+                                {TC_F16, 2, 90, 4, 256, 1},    {TC_F64, 1, 12, 40, 40, 1},
+                                {TC_F64, 1, 5, 99, 2000, 0},   {TC_F32, 1, 8, 128, 256, 1}};
+
+static void add_rows(texts *t, const rows *q) {
+    const char *d = tc__dtypes[q->dtype].name;
+    char whole[60], one[60], product[60], text[2000];
+    snprintf(whole, sizeof whole, "%s[%d,%d,%d]", d, q->batch, q->m, q->k);
+    snprintf(one, sizeof one, "%s[%d,%d,1]", d, q->batch, q->m);
+    snprintf(product, sizeof product, "%s[%d,%d,%d]", d, q->batch, q->m, q->n);
+    int n = snprintf(text, sizeof text,
+                     "%%0 = input x0 %s\n%%1 = input x1 %s[%d,%d,%d]\n%%2 = input x2 "
+                     "%s[1,1,%d]\n%%3 = amax %%0 dims=4 %s\n%%4 = expand %%3 %s\n%%5 = sub "
+                     "%%0 %%4 %s\n%%6 = exp %%5 %s\n%%7 = sum %%6 dims=4 %s\n%%8 = expand "
+                     "%%7 %s\n%%9 = div %%6 %%8 %s\n",
+                     whole, d, q->batch, q->turned ? q->n : q->k, q->turned ? q->k : q->n,
+                     d, q->n, one, whole, whole, whole, one, whole, whole);
+    if (q->turned)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "%%10 = permute %%1 order=0,2,1 %s[%d,%d,%d]\n", d, q->batch, q->k,
+                      q->n);
+    snprintf(text + n, sizeof text - (size_t)n,
+             "%%11 = matmul %%9 %%%d %s\n%%12 = expand %%2 %s\n%%13 = add %%11 %%12 "
+             "%s\nreturn %%13\n",
+             q->turned ? 10 : 1, product, product, product);
+    int before = t->count;
+    CHECK(add_graph(t, text) || FAIL("%s", text));
+    CHECK(t->count == before + 1 ||
+          FAIL("%d kernels: %dx%dx%dx%d", t->count - before, q->batch, q->m, q->n, q->k));
+}
+
+static void check_rows(const char *arch) {
+    static texts t;
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.threads = 1;
+    t.c = tc_open(&config);
+    tc__ix_open(&t.ix, t.c);
+    for (size_t i = 0; i < TC__COUNT(all_rows); i++) add_rows(&t, &all_rows[i]);
+    compile_texts(&t, arch);
+    tc__ix_close(&t.ix);
+}
+
+TEST(rows_of_products_sm_80) { check_rows("sm_80"); }
+TEST(rows_of_products_sm_90) { check_rows("sm_90"); }
 
 TEST(sm_80) { check_half("sm_80", 0); }
 TEST(sm_80_others) { check_half("sm_80", 1); }

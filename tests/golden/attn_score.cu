@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -79,6 +87,7 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
+    tc_begin();
     const int first = (int)blockIdx.x / 13;
     const int r0 = first;
     const int c0 = (int)blockIdx.x % 13 * 16;

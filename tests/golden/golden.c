@@ -10,7 +10,7 @@
 
 #include "harness.h"
 
-enum { WITH_SOURCE = 1, WITH_CUDA = 2 };
+enum { WITH_SOURCE = 1, WITH_CUDA = 2, JOINED = 4 }; // JOINED: as a CUDA device has them
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
 
@@ -191,6 +191,7 @@ static const golden goldens[] = {
     {"matmul_bf16", 1, WITH_CUDA, NULL},
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
+    {"tinymlp", 2, WITH_CUDA | JOINED, NULL},
 };
 
 // ---- files ----
@@ -301,6 +302,7 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, to.node.count + 1);
     for (size_t i = 0; i < outputs.count; i++) output[outputs.at[i]] = 1;
     CHECK(tc__schedule_run(&s, c, &to, output, NULL, 1));
+    if (g->flags & JOINED) CHECK(tc__schedule_join(&s, &tc__dialect_cuda));
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
     put_kernels(t, s.kernel.at, s.kernel.count, g->flags);
@@ -364,6 +366,7 @@ GOLDEN(matmul)
 GOLDEN(matmul_bf16)
 GOLDEN(gemv)
 GOLDEN(attn_score)
+GOLDEN(tinymlp)
 
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {

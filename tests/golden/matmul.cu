@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -104,6 +112,7 @@ template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n
 extern "C" __global__ void __launch_bounds__(256, 2)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
+    tc_begin();
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     int m, n;
     tc_place_tile<int>(blockIdx.x, 32, 32, m, n);

@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -170,6 +178,7 @@ TC_FN float tc_gelu_f32(float x) {
 extern "C" __global__ void __launch_bounds__(256, 1)
 kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
+    tc_begin();
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     int m, n;
     tc_place_tile<int>(blockIdx.x, 32, 16, m, n);

@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -142,6 +150,7 @@ TC_FN int tc_cast_f32_i16(float x) {
 // 256 threads in a block, 24 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_i8 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, tc_i16 *__restrict__ out1, const tc_kargs<1> a) {
+    tc_begin();
     const int i = blockIdx.x * 256 + threadIdx.x;
     const int c = i * 8;
     const tc_pack<tc_i8, 8> v3 = tc_load_stream((const tc_pack<tc_i8, 8> *)&in0[c]);

@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -664,6 +672,7 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
+    tc_begin();
     const int i = blockIdx.x * 256 + threadIdx.x;
     if (i >= 12) return;
     const int r = i / 3;
@@ -695,6 +704,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const tc_i64 *__restrict__ in0, tc_i64 *__restrict__ out0, const float *__restrict__ in1, float *__restrict__ out1, const tc_kargs<1> a) {
+    tc_begin();
     const int i = blockIdx.x * 256 + threadIdx.x;
     if (i >= 9) return;
     const int r = i / 3;
@@ -863,6 +873,7 @@ kernel6(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs
 // 256 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+    tc_begin();
     const int i = blockIdx.x * 256 + threadIdx.x;
     if (i >= 5) return;
     const int c = i * 4;

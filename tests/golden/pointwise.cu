@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -103,6 +111,7 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const tc_kargs<1> a) {
     const int s0 = (int)a.size[0];
+    tc_begin();
     const int i = blockIdx.x * 256 + threadIdx.x;
     const float t1 = in2[0];
     if (i >= 192 * s0) return;

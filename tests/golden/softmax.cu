@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -193,6 +201,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
+    tc_begin();
     const int x = threadIdx.x % 32;
     const int r = blockIdx.x * 4 + threadIdx.x / 32;
     tc_pack<float, 4> row0[6];

@@ -29,6 +29,14 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A vector as the words that memory instructions move.
 template <class P> union TC_N(words) {
     P v;
@@ -82,6 +90,7 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 // 256 threads in a block, 768 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+    tc_begin();
     __shared__ float tile2[32][33];  // 33: no two rows in one bank
     const int x = threadIdx.x % 8 * 4, y = threadIdx.x / 8;
     const int r0 = blockIdx.x / 24 * 32;

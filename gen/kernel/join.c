@@ -1,0 +1,284 @@
+// Rows that are made in the kernel of the products that read them: a norm before a linear layer, where
+// a device's language wants it. Input: the kernels of a schedule. Output: fewer of them.
+//
+// A joined kernel is one LOOP list: the loop over rows of the producer, whose result goes to a
+// buffer LEFT of one row instead of memory, then the product's operands and its loop over rows, which
+// reads that buffer at k. So all that walks a list finds what both have; group.prologue says where
+// the first ends. Rows are made again by every block of columns: the dialect knows when that is
+// cheaper than a kernel and memory between (tc__dialect.takes_rows). Nothing on the host does.
+
+enum {
+    TC__JOIN_READERS = 3, // products that make the same rows, each for itself: q, k and v
+    TC__JOIN_VALS = 16    // loaded values in one index
+};
+
+// ---- which kernels ----
+
+// The index of row r that names `axis`: extent * r + axis.
+static tc__ix tc__join_index(const tc__group *k, tc__axis axis, tc__ix extent) {
+    tc__ixpool *x = k->body.ix;
+    tc__ix at = tc__ix_var(x, (int)axis, extent);
+    if (tc__ix_equals(k->rows, 1)) return at;
+    return tc__ix_add(x, at, tc__ix_mul(x, extent, tc__ix_var(x, TC__ROW, k->rows)));
+}
+
+// Whether every access of buffer b is by `op`, at `level`, at element `index`; and there is one.
+static int tc__join_accesses(const tc__group *k, int64_t b, tc__op op, tc__level level,
+                             tc__ix index) {
+    int count = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != b) continue;
+        if (n->op != (uint16_t)op || n->level != (uint8_t)level || n->attr[1] != index ||
+            (op == TC_OP_LOAD && n->n_attr > TC__LOAD_FIXED))
+            return 0;
+        count++;
+    }
+    return count > 0;
+}
+
+static int tc__is_join_result(const tc__kbuf *b) {
+    return b->written && b->place == TC__BUF_NODE;
+}
+
+// Whether result b of k is rows that it makes column by column.
+static int tc__join_makes(const tc__group *k, int64_t b) {
+    return k->kind == TC__REDUCTION && k->vector == TC__COL &&
+           tc__is_join_result(&k->buffer.at[b]) &&
+           tc__join_accesses(k, b, TC_OP_STORE, TC__AT_COL,
+                             tc__join_index(k, TC__COL, k->cols));
+}
+
+static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
+    for (size_t i = 0; i < k->buffer.count; i++)
+        if (k->buffer.at[i].place == b->place && k->buffer.at[i].source == b->source)
+            return (int64_t)i;
+    return -1;
+}
+
+// Whether buffer b of `rows` is the left operand of k. Nothing else of `rows` may be read there: another
+// block may write it.
+static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__group *k) {
+    int64_t at = tc__join_buffer(k, b);
+    if (k->kind != TC__CONTRACTION || k->prologue || k->phases != 1) return 0;
+    for (size_t i = 0; i < rows->buffer.count; i++) {
+        const tc__kbuf *o = &rows->buffer.at[i];
+        if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
+    }
+    return rows->rows == k->rows && rows->cols == k->depth &&
+           tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
+                             tc__join_index(k, TC__DEPTH, k->depth));
+}
+
+// ---- the list of both ----
+
+typedef struct tc__join {
+    tc_ctx *ctx;
+    tc__group *to;
+    const tc__kbuf *left; // of the producer
+    int kept;             // it is in memory, too
+    uint32_t *at;         // old id -> new id, of the list that is appended
+    int failed;
+} tc__join;
+
+static int64_t tc__join_add_buffer(tc__join *j, const tc__kbuf *b) {
+    int64_t at = tc__join_buffer(j->to, b);
+    if (at >= 0) {
+        j->to->buffer.at[at].written |= b->written;
+        return at;
+    }
+    if (!TC__PUSH(j->ctx, j->to->buffer, *b)) j->failed = 1;
+    return (int64_t)j->to->buffer.count - 1;
+}
+
+static int64_t tc__join_add_left(tc__join *j) {
+    tc__kbuf own = *j->left;
+    own.place = TC__BUF_LEFT, own.numel = j->to->depth;
+    return tc__join_add_buffer(j, &own);
+}
+
+// e with its values named by where they stand in the joined list: later than before, so the last is
+// the first, and none is moved twice.
+static tc__ix tc__join_ix(const tc__join *j, tc__ix e) {
+    tc__ixpool *x = j->to->body.ix;
+    tc__ix vals[TC__JOIN_VALS];
+    uint32_t n = tc__ix_vals(x, e, vals, TC__JOIN_VALS);
+    while (n > 0) {
+        uint32_t last = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (tc__ix_node(x, vals[i])->a > tc__ix_node(x, vals[last])->a) last = i;
+        tc__ixnode v = *tc__ix_node(x, vals[last]);
+        e = tc__ix_subst(x, e, vals[last],
+                         tc__ix_val(x, j->at[v.a], tc__ix_const(v.hi + 1)));
+        vals[last] = vals[--n];
+    }
+    return e;
+}
+
+static void tc__join_node(tc__join *j, const tc__node *n, uint32_t from) {
+    const tc__node *made = j->failed ? NULL : tc__node_append(&j->to->body, n);
+    if (!made) j->failed = 1;
+    if (made) j->at[from] = made->id;
+}
+
+// Appends node `id` of k. What is made, or read, of the row in LEFT is at its own column.
+static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
+    tc__node n = *k->body.node.at[id];
+    uint32_t in[3];
+    int64_t attr[32];
+    for (uint32_t i = 0; i < n.n_in; i++) in[i] = j->at[n.in[i]];
+    for (uint32_t i = 0; i < n.n_attr; i++)
+        attr[i] = tc__attr_is_ix(&n, i) ? tc__join_ix(j, n.attr[i]) : n.attr[i];
+    n.in = in, n.attr = attr;
+    int load = n.op == TC_OP_LOAD, access = load || n.op == TC_OP_STORE;
+    const tc__kbuf *b = access ? &k->buffer.at[attr[0]] : NULL;
+    int left = access && b->place == j->left->place && b->source == j->left->source;
+    if (access && (!left || (j->kept && !load))) attr[0] = tc__join_add_buffer(j, b);
+    if (left && j->kept && !load) tc__join_node(j, &n, id);
+    if (left) {
+        attr[0] = tc__join_add_left(j);
+        attr[1] = load ? tc__ix_var(k->body.ix, TC__DEPTH, k->depth)
+                       : tc__ix_var(k->body.ix, TC__COL, k->cols);
+    }
+    tc__join_node(j, &n, id);
+}
+
+// Appends the list of k. 0 = out of memory, or an index with too many values.
+static int tc__join_append(tc__join *j, const tc__group *k) {
+    uint32_t n = (uint32_t)k->body.node.count;
+    j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
+    if (!j->at) return 0;
+    for (uint32_t id = 0; id < n && !j->failed; id++) tc__join_append_node(j, k, id);
+    if (k->kind == TC__CONTRACTION)
+        j->to->left = j->at[k->left], j->to->right = j->at[k->right];
+    tc__free(j->ctx, j->at, (n ? n : 1) * sizeof *j->at);
+    for (size_t i = 0; i < k->covers.count; i++)
+        if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
+    return !j->failed;
+}
+
+// `product` with the rows that `rows` makes in its buffer `left`; NULL = out of memory, reported.
+static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kbuf *left,
+                                  int kept, const tc__group *product) {
+    tc__join j;
+    tc__group *k = TC__NEW(c, tc__group), empty;
+    if (!k) return NULL;
+    memset(&empty, 0, sizeof empty), memset(&j, 0, sizeof j);
+    *k = *product;
+    k->body = empty.body;
+    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    j.ctx = c, j.to = k, j.left = left, j.kept = kept;
+    int ok = tc__graph_open(&k->body, c, product->body.ix) && tc__join_append(&j, rows);
+    k->prologue = (uint32_t)k->body.node.count;
+    if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
+    tc__group_free(c, k);
+    return NULL;
+}
+
+// ---- the schedule ----
+
+// A producer, its rows, and the products that make them now.
+typedef struct tc__joint {
+    size_t from;
+    const tc__kbuf *rows; // of the producer
+    int kept;             // they are in memory, too
+    uint32_t count;
+    size_t at[TC__JOIN_READERS];
+    tc__group *made[TC__JOIN_READERS];
+} tc__joint;
+
+static int tc__join_reads_any(const tc__group *rows, const tc__group *k) {
+    for (size_t i = 0; i < rows->buffer.count; i++)
+        if (tc__is_join_result(&rows->buffer.at[i]) &&
+            tc__join_buffer(k, &rows->buffer.at[i]) >= 0)
+            return 1;
+    return 0;
+}
+
+static int tc__join_has_others(const tc__group *rows, const tc__kbuf *b) {
+    for (size_t i = 0; i < rows->buffer.count; i++)
+        if (&rows->buffer.at[i] != b && tc__is_join_result(&rows->buffer.at[i])) return 1;
+    return 0;
+}
+
+// Who makes the rows: every reader, where all are products and nothing else is made; else the first one,
+// which writes what the others read.
+static void tc__join_find(const tc__schedule *s, tc__joint *j) {
+    const tc__group *rows = s->kernel.at[j->from];
+    int output = s->root.at[s->root_of[j->rows->source]].output;
+    int each = !output && !tc__join_has_others(rows, j->rows);
+    uint32_t readers = 0;
+    j->count = 0, j->kept = output;
+    for (size_t i = 0; i < s->kernel.count; i++) {
+        const tc__group *k = s->kernel.at[i];
+        if (!k || i == j->from || !tc__join_reads_any(rows, k)) continue;
+        int fits = tc__join_fits(rows, j->rows, k);
+        if (!readers++ && !fits) return;
+        each &= fits && readers <= TC__JOIN_READERS;
+        if (readers > 1) j->kept |= tc__join_buffer(k, j->rows) >= 0;
+        if (each || readers == 1) j->at[j->count++] = i;
+    }
+    if (each) j->kept = 0;
+    if (!each && j->count) j->count = 1;
+}
+
+static void tc__join_log(const tc__schedule *s, const tc__joint *j, int take) {
+    unsigned node = (unsigned)j->rows->source;
+    if (!j->count) return;
+    tc__log(
+        s->ctx, TC__LOG_FUSION,
+        take ? "%%%u is made in the prologue of %u kernel%s"
+             : "%%%u is not made in the prologue of %u kernel%s: again for each block of "
+               "columns, that would cost more than a kernel",
+        node, (unsigned)j->count, j->count == 1 ? "" : "s");
+}
+
+// The producer becomes a part of its readers, if the language takes them all. 0 = reported.
+static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j) {
+    tc__group *rows = s->kernel.at[j->from];
+    uint32_t made = 0;
+    int take = j->count > 0, ok = 1;
+    while (take && made < j->count) {
+        tc__group *k =
+            tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);
+        ok = k != NULL;
+        take = ok && d->takes_rows(k);
+        if (ok) j->made[made++] = k;
+    }
+    tc__join_log(s, j, take);
+    for (uint32_t i = 0; i < made; i++) {
+        tc__group *old = take ? s->kernel.at[j->at[i]] : j->made[i];
+        if (take) s->kernel.at[j->at[i]] = j->made[i];
+        tc__group_free(s->ctx, old);
+    }
+    if (take) tc__group_free(s->ctx, rows), s->kernel.at[j->from] = NULL;
+    return ok;
+}
+
+// Joins kernel `from` with its readers by one of its results. 0 = reported.
+static int tc__join_one(tc__schedule *s, const tc__dialect *d, size_t from) {
+    tc__joint j;
+    int ok = 1;
+    memset(&j, 0, sizeof j);
+    j.from = from;
+    for (size_t b = 0; ok && s->kernel.at[from] && b < s->kernel.at[from]->buffer.count;
+         b++) {
+        if (!tc__join_makes(s->kernel.at[from], (int64_t)b)) continue;
+        j.rows = &s->kernel.at[from]->buffer.at[b];
+        tc__join_find(s, &j);
+        ok = tc__join_readers(s, d, &j);
+    }
+    return ok;
+}
+
+// Joins what the language of the schedule's device takes. 0 = reported.
+static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
+    size_t kept = 0;
+    int ok = 1;
+    if (!d->takes_rows || !s->fuse) return 1;
+    for (size_t i = 0; i < s->kernel.count && ok; i++) ok = tc__join_one(s, d, i);
+    for (size_t i = 0; i < s->kernel.count; i++)
+        if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
+    s->kernel.count = kept;
+    return ok;
+}
