@@ -290,24 +290,94 @@ static void tc__stage_inside(const tc__printer *p, const tc__product *q,
              line && deep ? " && " : "", deep ? "k < depth" : "");
 }
 
-// r, c and k of access e, as far as they are named.
+// r, c and k of access e, as far as they are named: by what the operand loads, and by the question
+// whether that is inside.
 static void tc__print_stage_place(tc__printer *p, const tc__staged *s, const tc__blanks *b,
-                                  const char *inside) {
+                                  const char *k0, int loads, const char *inside) {
     int left = s->level == TC__AT_LEFT;
-    tc__put_filled(p, b, "const int e = x + j * @threads;\n");
-    if (tc__level_uses(p->g, s->level, TC__ROW) || strstr(inside, "r1"))
+    if ((loads && tc__level_uses(p->g, s->level, TC__ROW)) || strstr(inside, "r1"))
         tc__put_filled(p, b,
                        left ? "const @index r = r0 + @line;\n" : "const @index r = r0;\n");
-    if (!left && (tc__level_uses(p->g, s->level, TC__COL) || strstr(inside, "cols")))
+    if (!left &&
+        ((loads && tc__level_uses(p->g, s->level, TC__COL)) || strstr(inside, "cols")))
         tc__put_filled(p, b, "const @index c = c0 + @line;\n");
-    if (tc__level_uses(p->g, s->level, TC__DEPTH) || strstr(inside, "depth"))
-        tc__put_filled(p, b, "const @index k = k0 + @deep;\n");
+    if (!(loads && tc__level_uses(p->g, s->level, TC__DEPTH)) && !strstr(inside, "depth"))
+        return;
+    tc__line(p);
+    tc__put(p->out, "const %s k = %s", tc__cuda_index_type(p), k0);
+    tc__put_filled_here(p, b, "@deep;\n");
 }
 
-static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
-                           const char *inside) {
+// Lines, or places along k, between accesses of a thread.
+static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
+    int deep = s->along == TC__DEPTH, size = deep ? q->tile->depth : tc__staged_size(q, s);
+    return q->threads / (size / s->width);
+}
+
+// Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
+static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__axis axis) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ixrun run = tc__ix_run(x, tc__body(p, s->id)->attr[1], axis);
+    tc__ix m = tc__ix_div(x, p->g->rows, p->g->batch); // a tile is in one batch
+    if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
+    if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
+    return tc__ix_value(run.stride);
+}
+
+// Whether a thread's accesses lie apart by numbers that are known, in memory and in the tile, where
+// chunks change places alike in every 8 lines.
+static int tc__copies_by_steps(const tc__printer *p, const tc__product *q,
+                               const tc__staged *s) {
+    tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    return s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8 == 0 &&
+           tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
+}
+
+// Where the thread's first access comes from and goes to; the others are steps from there.
+static void tc__print_copy_first(tc__printer *p, const tc__product *q, const tc__staged *s,
+                                 tc__blanks *b) {
+    const tc__node *n = tc__body(p, s->id);
+    if (!tc__copies_by_steps(p, q, s)) return;
+    tc__stage_blanks(p, q, s, b);
+    tc__put_filled(p, b,
+                   "int @name_place;\n"
+                   "const @element *@name_from;\n"
+                   "{\n"
+                   "    const int e = x;\n");
+    p->indent++;
+    tc__print_stage_place(p, s, b, "", 1, "");
+    tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
+    tc__put_filled(p, b, "@name_from = &");
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "[");
+    tc__put_ix(p, n->attr[1]);
+    tc__put(p->out, "];\n");
+    tc__block_close(p);
+}
+
+static void tc__print_copy_step(tc__printer *p, const tc__product *q, const tc__staged *s,
+                                tc__blanks *b, const char *inside) {
+    int along = s->along == TC__DEPTH, jump = tc__stage_jump(q, s);
+    int line = along ? q->tile->depth : tc__staged_size(q, s);
+    tc__axis other = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    int64_t deep = tc__copy_stride(p, s, TC__DEPTH);
+    tc__blank_number(b, "jump", (int64_t)jump * line);
+    tc__blank_number(b, "far", jump * (along ? tc__copy_stride(p, s, other) : deep));
+    tc__put_filled(p, b,
+                   "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
+                   "@name_from + j * @far + ");
+    if (deep != 1) tc__put(p->out, "%lld * ", (long long)deep);
+    tc__put(p->out, *inside ? "k0, %s);\n" : "k0);\n", inside);
+}
+
+static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__staged *s,
+                           tc__blanks *b, const char *inside) {
     const tc__node *n = tc__body(p, s->id);
     tc__blank_text(b, "if", *inside ? "_if" : "");
+    if (tc__copies_by_steps(p, q, s)) {
+        tc__print_copy_step(p, q, s, b, inside);
+        return;
+    }
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], &");
@@ -339,9 +409,11 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
                    s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
     tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
-    tc__print_stage_place(p, s, b, inside);
+    int steps = tc__copies_by_steps(p, q, s);
+    if (!steps || *inside) tc__put_filled(p, b, "const int e = x + j * @threads;\n");
+    tc__print_stage_place(p, s, b, "k0 + ", !steps, inside);
     if (s->bring == TC__BRING_ASYNC) {
-        tc__print_copy(p, s, b, inside);
+        tc__print_copy(p, q, s, b, inside);
     } else if (s->bring == TC__BRING_LATER) {
         if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
         tc__print_fetch(p, q, s, inside,
@@ -636,6 +708,8 @@ static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks 
                                int kept) {
     tc__print_next(p, q, &q->left, b);
     tc__print_next(p, q, &q->right, b);
+    tc__print_copy_first(p, q, &q->left, b);
+    tc__print_copy_first(p, q, &q->right, b);
     int direct = q->left.bring != TC__BRING_LATER || q->right.bring != TC__BRING_LATER;
     tc__put_filled(p, b, "auto bring = [&](int step) {\n");
     if (direct) tc__put_filled(p, b, "    const int to = step % @stages;\n");
@@ -694,7 +768,6 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
                    "    #pragma unroll\n"
                    "    for (int d = 0; d < @depth; d += @piece) {\n"
                    "        const int now = @turn, last = d + @piece == @depth;\n"
-                   "        if (d == 0) bring(step + @ahead);\n"
                    "        if (last) {\n");
     if (kept) tc__put_filled(p, b, "            put(step + @ahead);\n");
     if (async) tc__put_filled(p, b, "            tc_copy_wait<@flying>();\n");
@@ -702,7 +775,8 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
         p, b,
         "            __syncthreads();\n"
         "        }\n"
-        "        fetch((step + last) % @stages, last ? 0 : d + @piece, 1 - now);\n");
+        "        fetch((step + last) % @stages, last ? 0 : d + @piece, 1 - now);\n"
+        "        if (d == 0) bring(step + @ahead);\n");
     p->indent += 2;
     tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
     tc__block_close(p);

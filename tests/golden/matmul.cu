@@ -186,12 +186,12 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         #pragma unroll
         for (int d = 0; d < 8; d += 1) {
             const int now = d % 2, last = d + 1 == 8;
-            if (d == 0) bring(step + 1);
             if (last) {
                 put(step + 1);
                 __syncthreads();
             }
             fetch((step + last) % 2, last ? 0 : d + 1, 1 - now);
+            if (d == 0) bring(step + 1);
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 #pragma unroll

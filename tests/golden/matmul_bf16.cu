@@ -192,23 +192,35 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     const int leftlane = tc_swizzle<32>(row + lane % 16, lane / 16 * 8);
     const int rightlane = tc_swizzle<32>(col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
     float sum[4][8][4] = {};
+    int left_place;
+    const tc_u16 *left_from;
+    {
+        const int e = x;
+        const int r = r0 + e / 4;
+        const int k = e % 4 * 8;
+        left_place = tc_swizzle<32>(e / 4, e % 4 * 8);
+        left_from = &in0[k + 1024 * r];
+    }
+    int right_place;
+    const tc_u16 *right_from;
+    {
+        const int e = x;
+        const int c = c0 + e / 4;
+        const int k = e % 4 * 8;
+        right_place = tc_swizzle<32>(e / 4, e % 4 * 8);
+        right_from = &in1[k + 1024 * c];
+    }
     auto bring = [&](int step) {
         const int to = step % 4;
         const int k0 = (int)step * 32;
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const int e = x + j * 256;
-                const int r = r0 + e / 4;
-                const int k = k0 + e % 4 * 8;
-                tc_copy_async16(&left[to * 4096 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in0[k + 1024 * r]);
+                tc_copy_async16(&left[to * 4096 + left_place + j * 2048], left_from + j * 65536 + k0);
             }
             #pragma unroll
             for (int j = 0; j < 4; j++) {
-                const int e = x + j * 256;
-                const int c = c0 + e / 4;
-                const int k = k0 + e % 4 * 8;
-                tc_copy_async16(&right[to * 8192 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in1[k + 1024 * c]);
+                tc_copy_async16(&right[to * 8192 + right_place + j * 2048], right_from + j * 65536 + k0);
             }
         }
         tc_copy_commit();
@@ -239,12 +251,12 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         #pragma unroll
         for (int d = 0; d < 32; d += 16) {
             const int now = d / 16 % 2, last = d + 16 == 32;
-            if (d == 0) bring(step + 3);
             if (last) {
                 tc_copy_wait<2>();
                 __syncthreads();
             }
             fetch((step + last) % 4, last ? 0 : d + 16, 1 - now);
+            if (d == 0) bring(step + 3);
             #pragma unroll
             for (int i = 0; i < 4; i++) {
                 #pragma unroll
