@@ -1424,6 +1424,9 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    int checked;             // 1 = texts look at every access to a tensor before it is made:
+                             // one outside is not made, and told as an index out of range is,
+                             // with the kernel, the tensor and the element. For debugging
     void *user;
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);
@@ -2104,7 +2107,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbc4bc03831a13da8u
+#define TC__BUILD_ID 0x40b1e57f158f365fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15751,6 +15754,7 @@ typedef struct tc__group {
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     tc__tuning tuning; // LOOP
+    int checked;       // LOOP: 1 = its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
@@ -26532,6 +26536,131 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     }
     return 1;
 }
+// ---- gen/kernel/print_cuda_check.c --------------------------------------
+// CUDA dialect, checked: kernels that look at every access to a tensor before it is made (tc__group.checked,
+// which a device asks for: tc_device.checked). The text stays as it is, but that the names of buffers are
+// objects instead of pointers: `in0[c]` looks, and so does `in0.at(c, 4)`, which stands for a vector.
+// Scratch of rows and tiles is no tensor, and opaque ops are functions over whole buffers, whose indices
+// are checked by themselves: both are as ever.
+//
+// An access outside is not made: it goes to words that nobody has, reads zeros, and its writes are lost. The
+// first one is told by words of the program's flag (TC__OUTSIDE) that no other check uses.
+
+// Words of the flag, beside the three of an index out of range.
+enum {
+    TC__OUTSIDE_BUFFER = 4, // of the group, + 1; 0 = all accesses were inside
+    TC__OUTSIDE_AT,         // the element
+    TC__OUTSIDE_LAUNCH,     // of the program
+    TC__OUTSIDE_WRITE,
+    TC__FLAG_WORDS
+};
+
+static const char *const tc__text_cuda_check[] = {
+    "// fn: checked",
+    "// What is read, and where is written, outside of a buffer.",
+    "static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];",
+    "",
+    "// Elements low .. high of a buffer, each access to which is looked at. The first outside is told.",
+    "template <class T> struct TC_N(checked) {",
+    "    T *memory;",
+    "    tc_i64 low, high;",
+    "    int buffer, write;     // its number, from 1",
+    "    tc_i64 launch;         // of the program",
+    "    const tc_state *state;",
+    "    __device__ __forceinline__ T *at(tc_i64 i, int n) const {",
+    "        if (low <= i && i + n <= high) return memory + i;",
+    "        if (!atomicCAS((tc_u64 *)state->flag + 4, (tc_u64)0, (tc_u64)buffer)) {",
+    "            state->flag[5] = i < low ? i : i + n - 1;",
+    "            state->flag[6] = launch;",
+    "            state->flag[7] = write;",
+    "        }",
+    "        return (T *)aside(memory);",
+    "    }",
+    "    static __device__ __forceinline__ const void *aside(const void *) { return tc_nothing; }",
+    "    static __device__ __forceinline__ void *aside(void *) { return tc_nowhere; }",
+    "    template <class I> __device__ __forceinline__ T &operator[](I i) const { return *at(i, 1); }",
+    "};",
+    "",
+};
+
+// Whether accesses to buffer b are looked at: it is a tensor's.
+static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
+    tc__place place = g->buffer.at[b].place;
+    return g->checked && (place == TC__BUF_INPUT || place == TC__BUF_NODE);
+}
+
+// The elements that indices of a buffer may name: of a strided view, as far as its strides lead.
+static void tc__buffer_range(const tc__group *g, const tc__kbuf *b, tc__ix *low,
+                             tc__ix *high) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix zero = tc__ix_const(0);
+    const tc__shape *s =
+        b->place == TC__BUF_INPUT && g->inputs ? g->inputs[b->source] : NULL;
+    *low = zero, *high = b->numel;
+    if (!s || s->contiguous) return;
+    *high = tc__ix_const(1);
+    for (int i = 0; i < s->rank; i++) {
+        tc__ix last =
+            tc__ix_mul(x, tc__ix_sub(x, s->dims[i], tc__ix_const(1)), s->strides[i]);
+        tc__ix below = tc__ix_min(x, last, zero);
+        *low = tc__ix_add(x, *low, below);
+        *high = tc__ix_add(x, *high, tc__ix_sub(x, last, below));
+    }
+}
+
+// `const tc_checked<const float> in0 = {in0_memory, 0, 4096, 1, 0, a.size[0], a.state};` for what
+// `body` names.
+static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        tc__ix low, high;
+        char name[24];
+        if (!tc__cuda_is_checked(p->g, (int64_t)i)) continue;
+        tc__buffer_name(p, (int64_t)i, name);
+        if (!tc__c_mentions(body, name)) continue;
+        tc__buffer_range(p->g, b, &low, &high);
+        tc__line(p);
+        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ", b->written ? "" : "const ",
+                tc__dtypes[b->dtype].memory, name, name);
+        tc__put_ix(p, low);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, high);
+        tc__put(p->out, ", %d, %d, a.size[%d], a.state};\n", (int)i + 1, b->written,
+                tc__cuda_sizes(p->g));
+    }
+}
+
+// Puts the names before the body that uses them.
+static void tc__cuda_look(tc__printer *p, tc__text *body) {
+    tc__text names, *out = p->out;
+    if (!p->g->checked) return;
+    tc__text_init(&names, out->ctx);
+    p->out = &names;
+    tc__cuda_checked_names(p, body);
+    p->out = out;
+    tc__put_raw(&names, body->at, body->size);
+    names.failed |= body->failed;
+    tc__text_free(body);
+    *body = names;
+}
+
+// `in0[c]`; of a vector of `width` that a checked buffer has, `in0.at(c, 4)[0]`.
+static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, int width) {
+    int at = width > 1 && tc__cuda_is_checked(p->g, b);
+    tc__put_buffer(p, b);
+    tc__put(p->out, at ? ".at(" : "[");
+    tc__put_ix(p, e);
+    if (at)
+        tc__put(p->out, ", %d)[0]", width);
+    else
+        tc__put(p->out, "]");
+}
+
+// Sizes that the kernel is told, and the number of the launch where accesses are checked.
+static int tc__cuda_kargs(const tc__group *g) {
+    int sizes = tc__cuda_sizes(g) + g->checked;
+    return sizes ? sizes : 1;
+}
 // ---- gen/kernel/print_cuda_value.c --------------------------------------
 // CUDA dialect, values: the same LOOP lists for NVRTC, no includes. A value is a scalar of one thread.
 // What a thread does with a vector of V elements is a loop over them, `l`, that the compiler unrolls;
@@ -26592,10 +26721,7 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, "]");
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], 1);
 }
 
 static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
@@ -26709,7 +26835,7 @@ static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
     tc__cuda_type(p, tc__cuda_memory(p, n), 0);
     tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], tc__cuda_width_of(p));
 }
 
 static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
@@ -28507,10 +28633,9 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], &");
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1],
+                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+    tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
 
 // An access evaluated by the operand's nodes, where it is inside, as pack `to`.
@@ -29765,11 +29890,10 @@ static void tc__cuda_parameters(tc__printer *p) {
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, ", ");
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
     }
     if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
-    int sizes = tc__cuda_sizes(p->g);
-    tc__put(p->out, "const tc_kargs<%d> a", sizes ? sizes : 1);
+    tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 
 // Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
@@ -29838,6 +29962,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
     forms[q->form](p);
+    tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
@@ -31589,6 +31714,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
                                              int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda_types, (uint32_t)TC__COUNT(tc__text_cuda_types)},
+        {tc__text_cuda_check, (uint32_t)TC__COUNT(tc__text_cuda_check)},
         {tc__text_cuda_memory, (uint32_t)TC__COUNT(tc__text_cuda_memory)},
         {tc__text_cuda_shared, (uint32_t)TC__COUNT(tc__text_cuda_shared)},
         {tc__text_cuda_halves, (uint32_t)TC__COUNT(tc__text_cuda_halves)},
@@ -49400,7 +49526,7 @@ static const tc__remote_language *tc__remote_language_of(const char *name) {
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
-    uint32_t n = 0, sizes = l->grids.sizes ? (uint32_t)l->grids.sizes : 1;
+    uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
     for (size_t i = 0; i < l->group->buffer.count; i++)
         n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
              l->group->buffer.at[i].place == TC__BUF_NODE;
@@ -49414,6 +49540,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 }
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
+    r->checks |= g->checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
@@ -49457,6 +49584,8 @@ static int tc__remote_split(tc__remote *r, tc__arena *a) {
     return r->list != NULL;
 }
 
+enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
+
 // State on the device, and the flag.
 static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     const tc_device *d = &r->device->own;
@@ -49465,9 +49594,9 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     r->state_now = TC__ANEW_ARRAY(a, uint8_t, r->state_bytes);
     if (!r->state_now) return 0;
     tc_status s = d->take(d->user, r->state_bytes, &r->state);
-    if (!s && r->checks) s = d->take_host(d->user, 4 * sizeof *r->flag, &flag);
+    if (!s && r->checks) s = d->take_host(d->user, TC__FLAG_BYTES, &flag);
     r->flag = (int64_t *)flag;
-    if (flag) memset(flag, 0, 4 * sizeof *r->flag);
+    if (flag) memset(flag, 0, TC__FLAG_BYTES);
     return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
 }
 
@@ -49502,7 +49631,7 @@ static void tc__remote_free(tc__remote *r) {
     const tc_device *d = &r->device->own;
     tc__remote_forget_plans(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
-    if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
+    if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
@@ -49569,6 +49698,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
+    if (l->group->checked) size[l->grids.sizes] = l - r->launch;
     return 1;
 }
 
@@ -50384,6 +50514,8 @@ static int tc__program_remote(tc__program *p) {
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
+        l->group->checked =
+            p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
@@ -53518,6 +53650,44 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     return r->waiting == r->checks;
 }
 
+// "x0", or what it is the result of: "%4 = mul".
+static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
+    if (b->place == TC__BUF_INPUT)
+        tc__put(t, "x%u", (unsigned)b->source);
+    else
+        tc__put(t, "%%%u = %s", (unsigned)b->source,
+                tc__op_name((tc__op)p->graph.node.at[b->source]->op));
+}
+
+// What a kernel of a checked text wanted to do outside of a tensor; 0 = reported.
+static int tc__program_inside(tc__program *p, const int64_t *flag) {
+    tc__text name, source;
+    char word[24];
+    tc__printer q;
+    if (!flag[TC__OUTSIDE_BUFFER]) return 1;
+    int64_t i = flag[TC__OUTSIDE_LAUNCH], buffer = flag[TC__OUTSIDE_BUFFER] - 1;
+    const tc__group *g = p->launch.at[i].group;
+    const tc__kbuf *b = &g->buffer.at[buffer];
+    tc__ixenv env;
+    memset(&env, 0, sizeof env), memset(&q, 0, sizeof q);
+    env.sym = p->size.at, q.g = g;
+    tc__buffer_name(&q, buffer, word);
+    tc__text_init(&name, p->ctx), tc__text_init(&source, p->ctx);
+    tc__put_kernel_name(&name, g, (uint32_t)i);
+    tc__put_buffer_source(&source, p, b);
+    tc__fail(p->ctx, TC_E_INDEX,
+             "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
+             "be %s; it has %lld elements. The access was left out and the results are not "
+             "valid",
+             name.at, (unsigned)p->number, p->remote->device->own.name,
+             (long long)flag[TC__OUTSIDE_AT], source.at, word,
+             flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+             (long long)tc__ix_eval(&p->ix, b->numel, &env));
+    tc__text_free(&name);
+    tc__text_free(&source);
+    return 0;
+}
+
 // Waits for the device if the program has checks, and takes what they found.
 static int tc__program_check_remote(tc__program *p) {
     tc__remote *r = p->remote;
@@ -53525,9 +53695,11 @@ static int tc__program_check_remote(tc__program *p) {
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
     if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
-    if (r->flag[0]) memcpy(p->flag, r->flag, sizeof p->flag);
-    memset(r->flag, 0, sizeof p->flag);
-    return tc__program_flagged(p);
+    int64_t flag[TC__FLAG_WORDS];
+    memcpy(flag, r->flag, sizeof flag);
+    memset(r->flag, 0, sizeof flag);
+    if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
+    return tc__program_flagged(p) && tc__program_inside(p, flag);
 }
 
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.

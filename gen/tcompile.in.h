@@ -166,6 +166,7 @@
 #include "kernel/print_cuda_product.c"
 #include "kernel/print_cuda_opaque_plan.c"
 #include "kernel/print_cuda_plan.c"
+#include "kernel/print_cuda_check.c"
 #include "kernel/print_cuda_value.c"
 #include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_columns.c"

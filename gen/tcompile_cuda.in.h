@@ -38,6 +38,8 @@
 //                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
 //     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
 //     TC_CUDA_SYNC=1       waits after each kernel, so that its error has its name; no graphs
+//     TC_CUDA_CHECK=1      kernels look at every access to a tensor: one outside of it is not made, and
+//                          tc_sync, tc_read and tc_to tell the kernel, the tensor and the element
 //     TC_CUDA_LINEINFO=1   code knows the lines of its text, for profilers
 
 #if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)

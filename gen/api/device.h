@@ -74,6 +74,9 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    int checked;             // 1 = texts look at every access to a tensor before it is made:
+                             // one outside is not made, and told as an index out of range is,
+                             // with the kernel, the tensor and the element. For debugging
     void *user;
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);

@@ -407,6 +407,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     const tcu__facts *f = &s->runtime.device.facts;
     memset(d, 0, sizeof *d);
     d->name = s->name, d->language = "cuda", d->identity = s->identity;
+    d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
     d->user = s;
     d->close = tcu__seam_close, d->why = tcu__seam_why;

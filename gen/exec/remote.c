@@ -93,7 +93,7 @@ static const tc__remote_language *tc__remote_language_of(const char *name) {
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
-    uint32_t n = 0, sizes = l->grids.sizes ? (uint32_t)l->grids.sizes : 1;
+    uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
     for (size_t i = 0; i < l->group->buffer.count; i++)
         n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
              l->group->buffer.at[i].place == TC__BUF_NODE;
@@ -107,6 +107,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 }
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
+    r->checks |= g->checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
@@ -150,6 +151,8 @@ static int tc__remote_split(tc__remote *r, tc__arena *a) {
     return r->list != NULL;
 }
 
+enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
+
 // State on the device, and the flag.
 static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     const tc_device *d = &r->device->own;
@@ -158,9 +161,9 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     r->state_now = TC__ANEW_ARRAY(a, uint8_t, r->state_bytes);
     if (!r->state_now) return 0;
     tc_status s = d->take(d->user, r->state_bytes, &r->state);
-    if (!s && r->checks) s = d->take_host(d->user, 4 * sizeof *r->flag, &flag);
+    if (!s && r->checks) s = d->take_host(d->user, TC__FLAG_BYTES, &flag);
     r->flag = (int64_t *)flag;
-    if (flag) memset(flag, 0, 4 * sizeof *r->flag);
+    if (flag) memset(flag, 0, TC__FLAG_BYTES);
     return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
 }
 
@@ -195,7 +198,7 @@ static void tc__remote_free(tc__remote *r) {
     const tc_device *d = &r->device->own;
     tc__remote_forget_plans(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
-    if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
+    if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
@@ -262,6 +265,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
+    if (l->group->checked) size[l->grids.sizes] = l - r->launch;
     return 1;
 }
 

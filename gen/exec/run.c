@@ -471,6 +471,44 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     return r->waiting == r->checks;
 }
 
+// "x0", or what it is the result of: "%4 = mul".
+static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
+    if (b->place == TC__BUF_INPUT)
+        tc__put(t, "x%u", (unsigned)b->source);
+    else
+        tc__put(t, "%%%u = %s", (unsigned)b->source,
+                tc__op_name((tc__op)p->graph.node.at[b->source]->op));
+}
+
+// What a kernel of a checked text wanted to do outside of a tensor; 0 = reported.
+static int tc__program_inside(tc__program *p, const int64_t *flag) {
+    tc__text name, source;
+    char word[24];
+    tc__printer q;
+    if (!flag[TC__OUTSIDE_BUFFER]) return 1;
+    int64_t i = flag[TC__OUTSIDE_LAUNCH], buffer = flag[TC__OUTSIDE_BUFFER] - 1;
+    const tc__group *g = p->launch.at[i].group;
+    const tc__kbuf *b = &g->buffer.at[buffer];
+    tc__ixenv env;
+    memset(&env, 0, sizeof env), memset(&q, 0, sizeof q);
+    env.sym = p->size.at, q.g = g;
+    tc__buffer_name(&q, buffer, word);
+    tc__text_init(&name, p->ctx), tc__text_init(&source, p->ctx);
+    tc__put_kernel_name(&name, g, (uint32_t)i);
+    tc__put_buffer_source(&source, p, b);
+    tc__fail(p->ctx, TC_E_INDEX,
+             "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
+             "be %s; it has %lld elements. The access was left out and the results are not "
+             "valid",
+             name.at, (unsigned)p->number, p->remote->device->own.name,
+             (long long)flag[TC__OUTSIDE_AT], source.at, word,
+             flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+             (long long)tc__ix_eval(&p->ix, b->numel, &env));
+    tc__text_free(&name);
+    tc__text_free(&source);
+    return 0;
+}
+
 // Waits for the device if the program has checks, and takes what they found.
 static int tc__program_check_remote(tc__program *p) {
     tc__remote *r = p->remote;
@@ -478,9 +516,11 @@ static int tc__program_check_remote(tc__program *p) {
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
     if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
-    if (r->flag[0]) memcpy(p->flag, r->flag, sizeof p->flag);
-    memset(r->flag, 0, sizeof p->flag);
-    return tc__program_flagged(p);
+    int64_t flag[TC__FLAG_WORDS];
+    memcpy(flag, r->flag, sizeof flag);
+    memset(r->flag, 0, sizeof flag);
+    if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
+    return tc__program_flagged(p) && tc__program_inside(p, flag);
 }
 
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.

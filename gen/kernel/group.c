@@ -68,6 +68,7 @@ typedef struct tc__group {
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     tc__tuning tuning; // LOOP
+    int checked;       // LOOP: 1 = its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps

@@ -304,10 +304,9 @@ static void tc__print_copy(tc__printer *p, const tc__staged *s, tc__blanks *b,
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], &");
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1],
+                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+    tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
 
 // An access evaluated by the operand's nodes, where it is inside, as pack `to`.

@@ -57,10 +57,7 @@ static const char *tc__cuda_wrapped(const tc__printer *p, const tc__node *n, int
 }
 
 static void tc__cuda_element(tc__printer *p, const tc__node *n) {
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, "]");
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], 1);
 }
 
 static void tc__cuda_pred(tc__printer *p, const tc__node *n, uint32_t first) {
@@ -174,7 +171,7 @@ static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
     tc__cuda_type(p, tc__cuda_memory(p, n), 0);
     tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], tc__cuda_width_of(p));
 }
 
 static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
