@@ -2107,7 +2107,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x40b1e57f158f365fu
+#define TC__BUILD_ID 0xec8135801a49b985u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26620,8 +26620,8 @@ static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
         if (!tc__c_mentions(body, name)) continue;
         tc__buffer_range(p->g, b, &low, &high);
         tc__line(p);
-        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ", b->written ? "" : "const ",
-                tc__dtypes[b->dtype].memory, name, name);
+        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ",
+                b->written ? "" : "const ", tc__dtypes[b->dtype].memory, name, name);
         tc__put_ix(p, low);
         tc__put(p->out, ", ");
         tc__put_ix(p, high);
@@ -50514,8 +50514,7 @@ static int tc__program_remote(tc__program *p) {
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
-        l->group->checked =
-            p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
+        l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
@@ -53675,14 +53674,15 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
     tc__text_init(&name, p->ctx), tc__text_init(&source, p->ctx);
     tc__put_kernel_name(&name, g, (uint32_t)i);
     tc__put_buffer_source(&source, p, b);
-    tc__fail(p->ctx, TC_E_INDEX,
-             "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
-             "be %s; it has %lld elements. The access was left out and the results are not "
-             "valid",
-             name.at, (unsigned)p->number, p->remote->device->own.name,
-             (long long)flag[TC__OUTSIDE_AT], source.at, word,
-             flag[TC__OUTSIDE_WRITE] ? "written" : "read",
-             (long long)tc__ix_eval(&p->ix, b->numel, &env));
+    tc__fail(
+        p->ctx, TC_E_INDEX,
+        "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
+        "be %s; it has %lld elements. The access was left out and the results are not "
+        "valid",
+        name.at, (unsigned)p->number, p->remote->device->own.name,
+        (long long)flag[TC__OUTSIDE_AT], source.at, word,
+        flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+        (long long)tc__ix_eval(&p->ix, b->numel, &env));
     tc__text_free(&name);
     tc__text_free(&source);
     return 0;

@@ -496,14 +496,15 @@ static int tc__program_inside(tc__program *p, const int64_t *flag) {
     tc__text_init(&name, p->ctx), tc__text_init(&source, p->ctx);
     tc__put_kernel_name(&name, g, (uint32_t)i);
     tc__put_buffer_source(&source, p, b);
-    tc__fail(p->ctx, TC_E_INDEX,
-             "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
-             "be %s; it has %lld elements. The access was left out and the results are not "
-             "valid",
-             name.at, (unsigned)p->number, p->remote->device->own.name,
-             (long long)flag[TC__OUTSIDE_AT], source.at, word,
-             flag[TC__OUTSIDE_WRITE] ? "written" : "read",
-             (long long)tc__ix_eval(&p->ix, b->numel, &env));
+    tc__fail(
+        p->ctx, TC_E_INDEX,
+        "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
+        "be %s; it has %lld elements. The access was left out and the results are not "
+        "valid",
+        name.at, (unsigned)p->number, p->remote->device->own.name,
+        (long long)flag[TC__OUTSIDE_AT], source.at, word,
+        flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+        (long long)tc__ix_eval(&p->ix, b->numel, &env));
     tc__text_free(&name);
     tc__text_free(&source);
     return 0;

@@ -81,8 +81,8 @@ static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
         if (!tc__c_mentions(body, name)) continue;
         tc__buffer_range(p->g, b, &low, &high);
         tc__line(p);
-        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ", b->written ? "" : "const ",
-                tc__dtypes[b->dtype].memory, name, name);
+        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ",
+                b->written ? "" : "const ", tc__dtypes[b->dtype].memory, name, name);
         tc__put_ix(p, low);
         tc__put(p->out, ", ");
         tc__put_ix(p, high);
