@@ -1464,6 +1464,13 @@ typedef struct tc_device {
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
                      tc_device_mode mode);
     void (*forget)(void *user, void *plan);
+
+    // Time, for the profiler; NULL = there is none. mark notes the moment when what was given
+    // before is done, in *moment, which is NULL at first, may be used again, and is the
+    // device's until unmark. elapsed waits for both, and gives the time between them.
+    tc_status (*mark)(void *user, void **moment);
+    tc_status (*elapsed)(void *user, void *from, void *to, uint64_t *ns);
+    void (*unmark)(void *user, void *moment);
 } tc_device;
 
 // Registers a device for as long as the context lives; *device is copied, its texts too. If
@@ -2078,6 +2085,9 @@ TCDEF tc_status tc_thaw(tc_ctx *c);
 // Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
 // a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
+// Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
+// not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
+// them in theirs. The peak is a copy there, measured when a profile first sees the device.
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 
@@ -2085,14 +2095,14 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c);
 TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
-// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
-// numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel lives in the
-// caches. Of the context, until the next call.
+// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
+// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
+// lives in the caches. Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
-// compiler, loading, programs, kernels, the parts of each worker. TC_E_IO (path and reason in the
-// text), TC_E_STATE without a profile, TC_E_NULL.
+// compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
+// (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
 TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
 #define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
 
@@ -2107,7 +2117,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xec8135801a49b985u
+#define TC__BUILD_ID 0x367a88ff0215329cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5422,6 +5432,8 @@ typedef struct tc__device {
     tc_device own; // names and identity are ours
     int number;    // in layouts
     void *code;    // modules and kernels of this process; of exec/remote_code.c
+    int measured;  // it was profiled, and
+    uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {
@@ -49338,7 +49350,8 @@ typedef enum tc__span_kind {
     TC__SPAN_KINDS
 } tc__span_kind;
 
-enum { TC__BACKGROUND = TC__POOL_MAX }; // `thread` of what was compiled in the background
+// `thread` of what was compiled in the background, and, + its number, of what a device ran.
+enum { TC__BACKGROUND = TC__POOL_MAX, TC__DEVICES };
 
 typedef struct tc__event {
     uint64_t start, ns;
@@ -49353,6 +49366,7 @@ typedef struct tc__profile_row {
     uint32_t where; // name of region or function
     uint32_t program;
     const char *kernel; // arena of the profile
+    int device;         // that the last run was on, 0 = the host
     uint64_t calls, compiled, ns, bytes;
 } tc__profile_row;
 
@@ -49492,6 +49506,7 @@ typedef struct tc__remote {
     int told, draws;    // it has; some kernel draws random numbers
     int64_t *flag;
     TC__VEC(tc__remote_bounce) bounce;
+    TC__VEC(void *) moment; // of the device: marks of the profiler; owned
 } tc__remote;
 
 // A failure of the device, with its own words. Always 0.
@@ -49635,6 +49650,9 @@ static void tc__remote_free(tc__remote *r) {
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
+    for (size_t i = 0; i < r->moment.count; i++)
+        if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
+    TC__VEC_FREE(r->ctx, r->moment);
     TC__VEC_FREE(r->ctx, r->after);
 }
 
@@ -52086,6 +52104,155 @@ static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
         tc__profile_event(f, &e);
     }
 }
+// ---- gen/exec/profile_remote.c ------------------------------------------
+// Kernels of a device under the profiler: each is run by itself between two marks of the device, and the
+// program waits for the last mark, so that times are known when the run is over. Input: a program whose
+// launches are filled in. Nothing of this is on the way of a context without a profile, or of a device
+// that gives no time.
+
+static int tc__device_has_time(const tc_device *d) {
+    return d->mark && d->elapsed && d->unmark;
+}
+
+// Room for the marks of a program; 0 = there is no memory for them, and it runs as ever.
+static int tc__profile_room(tc__remote *r) {
+    tc__error_mark held = tc__error_now(r->ctx);
+    while (r->moment.count <= r->launches)
+        if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
+    return 1;
+}
+
+// Whether the program's kernels are timed now.
+static int tc__profiles_remote(tc__remote *r) {
+    const tc__profile *f = r->ctx->profiling;
+    return f && f->thread == tc__thread_self() && tc__device_has_time(&r->device->own) &&
+           tc__profile_room(r);
+}
+
+// ---- the yardstick: a copy on the device ----
+
+enum {
+    TC__DEVICE_COPY = 64 << 20, // bytes
+    TC__DEVICE_COPIES = 10
+};
+
+// Nanoseconds of the fastest copy; 0 = it cannot be told.
+static uint64_t tc__device_copy_time(const tc_device *d, void *to, const void *from,
+                                     void *moment[2]) {
+    uint64_t best = 0, ns = 0;
+    tc_status s = TC_OK;
+    for (int i = 0; i < TC__DEVICE_COPIES && !s; i++) {
+        s = d->mark(d->user, &moment[0]);
+        if (!s) s = d->copy_on(d->user, to, from, TC__DEVICE_COPY);
+        if (!s) s = d->mark(d->user, &moment[1]);
+        if (!s) s = d->elapsed(d->user, moment[0], moment[1], &ns);
+        if (!s && (!best || ns < best)) best = ns;
+    }
+    return best;
+}
+
+// Bytes per second that a copy reads and writes together; 0 = no memory to find out.
+static uint64_t tc__device_speed(const tc_device *d) {
+    tc_device_memory from, to;
+    void *moment[2] = {NULL, NULL};
+    uint64_t ns = 0;
+    memset(&from, 0, sizeof from), memset(&to, 0, sizeof to);
+    if (!d->take(d->user, TC__DEVICE_COPY, &from) &&
+        !d->take(d->user, TC__DEVICE_COPY, &to))
+        ns = tc__device_copy_time(d, to.address, from.address, moment);
+    if (to.address) d->give(d->user, to);
+    if (from.address) d->give(d->user, from);
+    for (int i = 0; i < 2; i++)
+        if (moment[i]) d->unmark(d->user, moment[i]);
+    return ns ? (uint64_t)(2.0 * TC__DEVICE_COPY / (double)ns * 1e9) : 0;
+}
+
+// When a device is profiled for the first time.
+static void tc__device_yardstick(tc__device *d) {
+    if (d->measured) return;
+    d->measured = 1;
+    d->peak = tc__device_speed(&d->own);
+}
+
+// ---- a part of a program ----
+
+static int tc__profile_mark(tc__remote *r, uint32_t i) {
+    const tc_device *d = &r->device->own;
+    tc_status s = d->mark(d->user, &r->moment.at[i]);
+    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+}
+
+static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64_t *ns) {
+    const tc_device *d = &r->device->own;
+    tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
+    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+}
+
+// The launches of one kernel, in order, by themselves.
+static int tc__profile_kernel_run(tc__remote *r, const tc__remote_launch *l) {
+    const tc_device *d = &r->device->own;
+    tc_device_launch list[TC__GRIDS];
+    int after[TC__GRIDS];
+    void *plan = NULL;
+    for (int i = 0; i < l->grids.count; i++) {
+        list[i] = r->list[l->first + (uint32_t)i];
+        after[i] = i - 1;
+        list[i].after = &after[i], list[i].n_after = i > 0;
+    }
+    tc_status s = d->run(d->user, &plan, list, l->grids.count, TC_DEVICE_LAUNCHES);
+    if (plan) d->forget(d->user, plan);
+    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+}
+
+// Kernel i of the program took so long.
+static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t i,
+                                    const tc__region *region, uint64_t start, uint64_t ns) {
+    const tc__launch *l = &p->launch.at[i];
+    const tc__remote_launch *remote = &p->remote->launch[i];
+    tc__event e;
+    if (!tc__profile_row_is_known(f, p, i, region)) {
+        f->dropped++;
+        return;
+    }
+    memset(&e, 0, sizeof e);
+    e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.of = l->row;
+    e.thread = (uint16_t)(TC__DEVICES + p->device);
+    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[remote->first].blocks;
+    e.start = start, e.ns = ns;
+    tc__profile_row *row = &f->row.at[e.of];
+    row->calls++, row->compiled++, row->ns += ns, row->bytes += (uint64_t)e.bytes;
+    row->device = p->device;
+    tc__profile_event(f, &e);
+}
+
+// Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's
+// where the host sees the last kernel end. 0 = reported.
+static int tc__profile_part(tc__program *p, const tc__region *region,
+                            const tc__remote_part *part) {
+    tc__remote *r = p->remote;
+    tc__profile *f = p->ctx->profiling;
+    uint32_t n = 0, done = 0;
+    uint64_t ns = 0;
+    if (part->begin == part->end) return 1;
+    tc__device_yardstick(r->device);
+    if (!tc__profile_mark(r, 0)) return 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        const tc__remote_launch *l = &r->launch[i];
+        if (l->host || l->first < part->begin || l->first >= part->end) continue;
+        if (!tc__profile_kernel_run(r, l) || !tc__profile_mark(r, ++n)) return 0;
+    }
+    if (!tc__profile_between(r, 0, n, &ns)) return 0;
+    uint64_t begin = tc__now_ns() - ns, at = 0;
+    if (begin < f->begun) begin = f->begun;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        const tc__remote_launch *l = &r->launch[i];
+        if (l->host || l->first < part->begin || l->first >= part->end) continue;
+        if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
+        tc__profile_remote_note(f, p, i, region, begin + at, ns);
+        at += ns, done++;
+    }
+    return 1;
+}
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
 #ifdef TC__ONCE_CODE
@@ -53635,12 +53802,13 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
-    int ok = tc__bounce_in(p);
+    int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
-        ok = tc__remote_run_part(r, &r->part[i]);
+        ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
+                                 : tc__remote_run_part(r, &r->part[i]);
         if (ok && r->part[i].host != UINT32_MAX)
             ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
@@ -55790,10 +55958,12 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
 // The same on a device. 0 = it failed, reported: there are no results then.
 TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
     tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
     f->visit.draw = r->draw;
     p->runs++;
     p->ctx->stats.kernel_runs += p->launch.count;
     if (!tc__program_go_remote(p, &f->visit)) return 0;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
     r->draw += draws;
     return 1;
 }
@@ -56486,9 +56656,10 @@ static void tc__put_word(tc__text *t, const char *s) {
 
 static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
     double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
+    uint64_t peak = r->device ? tc__device_at(p->ctx, r->device)->peak : p->peak;
     tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
-    if (p->peak)
-        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)p->peak * 100 + 0.5), 0);
+    if (peak)
+        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)peak * 100 + 0.5), 0);
     else
         tc__put(t, "%6s", "?");
     tc__put(t, " %%");
@@ -56496,9 +56667,10 @@ static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_ro
 
 static void tc__put_profile_row(tc__text *t, const tc__profile *p,
                                 const tc__profile_row *r) {
-    const char *tier = r->compiled == r->calls ? "compiled"
-                       : r->compiled           ? "both"
-                                               : "interpreted";
+    const char *tier = r->device                 ? tc__device_name(p->ctx, r->device)
+                       : r->compiled == r->calls ? "compiled"
+                       : r->compiled             ? "both"
+                                                 : "interpreted";
     tc__put_right(t, 8, r->calls, 0);
     tc__put_right(t, 12, r->ns / 100, 1);
     tc__put_right(t, 11, r->ns / r->calls / 100, 1);
@@ -56507,6 +56679,19 @@ static void tc__put_profile_row(tc__text *t, const tc__profile *p,
     tc__put(t, "  %-12s %s of ", tier, r->kernel);
     tc__put_word(t, p->name.at[r->where]);
     tc__put(t, ", program %u\n", (unsigned)r->program);
+}
+
+// "peak of cuda:0: ..." for what was profiled.
+static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
+    const tc__values *v = tc__values_of(p->ctx);
+    for (size_t i = 0; i < v->device.count; i++) {
+        const tc__device *d = v->device.at[i];
+        if (!d->measured) continue;
+        tc__put(t, "peak of %s: ", d->own.name);
+        tc__put_fixed(t, d->peak / 10000000, 2);
+        tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
+                TC__DEVICE_COPY >> 20);
+    }
 }
 
 static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
@@ -56522,10 +56707,12 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
             (unsigned long long)p->dropped);
     tc__put(t, "peak: ");
     tc__put_fixed(t, p->peak / 10000000, 2);
-    tc__put(t,
-            " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n"
-            "bytes are those of each buffer that a kernel reads or writes, once a call\n\n",
-            TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put(
+        t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
+        TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put_device_peaks(t, p);
+    tc__put(
+        t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
     tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
             "bytes/call", "GB/s", "peak", "runs", "kernel");
 }
@@ -56603,7 +56790,9 @@ static void tc__put_event(tc__text *t, const tc__profile *p, const tc__event *e)
 static void tc__put_thread_name(tc__text *t, int thread) {
     tc__put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":",
             thread);
-    if (thread)
+    if (thread > TC__DEVICES)
+        tc__put(t, "{\"name\":\"%s\"}}", tc__device_name(t->ctx, thread - TC__DEVICES));
+    else if (thread)
         tc__put(t, "{\"name\":\"worker %d\"}}", thread);
     else
         tc__put(t, "{\"name\":\"caller\"}}");
@@ -56618,6 +56807,8 @@ static void tc__put_trace(tc__text *t, const tc__profile *p) {
             TC_VERSION, p->event.count, (unsigned long long)p->dropped,
             (unsigned long long)p->peak);
     for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
+    for (size_t i = 1; i <= tc__values_of(p->ctx)->device.count; i++)
+        tc__put_thread_name(t, TC__DEVICES + (int)i);
     for (size_t i = 0; i < p->event.count; i++) tc__put_event(t, p, &p->event.at[i]);
     tc__put(t, "\n]}\n");
 }

@@ -440,6 +440,7 @@ typedef struct tcu__driver_calls {
     tcu__code (*cuEventDestroy_v2)(tcu__event event);
     tcu__code (*cuEventRecord)(tcu__event event, tcu__stream stream);
     tcu__code (*cuEventQuery)(tcu__event event);
+    tcu__code (*cuEventElapsedTime)(float *milliseconds, tcu__event from, tcu__event to);
     tcu__code (*cuEventSynchronize)(tcu__event event);
     tcu__code (*cuMemGetInfo_v2)(size_t *unused, size_t *total);
     tcu__code (*cuMemAlloc_v2)(tcu__address *address, size_t size);
@@ -504,6 +505,7 @@ static const tcu__symbol tcu__driver_symbols[] = {
     {"cuEventDestroy_v2", offsetof(tcu__driver_calls, cuEventDestroy_v2), TCU__REQUIRED},
     {"cuEventRecord", offsetof(tcu__driver_calls, cuEventRecord), TCU__REQUIRED},
     {"cuEventQuery", offsetof(tcu__driver_calls, cuEventQuery), TCU__REQUIRED},
+    {"cuEventElapsedTime", offsetof(tcu__driver_calls, cuEventElapsedTime), TCU__REQUIRED},
     {"cuEventSynchronize", offsetof(tcu__driver_calls, cuEventSynchronize), TCU__REQUIRED},
     {"cuMemGetInfo_v2", offsetof(tcu__driver_calls, cuMemGetInfo_v2), TCU__REQUIRED},
     {"cuMemAlloc_v2", offsetof(tcu__driver_calls, cuMemAlloc_v2), TCU__REQUIRED},
@@ -1121,6 +1123,12 @@ TCU__FN void tcu__event_give(tcu__device *d, tcu__event e) {
     at[d->events.count++] = e;
 }
 
+// An event that knows when it happened; NULL = reported.
+TCU__FN tcu__event tcu__moment_take(tcu__device *d) {
+    tcu__event e = NULL;
+    return TCU__DO(d, "an event", cuEventCreate, &e, TCU__EVENT_BLOCKING) ? e : NULL;
+}
+
 // Waits for what was recorded: asks for a while, then sleeps.
 TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
     uint64_t end = tcu__now() + TCU__SPIN_NS;
@@ -1132,6 +1140,18 @@ TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
                               "waiting for the device");
     } while (tcu__now() < end);
     return TCU__DO(d, "waiting for the device", cuEventSynchronize, e);
+}
+
+// Waits for both, and gives what lies between them.
+TCU__FN int tcu__moments_apart(tcu__device *d, tcu__event from, tcu__event to,
+                               uint64_t *ns) {
+    float ms = 0;
+    *ns = 0;
+    if (!tcu__event_wait(d, from) || !tcu__event_wait(d, to) ||
+        !TCU__DO(d, "times of the device", cuEventElapsedTime, &ms, from, to))
+        return 0;
+    if (ms > 0) *ns = (uint64_t)((double)ms * 1e6 + 0.5);
+    return 1;
 }
 
 // Waits until the stream has done all it was given.
@@ -3065,6 +3085,30 @@ TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch 
     TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
 }
 
+// ---- time
+
+TCU__FN int tcu__seam_mark_now(tcu__device *d, void **moment) {
+    tcu__event e = *moment ? (tcu__event)*moment : tcu__moment_take(d);
+    *moment = e;
+    return e && TCU__DO(d, "times of the device", cuEventRecord, e, d->compute);
+}
+
+TCU__FN tc_status tcu__seam_mark(void *user, void **moment) {
+    TCU__SEAM(user, tcu__seam_mark_now(d, moment));
+}
+
+TCU__FN tc_status tcu__seam_elapsed(void *user, void *from, void *to, uint64_t *ns) {
+    TCU__SEAM(user, tcu__moments_apart(d, (tcu__event)from, (tcu__event)to, ns));
+}
+
+TCU__FN void tcu__seam_unmark(void *user, void *moment) {
+    tcu__seam *s = tcu__seam_of(user);
+    tcu__device *d = &s->runtime.device;
+    int inside = tcu__seam_undo_begin(s);
+    TCU__UNDO(d, cuEventDestroy_v2, (tcu__event)moment);
+    tcu__seam_undo_end(s, inside);
+}
+
 // ---- life
 
 TCU__FN void tcu__seam_close(void *user) {
@@ -3091,6 +3135,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
     d->describe = tcu__seam_describe;
     d->run = tcu__seam_run, d->forget = tcu__seam_forget;
+    d->mark = tcu__seam_mark, d->elapsed = tcu__seam_elapsed, d->unmark = tcu__seam_unmark;
 }
 
 // Code is for a compute capability; which NVRTC made it does not matter.

@@ -208,6 +208,7 @@
 #include "exec/tier.c"
 #include "exec/guards.c"
 #include "exec/profile.c"
+#include "exec/profile_remote.c"
 #include "base/once_end.c"
 
 #include "exec/launch.c"

@@ -114,6 +114,13 @@ typedef struct tc_device {
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
                      tc_device_mode mode);
     void (*forget)(void *user, void *plan);
+
+    // Time, for the profiler; NULL = there is none. mark notes the moment when what was given
+    // before is done, in *moment, which is NULL at first, may be used again, and is the
+    // device's until unmark. elapsed waits for both, and gives the time between them.
+    tc_status (*mark)(void *user, void **moment);
+    tc_status (*elapsed)(void *user, void *from, void *to, uint64_t *ns);
+    void (*unmark)(void *user, void *moment);
 } tc_device;
 
 // Registers a device for as long as the context lives; *device is copied, its texts too. If

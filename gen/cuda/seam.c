@@ -393,6 +393,30 @@ TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch 
     TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
 }
 
+// ---- time
+
+TCU__FN int tcu__seam_mark_now(tcu__device *d, void **moment) {
+    tcu__event e = *moment ? (tcu__event)*moment : tcu__moment_take(d);
+    *moment = e;
+    return e && TCU__DO(d, "times of the device", cuEventRecord, e, d->compute);
+}
+
+TCU__FN tc_status tcu__seam_mark(void *user, void **moment) {
+    TCU__SEAM(user, tcu__seam_mark_now(d, moment));
+}
+
+TCU__FN tc_status tcu__seam_elapsed(void *user, void *from, void *to, uint64_t *ns) {
+    TCU__SEAM(user, tcu__moments_apart(d, (tcu__event)from, (tcu__event)to, ns));
+}
+
+TCU__FN void tcu__seam_unmark(void *user, void *moment) {
+    tcu__seam *s = tcu__seam_of(user);
+    tcu__device *d = &s->runtime.device;
+    int inside = tcu__seam_undo_begin(s);
+    TCU__UNDO(d, cuEventDestroy_v2, (tcu__event)moment);
+    tcu__seam_undo_end(s, inside);
+}
+
 // ---- life
 
 TCU__FN void tcu__seam_close(void *user) {
@@ -419,6 +443,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
     d->describe = tcu__seam_describe;
     d->run = tcu__seam_run, d->forget = tcu__seam_forget;
+    d->mark = tcu__seam_mark, d->elapsed = tcu__seam_elapsed, d->unmark = tcu__seam_unmark;
 }
 
 // Code is for a compute capability; which NVRTC made it does not matter.

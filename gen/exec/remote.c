@@ -59,6 +59,7 @@ typedef struct tc__remote {
     int told, draws;    // it has; some kernel draws random numbers
     int64_t *flag;
     TC__VEC(tc__remote_bounce) bounce;
+    TC__VEC(void *) moment; // of the device: marks of the profiler; owned
 } tc__remote;
 
 // A failure of the device, with its own words. Always 0.
@@ -202,6 +203,9 @@ static void tc__remote_free(tc__remote *r) {
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
+    for (size_t i = 0; i < r->moment.count; i++)
+        if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
+    TC__VEC_FREE(r->ctx, r->moment);
     TC__VEC_FREE(r->ctx, r->after);
 }
 

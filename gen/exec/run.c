@@ -457,12 +457,13 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
-    int ok = tc__bounce_in(p);
+    int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
-        ok = tc__remote_run_part(r, &r->part[i]);
+        ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
+                                 : tc__remote_run_part(r, &r->part[i]);
         if (ok && r->part[i].host != UINT32_MAX)
             ok = tc__launch_visit(p, v->region, r->part[i].host);
     }

@@ -28,6 +28,7 @@ typedef struct object {
     size_t given, done;        // stream: numbers of operations
     struct object *stream;     // event: recorded there
     size_t number;             // event: after that operation
+    int timed;                 // event: knows when
     struct node *node;         // graph, exec
     struct object *graph;      // exec
     struct kernel *kernel;     // library, module: those handed out
@@ -447,6 +448,7 @@ int cuStreamWaitEvent(object *s, object *e, unsigned flags) {
 int cuEventCreate(object **out, unsigned flags) {
     IN_CONTEXT(flags);
     *out = make(FAKE_EVENT, 0);
+    (*out)->timed = !(flags & 2);
     return 0;
 }
 
@@ -463,6 +465,17 @@ int cuEventRecord(object *e, object *s) {
     e->stream = s;
     e->number = s->given;
     return 0;
+}
+
+// Each operation of a stream takes a microsecond.
+int cuEventElapsedTime(float *ms, object *from, object *to) {
+    IN_CONTEXT(0);
+    NEEDS(from, FAKE_EVENT);
+    NEEDS(to, FAKE_EVENT);
+    if (!from->timed || !to->timed || !from->stream || !to->stream) return 400;
+    if (from->stream->done < from->number || to->stream->done < to->number) return 600;
+    *ms = ((float)to->number - (float)from->number) * 1e-3f;
+    return state.fault;
 }
 
 int cuEventQuery(object *e) {
