@@ -1556,6 +1556,8 @@ typedef struct tc_options {
 // first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
 // kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
 // stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
+// On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
+// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
 
@@ -2117,7 +2119,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x367a88ff0215329cu
+#define TC__BUILD_ID 0x485c184e4ece23b3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15735,6 +15737,10 @@ typedef enum tc__knob {
     TC__KNOB_PANEL,    // columns of a product that are packed at once: tc__contract_columns
     TC__KNOB_BLOCK,    // rows of an item of a product: tc__contract_grain
     TC__KNOB_THREADS,  // that share it: tc__launch_lay_out
+    // On a device:
+    TC__KNOB_VECTORS,       // of a thread: tc__cuda_plan_flat
+    TC__KNOB_BLOCK_THREADS, //   and threads of a block: the same
+    TC__KNOB_PRODUCT_TILE,  // of a block: tc__choose_product_tile
     TC__KNOBS
 } tc__knob;
 
@@ -15766,7 +15772,8 @@ typedef struct tc__group {
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     tc__tuning tuning; // LOOP
-    int checked;       // LOOP: 1 = its text looks at every access to a tensor
+    int remote;        // LOOP: 1 = a device runs it
+    int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
@@ -24943,187 +24950,6 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
     tc__text_free(&kernels);
     return ok && !out->failed;
 }
-// ---- gen/kernel/tune.c --------------------------------------------------
-// What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
-// the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
-// depends on a tuning: reductions keep their 32 lanes, products their order of k.
-//
-// A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
-// stages before found best.
-
-typedef enum tc__tune_stage {
-    TC__STAGE_REGISTERS, // what the inner loops hold
-    TC__STAGE_MEMORY,    // how they meet the caches
-    TC__STAGE_THREADS,   // no other code
-    TC__STAGES
-} tc__tune_stage;
-
-enum { TC__KNOB_VALUES = 12, TC__CANDIDATES = 48 }; // at most: of a knob, of a stage
-
-// name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
-static const struct {
-    const char *name;
-    tc__tune_stage stage;
-    const char *value[4];
-} tc__knobs[TC__KNOBS] = {
-    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL}},
-    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64"}},
-    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL}},
-    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL}},
-    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL}},
-    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL}},
-    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
-    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
-    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
-};
-
-// What measuring a kernel found.
-typedef struct tc__chosen {
-    tc__tuning tuning;
-    uint32_t tried;          // candidates, the default among them
-    uint64_t ns, default_ns; // of one run
-} tc__chosen;
-
-static int tc__knob_values(int knob) {
-    int n = 1;
-    if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
-    while (n < 4 && tc__knobs[knob].value[n]) n++;
-    return n;
-}
-
-static int tc__tuning_is_default(const tc__tuning *t) {
-    for (int k = 0; k < TC__KNOBS; k++)
-        if (t->knob[k]) return 0;
-    return 1;
-}
-
-// "lanes 8, stores streamed", or "default".
-static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
-    const char *between = "";
-    if (tc__tuning_is_default(t)) tc__put(out, "default");
-    for (int k = 0; k < TC__KNOBS; k++) {
-        int v = t->knob[k];
-        if (!v) continue;
-        tc__put(out, "%s%s %s", between, tc__knobs[k].name,
-                k == TC__KNOB_TILE ? tc__tiles[v - 1].name : tc__knobs[k].value[v]);
-        between = ", ";
-    }
-}
-
-// ---- what a group has ----
-
-// A loop over columns whose vector runs along them, with accumulators or without: 1 = it has one whose
-// `unroll` is at least `least` (wanted 1), or less (wanted 0).
-static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
-    const tc__node *loop = NULL;
-    int acc = 0;
-    if (g->vector != TC__COL) return 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
-        acc |= n->op == TC_OP_ACC;
-        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
-        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
-    }
-    return 0;
-}
-
-static int tc__has_store(const tc__group *g, tc__store_kind kind) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
-        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
-    }
-    return 0;
-}
-
-// Sums that fit into the registers beside what is multiplied.
-static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
-    static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
-    tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    plain.lanes = lanes;
-    tc__contract q = tc__contract_plan(&plain);
-    int pair =
-        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
-    int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
-    if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
-    return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
-}
-
-// ---- what is legal ----
-
-// Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
-static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
-    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
-    tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    if (!v) return 1;
-    switch ((tc__knob)knob) {
-    case TC__KNOB_LANES:
-        return v == 1 ? chosen != TC__VECTOR
-                      : chosen == TC__VECTOR && tc__group_takes_16(g, target);
-    case TC__KNOB_STEPS:
-        if (product) return 0;
-        if (v == TC__STEPS_TWICE) return tc__has_loop(g, 0, 0, 1);
-        return tc__has_loop(g, 0, 4, v == TC__STEPS_VECTOR);
-    case TC__KNOB_SUMS: return tc__has_loop(g, 1, 4, v == TC__SUMS_IN_MEMORY);
-    case TC__KNOB_STORES:
-        return tc__has_store(g, v == TC__STORES_CACHED ? TC__STORE_STREAMS
-                                                       : TC__STORE_MAY_STREAM);
-    case TC__KNOB_PREFETCH:
-        return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
-    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
-    case TC__KNOB_PANEL:
-    case TC__KNOB_BLOCK: return product;
-    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
-    case TC__KNOBS: break;
-    }
-    return 0;
-}
-
-static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tuning *t) {
-    int v = t->knob[TC__KNOB_LANES];
-    return v ? v * (int)TC__VECTOR : tc__choose_lanes(g, target);
-}
-
-// Whether a tuning that somebody else found can be one of this group.
-TC__UNUSED static int tc__tuning_fits(const tc__group *g, tc__emit target,
-                                      const tc__tuning *t) {
-    for (int k = 0; k < TC__KNOBS; k++)
-        if (t->knob[k] >= tc__knob_values(k)) return 0;
-    int lanes = tc__tuning_lanes(g, target, t);
-    for (int k = 0; k < TC__KNOBS; k++)
-        if (!tc__knob_fits(g, target, lanes, k, t->knob[k])) return 0;
-    return 1;
-}
-
-// The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
-TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
-                                     tc__tune_stage stage, const tc__tuning *base,
-                                     tc__tuning *out) {
-    int n = 1;
-    out[0] = *base;
-    for (int k = 0; k < TC__KNOBS; k++) {
-        int before = n;
-        if (tc__knobs[k].stage != stage) continue;
-        for (int v = 1; v < tc__knob_values(k); v++)
-            for (int i = 0; i < before && n < TC__CANDIDATES; i++) {
-                tc__tuning *t = &out[n];
-                *t = out[i];
-                t->knob[k] = (uint8_t)v;
-                n += tc__knob_fits(g, target, tc__tuning_lanes(g, target, t), k, v);
-            }
-    }
-    return n;
-}
-
-// Makes the group what the tuning says.
-static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
-    g->tuning = *t;
-    g->lanes = tc__tuning_lanes(g, target, t);
-    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
-}
 // ---- gen/kernel/print_cuda_product.c ------------------------------------
 // How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
 //
@@ -25326,6 +25152,8 @@ static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     int kind = q->half ? 2 : tc__product_bytes(q) == 8;
     const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
+    if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
     int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
@@ -25474,6 +25302,14 @@ static tc__product tc__product_plan(const tc__group *g) {
     else
         tc__plan_tiles(g, &q);
     return q;
+}
+
+// Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.
+static int tc__product_tile_fits(const tc__group *g, int v) {
+    tc__product q = tc__product_plan(g);
+    int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
+    return q.form == TC__PRODUCT_TILES && v <= tc__product_kinds[kind].count &&
+           &tc__product_kinds[kind].tile[v - 1] != q.tile;
 }
 // ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
 // How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
@@ -26431,6 +26267,10 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     return tc__ix_add(x, bytes, tc__ix_const(row));
 }
 
+// By value of the knobs; 0 = as it is decided here.
+static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
+static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
+
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
@@ -26440,6 +26280,10 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
+    int vectors = tc__cuda_flat_vectors[g->tuning.knob[TC__KNOB_VECTORS]];
+    int threads = tc__cuda_flat_threads[g->tuning.knob[TC__KNOB_BLOCK_THREADS]];
+    if (vectors) q->vectors = vectors;
+    if (threads) q->threads = q->sharing = threads;
 }
 
 // Columns of the epilogue are read and written as those of other kernels.
@@ -26547,6 +26391,219 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
         out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
     }
     return 1;
+}
+// ---- gen/kernel/tune.c --------------------------------------------------
+// What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
+// the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
+// depends on a tuning: reductions keep their 32 lanes, products their order of k.
+//
+// Devices have knobs of their own, one stage of them. What the order of a sum depends on there (threads
+// that share a row, parts of it) is no knob.
+//
+// A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
+// stages before found best.
+
+typedef enum tc__tune_stage {
+    TC__STAGE_REGISTERS,          // what the inner loops hold
+    TC__STAGE_MEMORY,             // how they meet the caches
+    TC__STAGE_THREADS,            // no other code
+    TC__STAGES,                   // of the host
+    TC__STAGE_DEVICE = TC__STAGES // the only one of a device
+} tc__tune_stage;
+
+enum {
+    TC__KNOB_NAMES = 6,
+    TC__KNOB_VALUES = 12,
+    TC__CANDIDATES = 48
+}; // at most: of a knob, of a stage
+
+// name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
+static const struct {
+    const char *name;
+    tc__tune_stage stage;
+    const char *value[TC__KNOB_NAMES];
+} tc__knobs[TC__KNOBS] = {
+    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL, NULL, NULL}},
+    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64", NULL, NULL}},
+    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL, NULL, NULL}},
+    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL, NULL, NULL}},
+    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL, NULL, NULL}},
+    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL, NULL, NULL}},
+    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL, NULL, NULL}},
+    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL, NULL, NULL}},
+    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
+    {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
+    {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
+    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", NULL}},
+};
+
+// What measuring a kernel found.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
+static int tc__knob_values(int knob) {
+    int n = 1;
+    if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
+    while (n < TC__KNOB_NAMES && tc__knobs[knob].value[n]) n++;
+    return n;
+}
+
+static int tc__tuning_is_default(const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k]) return 0;
+    return 1;
+}
+
+// "lanes 8, stores streamed", or "default".
+static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
+    const char *between = "";
+    if (tc__tuning_is_default(t)) tc__put(out, "default");
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int v = t->knob[k];
+        if (!v) continue;
+        tc__put(out, "%s%s %s", between, tc__knobs[k].name,
+                k == TC__KNOB_TILE ? tc__tiles[v - 1].name : tc__knobs[k].value[v]);
+        between = ", ";
+    }
+}
+
+// ---- what a group has ----
+
+// A loop over columns whose vector runs along them, with accumulators or without: 1 = it has one whose
+// `unroll` is at least `least` (wanted 1), or less (wanted 0).
+static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
+    const tc__node *loop = NULL;
+    int acc = 0;
+    if (g->vector != TC__COL) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
+        acc |= n->op == TC_OP_ACC;
+        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
+        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
+    }
+    return 0;
+}
+
+static int tc__has_store(const tc__group *g, tc__store_kind kind) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
+        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
+    }
+    return 0;
+}
+
+// Sums that fit into the registers beside what is multiplied.
+static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
+    static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    plain.lanes = lanes;
+    tc__contract q = tc__contract_plan(&plain);
+    int pair =
+        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
+    int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
+    if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
+    return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
+}
+
+// ---- what is legal ----
+
+// The same of a kernel on a device.
+static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    tc__cuda_plan q = tc__cuda_plan_of(&plain);
+    if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
+        return tc__product_tile_fits(&plain, v);
+    if (q.form != TC__CUDA_FLAT) return 0;
+    if (knob == TC__KNOB_BLOCK_THREADS)
+        return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
+    if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
+    int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
+    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q) &&
+           blocks * q.vectors >= TC__CUDA_SMS;
+}
+
+// Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
+static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
+    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    if (!v) return 1;
+    if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
+        return g->remote && tc__device_knob_fits(g, knob, v);
+    switch ((tc__knob)knob) {
+    case TC__KNOB_LANES:
+        return v == 1 ? chosen != TC__VECTOR
+                      : chosen == TC__VECTOR && tc__group_takes_16(g, target);
+    case TC__KNOB_STEPS:
+        if (product) return 0;
+        if (v == TC__STEPS_TWICE) return tc__has_loop(g, 0, 0, 1);
+        return tc__has_loop(g, 0, 4, v == TC__STEPS_VECTOR);
+    case TC__KNOB_SUMS: return tc__has_loop(g, 1, 4, v == TC__SUMS_IN_MEMORY);
+    case TC__KNOB_STORES:
+        return tc__has_store(g, v == TC__STORES_CACHED ? TC__STORE_STREAMS
+                                                       : TC__STORE_MAY_STREAM);
+    case TC__KNOB_PREFETCH:
+        return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
+    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
+    case TC__KNOB_PANEL:
+    case TC__KNOB_BLOCK: return product;
+    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOB_VECTORS:
+    case TC__KNOB_BLOCK_THREADS:
+    case TC__KNOB_PRODUCT_TILE:
+    case TC__KNOBS: break;
+    }
+    return 0;
+}
+
+static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tuning *t) {
+    int v = t->knob[TC__KNOB_LANES];
+    return v ? v * (int)TC__VECTOR : tc__choose_lanes(g, target);
+}
+
+// Whether a tuning that somebody else found can be one of this group.
+TC__UNUSED static int tc__tuning_fits(const tc__group *g, tc__emit target,
+                                      const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k] >= tc__knob_values(k)) return 0;
+    int lanes = tc__tuning_lanes(g, target, t);
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (!tc__knob_fits(g, target, lanes, k, t->knob[k])) return 0;
+    return 1;
+}
+
+// The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
+TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
+                                     tc__tune_stage stage, const tc__tuning *base,
+                                     tc__tuning *out) {
+    int n = 1;
+    out[0] = *base;
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int before = n;
+        if (tc__knobs[k].stage != stage) continue;
+        for (int v = 1; v < tc__knob_values(k); v++)
+            for (int i = 0; i < before && n < TC__CANDIDATES; i++) {
+                tc__tuning *t = &out[n];
+                *t = out[i];
+                t->knob[k] = (uint8_t)v;
+                n += tc__knob_fits(g, target, tc__tuning_lanes(g, target, t), k, v);
+            }
+    }
+    return n;
+}
+
+// Makes the group what the tuning says.
+static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
+    g->tuning = *t;
+    g->lanes = tc__tuning_lanes(g, target, t);
+    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
 }
 // ---- gen/kernel/print_cuda_check.c --------------------------------------
 // CUDA dialect, checked: kernels that look at every access to a tensor before it is made (tc__group.checked,
@@ -49460,9 +49517,10 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first; // its place in the list
-    uint32_t order; //   and among what is wanted, while there is such a job
-    size_t work;    // its place in the workspace
+    uint32_t first;  // its place in the list
+    uint32_t order;  //   and among what is wanted, while there is such a job
+    uint32_t number; // of the program's launches
+    size_t work;     // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -49571,7 +49629,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
                           void *const *buf, int host) {
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
-    l->group = g, l->buf = buf;
+    l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
@@ -49694,11 +49752,13 @@ static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_
     return (uint32_t)blocks;
 }
 
+// Launch l as `list`, which has room for its kernels.
 static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
-                                     const tc__ixpool *x, const tc__ixenv *env) {
+                                     tc_device_launch *list, const tc__ixpool *x,
+                                     const tc__ixenv *env) {
     for (int i = 0; i < l->grids.count; i++) {
         const tc__grid *g = &l->grids.at[i];
-        tc_device_launch *to = &r->list[l->first + (uint32_t)i];
+        tc_device_launch *to = &list[i];
         int64_t shared = tc__ix_eval(x, g->shared, env);
         to->kernel = l->kernel[i];
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
@@ -49716,7 +49776,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
-    if (l->group->checked) size[l->grids.sizes] = l - r->launch;
+    if (l->group->checked) size[l->grids.sizes] = l->number;
     return 1;
 }
 
@@ -49809,9 +49869,11 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan, int in_order) {
     if (!tc__remote_workspace(r, x, env)) return 0;
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !tc__remote_launch_lay_out(r, &r->launch[i], x, env))
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (!l->host && !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
+    }
     tc__remote_forget_plans(r); // what comes after what may have changed
     return tc__remote_sequence(r, plan, in_order);
 }
@@ -50532,6 +50594,7 @@ static int tc__program_remote(tc__program *p) {
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
+        l->group->remote = 1;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
@@ -51259,6 +51322,7 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
         a->right != b->right || a->phases != b->phases || a->vector != b->vector ||
+        memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
         return 0;
@@ -51502,15 +51566,19 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+// The disk cache, NULL = none.
+static tc__cache *tc__remote_cache(tc_ctx *c) {
+    tc__desk *k = &c->kernels->desk;
+    if (k->library->disk && !k->cache) k->cache = tc__cache_open(c, k->library->cache_dir);
+    return k->cache;
+}
+
 static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
     memset(j, 0, sizeof *j);
     j->c = r->ctx, j->device = r->device;
     j->language = tc__remote_language_of(r->device->own.language);
     j->code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j->cache = k->cache;
+    j->cache = tc__remote_cache(r->ctx);
     return j->code != NULL;
 }
 
@@ -51550,6 +51618,82 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
 }
 
 #endif
+// ---- gen/exec/remote_choice.c -------------------------------------------
+// What measuring kernels of a device found, remembered as exec/choice.c does it: by the text of the kernel as
+// the rules have it, its sizes, and the device.
+
+#if TC__JIT
+
+// The key of launch i. 0 = out of memory.
+static int tc__remote_choice_key(tc__text *t, const tc__program *p, uint32_t i) {
+    tc__group *g = p->launch.at[i].group;
+    const tc_device *d = &p->remote->device->own;
+    tc__tuning held = g->tuning;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    tc__put(t, "tcompile %s %016llx\ntuning of\n%s, %u processors\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, d->identity, (unsigned)d->processors);
+    tc__put_choice_sizes(t, g, &env);
+    memset(&g->tuning, 0, sizeof g->tuning);
+    int ok = tc__print_kernel(t, g, tc__remote_language_of(d->language)->dialect,
+                              tc__order_stand_in);
+    g->tuning = held;
+    return ok && !t->failed;
+}
+
+// Launch i is what was chosen for it; its code is to be found again, and the program laid out. 0 =
+// reported.
+static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
+    tc__launch *l = &p->launch.at[i];
+    tc__remote *r = p->remote;
+    const tc__dialect *d = tc__remote_language_of(r->device->own.language)->dialect;
+    l->group->tuning = l->chosen.tuning;
+    p->laid_out = 0, r->ready = 0;
+    return d->grids(p->ctx, l->group, &r->launch[i].grids);
+}
+
+// Takes what process or disk knows of launch i. 0 = nothing.
+static int tc__remote_launch_recall(tc__program *p, uint32_t i) {
+    tc_ctx *c = p->ctx;
+    tc__launch *l = &p->launch.at[i];
+    tc__error_mark before = tc__error_now(c);
+    tc__text key;
+    tc__text_init(&key, c);
+    (void)tc__remote_cache(c);
+    int ok = tc__remote_choice_key(&key, p, i) &&
+             tc__choice_find(&c->kernels->desk, &key, l->group, c->target, &l->chosen);
+    if (ok) l->tuned = TC__TUNED_KNOWN;
+    tc__text_free(&key);
+    tc__error_restore(c, before);
+    return ok;
+}
+
+// What there is to choose, for a device.
+static int tc__remote_candidates(const tc__program *p, uint32_t i, tc__tuning *out) {
+    tc__tuning none;
+    memset(&none, 0, sizeof none);
+    return tc__candidates(p->launch.at[i].group, p->ctx->target, TC__STAGE_DEVICE, &none,
+                          out);
+}
+
+// Before a program is compiled: what is known is taken, the rest is to be measured. 0 = reported.
+static int tc__remote_recall(tc__program *p) {
+    tc__tuning all[TC__CANDIDATES];
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < p->remote->launches; i++) {
+        if (p->launch.at[i].opaque || tc__remote_candidates(p, i, all) < 2) continue;
+        p->launch.at[i].tuned = TC__TUNED_OPEN;
+        if (tc__remote_launch_recall(p, i)) ok = tc__remote_launch_tune(p, i);
+    }
+    return ok;
+}
+
+#else
+
+static int tc__remote_recall(tc__program *p) { return (void)p, 1; }
+
+#endif // TC__JIT
 // ---- gen/exec/foreign.c -------------------------------------------------
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
@@ -51773,7 +51917,10 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     for (size_t i = 0; i < TC__COUNT(modes); i++)
         if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
     if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
-    return tc__remote_compile(p->remote, r->name);
+    if (tc__region_tunes(r))
+        p->autotune =
+            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
+    return (!p->autotune || tc__remote_recall(p)) && tc__remote_compile(p->remote, r->name);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -53342,6 +53489,350 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
 }
+
+// ---- gen/base/once_begin.c ----------------------------------------------
+// include-many: from here to base/once_end.c stands code that runs once per program, or never.
+// gcc takes 2 s of -O2 for it, and all that gives is 4 % of the time to make a program.
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#    define TC__ONCE_CODE
+#    pragma GCC push_options
+#    pragma GCC optimize("Og")
+#endif
+// ---- gen/exec/tune_remote.c ---------------------------------------------
+// "max-autotune" on a device: the first run of a program goes through its kernels in order, and measures
+// each in the ways that kernel/tune.c knows, on the buffers of that run, by the device's clock. Input: a
+// program that is bound. Output: launches with other code; what was found is remembered.
+//
+// A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
+// in place, or have launches of the host, are not measured. Every candidate's results are compared with
+// the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
+
+#if TC__JIT
+
+enum {
+    TC__TRIAL_ROUNDS = 7,
+    TC__TRIAL_SAMPLE_NS = 200000, // a sample repeats a shorter kernel up to this
+    TC__TRIAL_REPEATS = 50        //   but not more often
+};
+
+// A kernel in one way.
+typedef struct tc__trial {
+    tc__group group; // a copy, which shares all but its tuning
+    tc__remote_launch launch;
+    tc_device_launch list[TC__GRIDS];
+    int after[TC__GRIDS];
+    void *plan; // of the device
+    tc__entrant e;
+} tc__trial;
+
+typedef struct tc__trials {
+    tc__program *p;
+    uint32_t at; // of the program's launches
+    uint64_t deadline;
+    tc__trial *trial; // owned
+    int count;
+    uint8_t *want, *have; // results, one buffer behind the other; owned
+    size_t bytes;
+    tc__text key;
+} tc__trials;
+
+// ---- results ----
+
+static size_t tc__written_bytes(const tc__program *p, const tc__group *g, size_t i) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    if (!g->buffer.at[i].written || g->buffer.at[i].place != TC__BUF_NODE) return 0;
+    return tc__stand_bytes(g, &g->buffer.at[i], &env);
+}
+
+// Whether the launch may run again: it reads nothing that it writes.
+static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        tc__stand_buffer w;
+        memset(&w, 0, sizeof w);
+        w.at = l->buf[i], w.bytes = tc__written_bytes(p, l->group, i);
+        if (w.bytes && tc__stand_reads(l, &env, &w)) return 0;
+    }
+    return 1;
+}
+
+static int tc__trials_results(tc__trials *t, uint8_t *to) {
+    const tc_device *d = &t->p->remote->device->own;
+    const tc__launch *l = &t->p->launch.at[t->at];
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        size_t n = tc__written_bytes(t->p, l->group, i);
+        if (n && d->copy_out(d->user, to, l->buf[i], n)) return 0;
+        to += n;
+    }
+    return 1;
+}
+
+// Memory of results holds something else.
+static int tc__trials_spoil(tc__trials *t) {
+    const tc_device *d = &t->p->remote->device->own;
+    const tc__launch *l = &t->p->launch.at[t->at];
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        size_t n = tc__written_bytes(t->p, l->group, i);
+        if (n && d->fill(d->user, l->buf[i], TC__HEAT_POISON, n)) return 0;
+    }
+    return 1;
+}
+
+static size_t tc__trials_differ(const tc__trials *t) {
+    const tc__group *g = t->p->launch.at[t->at].group;
+    size_t wrong = 0, at = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        size_t n = tc__written_bytes(t->p, g, i);
+        if (n)
+            wrong += tc__bits_differ(g->buffer.at[i].dtype, t->have + at, t->want + at, n);
+        at += n;
+    }
+    return wrong;
+}
+
+// ---- making ----
+
+static void tc__trials_close(tc__trials *t) {
+    tc_ctx *c = t->p->ctx;
+    const tc_device *d = &t->p->remote->device->own;
+    for (int i = 0; i < t->count; i++)
+        if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
+    if (t->trial) tc__free(c, t->trial, TC__CANDIDATES * sizeof *t->trial);
+    if (t->want) tc__free(c, t->want, t->bytes + 1);
+    if (t->have) tc__free(c, t->have, t->bytes + 1);
+    tc__text_free(&t->key);
+}
+
+// The launch under a tuning, unless it would take other arguments. 0 = reported.
+static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
+    tc__remote *r = t->p->remote;
+    const tc__remote_launch *l = &r->launch[t->at];
+    tc__trial *w = &t->trial[t->count];
+    tc__ixenv env;
+    memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
+    env.sym = t->p->size.at;
+    w->group = *l->group, w->launch = *l;
+    w->group.tuning = w->e.tuning = *tuning;
+    w->launch.group = &w->group;
+    const tc__dialect *d = tc__remote_language_of(r->device->own.language)->dialect;
+    if (!d->grids(r->ctx, &w->group, &w->launch.grids)) return 0;
+    if (w->launch.grids.count != l->grids.count ||
+        w->launch.grids.workspace != l->grids.workspace)
+        return 1;
+    t->count++;
+    if (!tc__remote_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
+    for (int i = 0; i < w->launch.grids.count; i++) {
+        w->after[i] = i - 1;
+        w->list[i].after = &w->after[i], w->list[i].n_after = i > 0;
+    }
+    return 1;
+}
+
+// The code of all of them. 0 = reported.
+static int tc__trials_compile(tc__trials *t) {
+    tc__remote_job j;
+    tc__remote *r = t->p->remote;
+    int ok = tc__remote_job_open(&j, r);
+    for (int i = 0; ok && i < t->count; i++)
+        ok = tc__remote_order_add(&j, &t->trial[i].launch);
+    if (ok) tc__remote_look_up(&j);
+    ok = ok && tc__remote_compile_open(&j);
+    for (int i = 0; ok && i < t->count; i++) {
+        tc__trial *w = &t->trial[i];
+        const tc__remote_kernel *k =
+            tc__remote_known(j.code, j.order.at[w->launch.order].text.digest);
+        ok = k != NULL;
+        for (int n = 0; ok && n < w->launch.grids.count; n++)
+            w->list[n].kernel = k->kernel[n];
+    }
+    tc__remote_job_close(&j);
+    return ok;
+}
+
+// 0 = there is nothing to choose, or something failed.
+static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
+    tc__tuning all[TC__CANDIDATES];
+    const tc__group *g = p->launch.at[at].group;
+    int ok = 1, n = tc__remote_candidates(p, at, all);
+    memset(t, 0, sizeof *t);
+    t->p = p, t->at = at;
+    tc__text_init(&t->key, p->ctx);
+    for (size_t i = 0; i < g->buffer.count; i++) t->bytes += tc__written_bytes(p, g, i);
+    t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
+    t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
+    t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
+    ok = t->trial && t->want && t->have && tc__remote_choice_key(&t->key, p, at);
+    for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
+    return ok && t->count > 1 && tc__trials_compile(t);
+}
+
+// ---- measuring ----
+
+static int tc__trial_run(const tc__trials *t, tc__trial *w) {
+    const tc_device *d = &t->p->remote->device->own;
+    return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES);
+}
+
+// Nanoseconds of one of `repeats` runs.
+static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
+    tc__remote *r = t->p->remote;
+    const tc_device *d = &r->device->own;
+    int ok = tc__profile_mark(r, 0);
+    for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
+    ok = ok && tc__profile_mark(r, 1) &&
+         !d->elapsed(d->user, r->moment.at[0], r->moment.at[1], ns);
+    *ns /= (uint64_t)repeats;
+    return ok;
+}
+
+// Those whose results differ are out. 0 = the device fails.
+static int tc__trials_check(tc__trials *t) {
+    for (int i = 0; i < t->count; i++) {
+        tc__trial *w = &t->trial[i];
+        if (!tc__trials_spoil(t) || !tc__trial_run(t, w) ||
+            !tc__trials_results(t, i ? t->have : t->want))
+            return 0;
+        size_t wrong = i ? tc__trials_differ(t) : 0;
+        w->e.out = wrong > 0;
+        if (wrong)
+            tc__log(t->p->ctx, TC__LOG_AUTOTUNE,
+                    "kernel %u: a candidate is dropped, %zu elements differ from the "
+                    "default's",
+                    (unsigned)t->at, wrong);
+    }
+    return 1;
+}
+
+// All in turn, a few rounds. 0 = the device fails, or there is no time.
+static int tc__trials_measure(tc__trials *t) {
+    uint64_t first = 0;
+    if (!tc__trial_time(t, &t->trial[0], 1, &first)) return 0;
+    uint64_t n = TC__TRIAL_SAMPLE_NS / (first + 1) + 1;
+    int repeats = n < TC__TRIAL_REPEATS ? (int)n : (int)TC__TRIAL_REPEATS;
+    for (int round = 0; round < TC__TRIAL_ROUNDS; round++) {
+        for (int i = 0; i < t->count; i++) {
+            tc__entrant *e = &t->trial[i].e;
+            if (tc__now_ns() > t->deadline) return 0;
+            if (!e->out && !tc__trial_time(t, &t->trial[i], repeats, &e->ns[e->samples++]))
+                return 0;
+        }
+    }
+    for (int i = 0; i < t->count; i++)
+        if (!t->trial[i].e.out) tc__entrant_sum_up(&t->trial[i].e);
+    return 1;
+}
+
+// What is kept is faster than the default by more than noise.
+static void tc__trials_decide(tc__trials *t) {
+    tc_ctx *c = t->p->ctx;
+    const tc__entrant *rules = &t->trial[0].e, *best = rules;
+    tc__launch *l = &t->p->launch.at[t->at];
+    tc__text line;
+    for (int i = 1; i < t->count; i++) {
+        const tc__entrant *e = &t->trial[i].e;
+        if (!e->out && e->low < best->low) best = e;
+    }
+    if (best->low * 100 >= rules->low * TC__TUNE_GAIN) best = rules;
+    memset(&l->chosen, 0, sizeof l->chosen);
+    l->chosen.tuning = best->tuning, l->chosen.tried = (uint32_t)t->count;
+    l->chosen.ns = best->low, l->chosen.default_ns = rules->low;
+    l->tuned = TC__TUNED_HERE;
+    tc__choice_keep(&c->kernels->desk, &t->key, &l->chosen);
+    c->stats.autotuned++;
+    tc__text_init(&line, c);
+    tc__put_kernel_name(&line, l->group, t->at);
+    tc__put(&line, ": ");
+    tc__put_tuning(&line, &best->tuning);
+    tc__log(c, TC__LOG_AUTOTUNE, "%s is kept: %.1f us, %.1f us by default, %u tried",
+            line.at, tc__us(best->low), tc__us(rules->low), (unsigned)t->count);
+    tc__text_free(&line);
+}
+
+static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
+    tc__trials t;
+    tc__launch *l = &p->launch.at[i];
+    if (tc__now_ns() > deadline || tc__remote_launch_recall(p, i)) return;
+    if (!tc__launch_repeats(p, l)) {
+        l->tuned = TC__TUNED_NOT;
+        return;
+    }
+    int ok = tc__trials_open(&t, p, i);
+    t.deadline = deadline;
+    if (ok && tc__trials_check(&t) && tc__trials_measure(&t)) tc__trials_decide(&t);
+    tc__trials_close(&t);
+}
+
+// ---- a program ----
+
+static int tc__program_tunes_remote(const tc__program *p) {
+    const tc__remote *r = p->remote;
+    int open = 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        if (r->launch[i].host) return 0;
+        open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
+    }
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct) return 0;
+    return open && !p->customs && tc__device_has_time(&r->device->own);
+}
+
+// All kernels in order, each measured where its turn comes.
+static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
+    tc__remote *r = p->remote;
+    int ok = tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
+             tc__bounce_in(p);
+    for (uint32_t i = 0; ok && i < r->launches; i++) tc__remote_fill(r, &r->launch[i]);
+    for (uint32_t i = 0; ok && i < r->launches; i++) {
+        if (p->launch.at[i].tuned == TC__TUNED_OPEN)
+            tc__remote_launch_search(p, i, deadline);
+        ok = tc__profile_kernel_run(r, &r->launch[i]);
+    }
+    tc__bounce_restore(p);
+    (void)tc__bounce_out(p, 0);
+}
+
+// Measures the kernels of a bound program of which nothing is known. It is to be bound again.
+static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    tc__remote *r = p->remote;
+    tc__error_mark before = tc__error_now(c);
+    uint64_t begin = tc__now_ns();
+    p->autotune = TC__AUTOTUNE_RECALL;
+    if (!tc__program_tunes_remote(p) || !tc__profile_room(r)) return;
+    tc__remote_search(p, v,
+                      begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
+        if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
+            (void)tc__remote_launch_tune(p, i);
+    }
+    p->laid_out = 0, p->bound = NULL;
+    p->tune_ns = tc__now_ns() - begin;
+    c->stats.autotune_ns += p->tune_ns;
+    tc__note_span(c, TC__SPAN_TUNE, begin, v->region);
+    tc__error_restore(c, before);
+}
+
+#else
+
+static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+    (void)v;
+    p->autotune = TC__AUTOTUNE_OFF;
+}
+
+#endif // TC__JIT
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+
 // ---- gen/exec/run.c -----------------------------------------------------
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
@@ -53935,7 +54426,10 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        tc__program_tune(p, v);
+        if (p->remote)
+            tc__program_tune_remote(p, v);
+        else
+            tc__program_tune(p, v);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;

@@ -162,10 +162,10 @@
 #include "kernel/print_c_acc.c"
 #include "kernel/print_c.c"
 #include "kernel/print_prelude.c"
-#include "kernel/tune.c"
 #include "kernel/print_cuda_product.c"
 #include "kernel/print_cuda_opaque_plan.c"
 #include "kernel/print_cuda_plan.c"
+#include "kernel/tune.c"
 #include "kernel/print_cuda_check.c"
 #include "kernel/print_cuda_value.c"
 #include "kernel/print_cuda_rows.c"
@@ -204,6 +204,7 @@
 #include "exec/choice.c"
 #include "exec/kernels.c"
 #include "exec/remote_code.c"
+#include "exec/remote_choice.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
@@ -219,6 +220,11 @@
 #include "base/once_end.c"
 
 #include "exec/remote_view.c"
+
+#include "base/once_begin.c"
+#include "exec/tune_remote.c"
+#include "base/once_end.c"
+
 #include "exec/run.c"
 #include "exec/region.c"
 #include "exec/entry.c"

@@ -22,7 +22,7 @@
 // MODES
 //     In mode "default" a program of four kernels or more is a CUDA graph from its third run on; in
 //     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
-//     "max-autotune-no-cudagraphs" none is. Inputs may be other tensors each time: changed addresses are
+//     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first run. Inputs may be other tensors each time: changed addresses are
 //     set in the graph, nothing is copied to a fixed place, results are never overwritten.
 //
 // NEEDS

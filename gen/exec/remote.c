@@ -13,9 +13,10 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first; // its place in the list
-    uint32_t order; //   and among what is wanted, while there is such a job
-    size_t work;    // its place in the workspace
+    uint32_t first;  // its place in the list
+    uint32_t order;  //   and among what is wanted, while there is such a job
+    uint32_t number; // of the program's launches
+    size_t work;     // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -124,7 +125,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
                           void *const *buf, int host) {
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
-    l->group = g, l->buf = buf;
+    l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
@@ -247,11 +248,13 @@ static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_
     return (uint32_t)blocks;
 }
 
+// Launch l as `list`, which has room for its kernels.
 static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
-                                     const tc__ixpool *x, const tc__ixenv *env) {
+                                     tc_device_launch *list, const tc__ixpool *x,
+                                     const tc__ixenv *env) {
     for (int i = 0; i < l->grids.count; i++) {
         const tc__grid *g = &l->grids.at[i];
-        tc_device_launch *to = &r->list[l->first + (uint32_t)i];
+        tc_device_launch *to = &list[i];
         int64_t shared = tc__ix_eval(x, g->shared, env);
         to->kernel = l->kernel[i];
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
@@ -269,7 +272,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
-    if (l->group->checked) size[l->grids.sizes] = l - r->launch;
+    if (l->group->checked) size[l->grids.sizes] = l->number;
     return 1;
 }
 
@@ -362,9 +365,11 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan, int in_order) {
     if (!tc__remote_workspace(r, x, env)) return 0;
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !tc__remote_launch_lay_out(r, &r->launch[i], x, env))
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (!l->host && !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
+    }
     tc__remote_forget_plans(r); // what comes after what may have changed
     return tc__remote_sequence(r, plan, in_order);
 }

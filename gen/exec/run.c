@@ -590,7 +590,10 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        tc__program_tune(p, v);
+        if (p->remote)
+            tc__program_tune_remote(p, v);
+        else
+            tc__program_tune(p, v);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;

@@ -26,6 +26,7 @@ typedef struct object {
     void *library;             // code: that of the image
     struct op *first, **last;  // stream: what is to be done
     size_t given, done;        // stream: numbers of operations
+    double clock;              // stream: nanoseconds of what it was given; event: when
     struct object *stream;     // event: recorded there
     size_t number;             // event: after that operation
     int timed;                 // event: knows when
@@ -412,6 +413,7 @@ static op *later(object *stream) {
     *stream->last = p;
     stream->last = &p->next;
     stream->given++;
+    stream->clock += 1000;
     return p;
 }
 
@@ -464,17 +466,18 @@ int cuEventRecord(object *e, object *s) {
     NEEDS(e, FAKE_EVENT);
     e->stream = s;
     e->number = s->given;
+    e->clock = s->clock;
     return 0;
 }
 
-// Each operation of a stream takes a microsecond.
+// Each operation of a stream takes a microsecond, and a kernel what its threads take.
 int cuEventElapsedTime(float *ms, object *from, object *to) {
     IN_CONTEXT(0);
     NEEDS(from, FAKE_EVENT);
     NEEDS(to, FAKE_EVENT);
     if (!from->timed || !to->timed || !from->stream || !to->stream) return 400;
     if (from->stream->done < from->number || to->stream->done < to->number) return 600;
-    *ms = ((float)to->number - (float)from->number) * 1e-3f;
+    *ms = (float)((to->clock - from->clock) * 1e-6);
     return state.fault;
 }
 
@@ -890,6 +893,7 @@ static void launched(const fake_launch *l, object *stream) {
     state.launches++;
     if (!((const kernel *)l->kernel)->code) return;
     op *p = later(stream);
+    stream->clock += state.thread_ns * l->grid[0] * l->block[0];
     p->launch = (fake_launch *)malloc(sizeof *l);
     *p->launch = *l;
 }
