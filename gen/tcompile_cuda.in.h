@@ -22,8 +22,9 @@
 // MODES
 //     In mode "default" a program of four kernels or more is a CUDA graph from its third run on; in
 //     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
-//     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first run. Inputs may be other tensors each time: changed addresses are
-//     set in the graph, nothing is copied to a fixed place, results are never overwritten.
+//     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first
+//     run. Inputs may be other tensors each time: changed addresses are set in the graph, nothing is
+//     copied to a fixed place, results are never overwritten.
 //
 // NEEDS
 //     A driver for CUDA 12.0 or newer to run, NVRTC 12 or newer to compile.

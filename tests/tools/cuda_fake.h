@@ -42,8 +42,8 @@ typedef struct fake_control {
     int fail_at;   // number of the call that fails, from 1; 0 = none
     int fail_code;
     double thread_ns; // of time that each thread of a kernel takes, on the device's clock
-    int sticky;     // from there on all calls fail, and objects die with the context
-    int set_params; // code of cuGraphExecKernelNodeSetParams
+    int sticky;       // from there on all calls fail, and objects die with the context
+    int set_params;   // code of cuGraphExecKernelNodeSetParams
 
     // told to the test
     int calls;
