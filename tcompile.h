@@ -1465,6 +1465,9 @@ typedef struct tc_device {
                      tc_device_mode mode);
     void (*forget)(void *user, void *plan);
 
+    // What became of a list, for people: its plan, in words. May be NULL.
+    void (*tell)(void *user, void *plan, char *text, size_t room);
+
     // Time, for the profiler; NULL = there is none. mark notes the moment when what was given
     // before is done, in *moment, which is NULL at first, may be used again, and is the
     // device's until unmark. elapsed waits for both, and gives the time between them.
@@ -2119,7 +2122,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe3074f8d28423d0bu
+#define TC__BUILD_ID 0x9a79ad5de1055091u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -58346,6 +58349,19 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
     }
 }
 
+// "list of launches 0..5 on cuda:0: a graph, ...".
+static void tc__explain_lists(tc__text *t, const tc__remote *r) {
+    const tc_device *d = &r->device->own;
+    char text[300];
+    for (uint32_t i = 0; i < r->parts; i++) {
+        const tc__remote_part *part = &r->part[i];
+        if (!d->tell || !part->plan) continue;
+        d->tell(d->user, part->plan, text, sizeof text);
+        tc__put(t, "list of launches %u..%u on %s: %s\n", (unsigned)part->begin,
+                (unsigned)part->end - 1, d->name, text);
+    }
+}
+
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
     if (l->opaque && !l->custom) return "the library's function";
@@ -58388,6 +58404,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
+    if (p->remote) tc__explain_lists(t, p->remote);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
 }

@@ -20,7 +20,8 @@
 //     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
 //
 // MODES
-//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on; in
+//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on, if
+//     launching them takes the host an eighth of the device's time or more, as its second run told; in
 //     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
 //     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first
 //     run. Inputs may be other tensors each time: changed addresses are set in the graph, nothing is
@@ -73,6 +74,7 @@
 #include "cuda/nvrtc.c"
 #include "cuda/module.c"
 #include "cuda/graph.c"
+#include "cuda/share.c"
 #include "cuda/runtime.c"
 #include "cuda/seam.c"
 

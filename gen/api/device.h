@@ -115,6 +115,9 @@ typedef struct tc_device {
                      tc_device_mode mode);
     void (*forget)(void *user, void *plan);
 
+    // What became of a list, for people: its plan, in words. May be NULL.
+    void (*tell)(void *user, void *plan, char *text, size_t room);
+
     // Time, for the profiler; NULL = there is none. mark notes the moment when what was given
     // before is done, in *moment, which is NULL at first, may be used again, and is the
     // device's until unmark. elapsed waits for both, and gives the time between them.

@@ -17,7 +17,9 @@ static tc_ctx *open_profiled(void) {
     tc_config config = tc_config_default();
     config.threads = 2;
     tc_ctx *tc = tc_open(&config);
-    return open_device(tc) ? tc : NULL;
+    if (!open_device(tc)) return NULL;
+    if (fake) fake->op_ns = 1000;
+    return tc;
 }
 
 static void close_profiled(tc_ctx *tc) {
@@ -128,6 +130,38 @@ TEST(graphs_become_launches) {
     CHECK_EQ(visit(tc, x), N * (N + 1));
     unsetenv("TC_MODE");
     close_profiled(tc);
+}
+
+// Five kernels that do not merge, the same ones each time.
+static void chain(tc_ctx *tc, tc_tensor x) {
+    BEGIN("chain");
+    tc_tensor y = tc_reshape(x, TC_DIMS(N / 10, 10));
+    for (int i = 0; i < 5; i++) y = tc_div(tc_softmax(y, i % 2), tc_add_s(tc_sum(y, 0), 1));
+    tc_keep(y);
+    END();
+    tc_free(y);
+    CHECK_EQ(tc_sync(tc), TC_OK);
+}
+
+// Where kernels take the device long, launching them costs nothing: there is no graph. Where the device
+// does nothing, there is one from the third run on; the report tells.
+TEST(a_graph_where_launching_takes_time) {
+    for (int slow = 0; slow < 2; slow++) {
+        if (device_is_real) SKIP("what a GPU takes is not known");
+        tc_ctx *tc = open_profiled();
+        REQUIRE(tc);
+        fake->op_ns = slow ? 1e9 : 0;
+        tc_tensor x = there(tc, N);
+        for (int i = 0; i < 2; i++) chain(tc, x);
+        CHECK_EQ(fake->live[FAKE_EXEC], 0);
+        for (int i = 0; i < 2; i++) chain(tc, x);
+        CHECK_EQ(fake->live[FAKE_EXEC], !slow);
+        const char *text = tc_explain(tc);
+        const char *want = slow ? ": launched one by one, as launching takes the host "
+                                : "of at most 4 executables, 1 built";
+        CHECK(strstr(text, want) || FAIL("%s", text));
+        close_profiled(tc);
+    }
 }
 
 static char *file_text(const char *path) {

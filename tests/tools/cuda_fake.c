@@ -413,7 +413,7 @@ static op *later(object *stream) {
     *stream->last = p;
     stream->last = &p->next;
     stream->given++;
-    stream->clock += 1000;
+    stream->clock += state.op_ns;
     return p;
 }
 
@@ -470,7 +470,7 @@ int cuEventRecord(object *e, object *s) {
     return 0;
 }
 
-// Each operation of a stream takes a microsecond, and a kernel what its threads take.
+// Each operation of a stream takes its time, and a kernel what its threads take.
 int cuEventElapsedTime(float *ms, object *from, object *to) {
     IN_CONTEXT(0);
     NEEDS(from, FAKE_EVENT);
