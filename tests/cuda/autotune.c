@@ -29,6 +29,7 @@ static tc_ctx *open_tuned(const char *folder) {
     config.threads = 2, config.cache_dir = folder, config.no_disk_cache = !folder;
     kept = 0, said[0] = 0;
     setenv("TC_MODE", "max-autotune", 1);
+    setenv("TC_AUTOTUNE_SECONDS", "600", 1); // enough on any machine
     tc_ctx *tc = tc_open(&config);
     if (!open_device(tc)) return NULL;
     if (fake) fake->thread_ns = 10;
