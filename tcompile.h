@@ -1425,6 +1425,9 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    int checked;             // 1 = texts look at every access to a tensor before it is made:
+                             // one outside is not made, and told as an index out of range is,
+                             // with the kernel, the tensor and the element. For debugging
     void *user;
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);
@@ -1462,6 +1465,16 @@ typedef struct tc_device {
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
                      tc_device_mode mode);
     void (*forget)(void *user, void *plan);
+
+    // What became of a list, for people: its plan, in words. May be NULL.
+    void (*tell)(void *user, void *plan, char *text, size_t room);
+
+    // Time, for the profiler; NULL = there is none. mark notes the moment when what was given
+    // before is done, in *moment, which is NULL at first, may be used again, and is the
+    // device's until unmark. elapsed waits for both, and gives the time between them.
+    tc_status (*mark)(void *user, void **moment);
+    tc_status (*elapsed)(void *user, void *from, void *to, uint64_t *ns);
+    void (*unmark)(void *user, void *moment);
 } tc_device;
 
 // Registers a device for as long as the context lives; *device is copied, its texts too. If
@@ -1547,6 +1560,8 @@ typedef struct tc_options {
 // first ones count. What was found is kept with the compiled kernels, in the process and on disk, by
 // kernel, sizes, threads, compiler and CPU: the next process compiles and measures nothing. In other
 // stances nothing is measured; what is known is used. A busy machine gives choices for a busy machine.
+// On a device that tells time (CUDA) its own clock measures: elements and threads of element-wise kernels,
+// tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
 
@@ -2076,6 +2091,9 @@ TCDEF tc_status tc_thaw(tc_ctx *c);
 // Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
 // a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
+// Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
+// not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
+// them in theirs. The peak is a copy there, measured when a profile first sees the device.
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 
@@ -2083,14 +2101,14 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c);
 TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
-// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
-// numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel lives in the
-// caches. Of the context, until the next call.
+// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
+// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
+// lives in the caches. Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
-// compiler, loading, programs, kernels, the parts of each worker. TC_E_IO (path and reason in the
-// text), TC_E_STATE without a profile, TC_E_NULL.
+// compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
+// (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
 TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
 #define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
 
@@ -2105,7 +2123,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x83a3a01ba90dead5u
+#define TC__BUILD_ID 0xe9863303642f1913u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5420,6 +5438,8 @@ typedef struct tc__device {
     tc_device own; // names and identity are ours
     int number;    // in layouts
     void *code;    // modules and kernels of this process; of exec/remote_code.c
+    int measured;  // it was profiled, and
+    uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {
@@ -15722,6 +15742,10 @@ typedef enum tc__knob {
     TC__KNOB_PANEL,    // columns of a product that are packed at once: tc__contract_columns
     TC__KNOB_BLOCK,    // rows of an item of a product: tc__contract_grain
     TC__KNOB_THREADS,  // that share it: tc__launch_lay_out
+    // On a device:
+    TC__KNOB_VECTORS,       // of a thread: tc__cuda_plan_flat
+    TC__KNOB_BLOCK_THREADS, //   and threads of a block: the same
+    TC__KNOB_PRODUCT_TILE,  // of a block: tc__choose_product_tile
     TC__KNOBS
 } tc__knob;
 
@@ -15755,6 +15779,8 @@ typedef struct tc__group {
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     tc__tuning tuning; // LOOP
+    int remote;        // LOOP: 1 = a device runs it
+    int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
@@ -25243,187 +25269,6 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
     tc__text_free(&kernels);
     return ok && !out->failed;
 }
-// ---- gen/kernel/tune.c --------------------------------------------------
-// What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
-// the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
-// depends on a tuning: reductions keep their 32 lanes, products their order of k.
-//
-// A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
-// stages before found best.
-
-typedef enum tc__tune_stage {
-    TC__STAGE_REGISTERS, // what the inner loops hold
-    TC__STAGE_MEMORY,    // how they meet the caches
-    TC__STAGE_THREADS,   // no other code
-    TC__STAGES
-} tc__tune_stage;
-
-enum { TC__KNOB_VALUES = 12, TC__CANDIDATES = 48 }; // at most: of a knob, of a stage
-
-// name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
-static const struct {
-    const char *name;
-    tc__tune_stage stage;
-    const char *value[4];
-} tc__knobs[TC__KNOBS] = {
-    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL}},
-    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64"}},
-    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL}},
-    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL}},
-    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL}},
-    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL}},
-    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
-    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
-    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
-};
-
-// What measuring a kernel found.
-typedef struct tc__chosen {
-    tc__tuning tuning;
-    uint32_t tried;          // candidates, the default among them
-    uint64_t ns, default_ns; // of one run
-} tc__chosen;
-
-static int tc__knob_values(int knob) {
-    int n = 1;
-    if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
-    while (n < 4 && tc__knobs[knob].value[n]) n++;
-    return n;
-}
-
-static int tc__tuning_is_default(const tc__tuning *t) {
-    for (int k = 0; k < TC__KNOBS; k++)
-        if (t->knob[k]) return 0;
-    return 1;
-}
-
-// "lanes 8, stores streamed", or "default".
-static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
-    const char *between = "";
-    if (tc__tuning_is_default(t)) tc__put(out, "default");
-    for (int k = 0; k < TC__KNOBS; k++) {
-        int v = t->knob[k];
-        if (!v) continue;
-        tc__put(out, "%s%s %s", between, tc__knobs[k].name,
-                k == TC__KNOB_TILE ? tc__tiles[v - 1].name : tc__knobs[k].value[v]);
-        between = ", ";
-    }
-}
-
-// ---- what a group has ----
-
-// A loop over columns whose vector runs along them, with accumulators or without: 1 = it has one whose
-// `unroll` is at least `least` (wanted 1), or less (wanted 0).
-static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
-    const tc__node *loop = NULL;
-    int acc = 0;
-    if (g->vector != TC__COL) return 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
-        acc |= n->op == TC_OP_ACC;
-        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
-        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
-    }
-    return 0;
-}
-
-static int tc__has_store(const tc__group *g, tc__store_kind kind) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
-        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
-    }
-    return 0;
-}
-
-// Sums that fit into the registers beside what is multiplied.
-static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
-    static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
-    tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    plain.lanes = lanes;
-    tc__contract q = tc__contract_plan(&plain);
-    int pair =
-        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
-    int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
-    if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
-    return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
-}
-
-// ---- what is legal ----
-
-// Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
-static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
-    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
-    tc__group plain = *g;
-    memset(&plain.tuning, 0, sizeof plain.tuning);
-    if (!v) return 1;
-    switch ((tc__knob)knob) {
-    case TC__KNOB_LANES:
-        return v == 1 ? chosen != TC__VECTOR
-                      : chosen == TC__VECTOR && tc__group_takes_16(g, target);
-    case TC__KNOB_STEPS:
-        if (product) return 0;
-        if (v == TC__STEPS_TWICE) return tc__has_loop(g, 0, 0, 1);
-        return tc__has_loop(g, 0, 4, v == TC__STEPS_VECTOR);
-    case TC__KNOB_SUMS: return tc__has_loop(g, 1, 4, v == TC__SUMS_IN_MEMORY);
-    case TC__KNOB_STORES:
-        return tc__has_store(g, v == TC__STORES_CACHED ? TC__STORE_STREAMS
-                                                       : TC__STORE_MAY_STREAM);
-    case TC__KNOB_PREFETCH:
-        return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
-    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
-    case TC__KNOB_PANEL:
-    case TC__KNOB_BLOCK: return product;
-    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
-    case TC__KNOBS: break;
-    }
-    return 0;
-}
-
-static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tuning *t) {
-    int v = t->knob[TC__KNOB_LANES];
-    return v ? v * (int)TC__VECTOR : tc__choose_lanes(g, target);
-}
-
-// Whether a tuning that somebody else found can be one of this group.
-TC__UNUSED static int tc__tuning_fits(const tc__group *g, tc__emit target,
-                                      const tc__tuning *t) {
-    for (int k = 0; k < TC__KNOBS; k++)
-        if (t->knob[k] >= tc__knob_values(k)) return 0;
-    int lanes = tc__tuning_lanes(g, target, t);
-    for (int k = 0; k < TC__KNOBS; k++)
-        if (!tc__knob_fits(g, target, lanes, k, t->knob[k])) return 0;
-    return 1;
-}
-
-// The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
-TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
-                                     tc__tune_stage stage, const tc__tuning *base,
-                                     tc__tuning *out) {
-    int n = 1;
-    out[0] = *base;
-    for (int k = 0; k < TC__KNOBS; k++) {
-        int before = n;
-        if (tc__knobs[k].stage != stage) continue;
-        for (int v = 1; v < tc__knob_values(k); v++)
-            for (int i = 0; i < before && n < TC__CANDIDATES; i++) {
-                tc__tuning *t = &out[n];
-                *t = out[i];
-                t->knob[k] = (uint8_t)v;
-                n += tc__knob_fits(g, target, tc__tuning_lanes(g, target, t), k, v);
-            }
-    }
-    return n;
-}
-
-// Makes the group what the tuning says.
-static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
-    g->tuning = *t;
-    g->lanes = tc__tuning_lanes(g, target, t);
-    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
-}
 // ---- gen/kernel/print_cuda_product.c ------------------------------------
 // How a contraction maps to CUDA threads: made from the LOOP list alone, before anything is printed.
 //
@@ -25640,6 +25485,8 @@ static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     int kind = q->half ? 2 : tc__product_bytes(q) == 8;
     const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
+    if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
     int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
@@ -25848,6 +25695,14 @@ static tc__product tc__product_plan(const tc__group *g) {
     else
         tc__plan_tiles(g, &q);
     return q;
+}
+
+// Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.
+static int tc__product_tile_fits(const tc__group *g, int v) {
+    tc__product q = tc__product_plan(g);
+    int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
+    return q.form == TC__PRODUCT_TILES && v <= tc__product_kinds[kind].count &&
+           &tc__product_kinds[kind].tile[v - 1] != q.tile;
 }
 // ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
 // How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
@@ -26842,6 +26697,10 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     return tc__ix_add(x, bytes, tc__ix_const(row));
 }
 
+// By value of the knobs; 0 = as it is decided here.
+static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
+static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
+
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
@@ -26851,6 +26710,10 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
+    int vectors = tc__cuda_flat_vectors[g->tuning.knob[TC__KNOB_VECTORS]];
+    int threads = tc__cuda_flat_threads[g->tuning.knob[TC__KNOB_BLOCK_THREADS]];
+    if (vectors) q->vectors = vectors;
+    if (threads) q->threads = q->sharing = threads;
 }
 
 // Columns of the epilogue are read and written as those of other kernels.
@@ -27239,6 +27102,346 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
     }
     tc__put(p->out, ");\n");
 }
+// ---- gen/kernel/tune.c --------------------------------------------------
+// What can be chosen by measuring: the knobs of a group, which of their values make sense for it, and
+// the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
+// depends on a tuning: reductions keep their 32 lanes, products their order of k.
+//
+// Devices have knobs of their own, one stage of them. What the order of a sum depends on there (threads
+// that share a row, parts of it) is no knob.
+//
+// A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
+// stages before found best.
+
+typedef enum tc__tune_stage {
+    TC__STAGE_REGISTERS,          // what the inner loops hold
+    TC__STAGE_MEMORY,             // how they meet the caches
+    TC__STAGE_THREADS,            // no other code
+    TC__STAGES,                   // of the host
+    TC__STAGE_DEVICE = TC__STAGES // the only one of a device
+} tc__tune_stage;
+
+enum {
+    TC__KNOB_NAMES = 6,
+    TC__KNOB_VALUES = 12,
+    TC__CANDIDATES = 48
+}; // at most: of a knob, of a stage
+
+// name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
+static const struct {
+    const char *name;
+    tc__tune_stage stage;
+    const char *value[TC__KNOB_NAMES];
+} tc__knobs[TC__KNOBS] = {
+    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL, NULL, NULL}},
+    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64", NULL, NULL}},
+    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL, NULL, NULL}},
+    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL, NULL, NULL}},
+    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL, NULL, NULL}},
+    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL, NULL, NULL}},
+    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL, NULL, NULL}},
+    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL, NULL, NULL}},
+    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
+    {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
+    {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
+    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", NULL}},
+};
+
+// What measuring a kernel found.
+typedef struct tc__chosen {
+    tc__tuning tuning;
+    uint32_t tried;          // candidates, the default among them
+    uint64_t ns, default_ns; // of one run
+} tc__chosen;
+
+static int tc__knob_values(int knob) {
+    int n = 1;
+    if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
+    while (n < TC__KNOB_NAMES && tc__knobs[knob].value[n]) n++;
+    return n;
+}
+
+static int tc__tuning_is_default(const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k]) return 0;
+    return 1;
+}
+
+// "lanes 8, stores streamed", or "default".
+static void tc__put_tuning(tc__text *out, const tc__tuning *t) {
+    const char *between = "";
+    if (tc__tuning_is_default(t)) tc__put(out, "default");
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int v = t->knob[k];
+        if (!v) continue;
+        tc__put(out, "%s%s %s", between, tc__knobs[k].name,
+                k == TC__KNOB_TILE ? tc__tiles[v - 1].name : tc__knobs[k].value[v]);
+        between = ", ";
+    }
+}
+
+// ---- what a group has ----
+
+// A loop over columns whose vector runs along them, with accumulators or without: 1 = it has one whose
+// `unroll` is at least `least` (wanted 1), or less (wanted 0).
+static int tc__has_loop(const tc__group *g, int sums, int64_t least, int wanted) {
+    const tc__node *loop = NULL;
+    int acc = 0;
+    if (g->vector != TC__COL) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_FOR && n->attr[0] == TC__COL) loop = n, acc = 0;
+        acc |= n->op == TC_OP_ACC;
+        if (n->op != TC_OP_END || n->attr[0] != TC__COL || !loop) continue;
+        if (acc == sums && (loop->attr[2] >= least) == wanted) return 1;
+    }
+    return 0;
+}
+
+static int tc__has_store(const tc__group *g, tc__store_kind kind) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_STORE || n->n_attr < 3 || n->attr[2] != kind) continue;
+        if (tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes >= 4) return 1;
+    }
+    return 0;
+}
+
+// Sums that fit into the registers beside what is multiplied.
+static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int tile) {
+    static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    plain.lanes = lanes;
+    tc__contract q = tc__contract_plan(&plain);
+    int pair =
+        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
+    int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
+    if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
+    return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
+}
+
+// ---- what is legal ----
+
+// The same of a kernel on a device.
+static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    tc__cuda_plan q = tc__cuda_plan_of(&plain);
+    if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
+        return tc__product_tile_fits(&plain, v);
+    if (q.form != TC__CUDA_FLAT) return 0;
+    if (knob == TC__KNOB_BLOCK_THREADS)
+        return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
+    if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
+    int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
+    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q) &&
+           blocks * q.vectors >= TC__CUDA_SMS;
+}
+
+// Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
+static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
+    int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    if (!v) return 1;
+    if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
+        return g->remote && tc__device_knob_fits(g, knob, v);
+    switch ((tc__knob)knob) {
+    case TC__KNOB_LANES:
+        return v == 1 ? chosen != TC__VECTOR
+                      : chosen == TC__VECTOR && tc__group_takes_16(g, target);
+    case TC__KNOB_STEPS:
+        if (product) return 0;
+        if (v == TC__STEPS_TWICE) return tc__has_loop(g, 0, 0, 1);
+        return tc__has_loop(g, 0, 4, v == TC__STEPS_VECTOR);
+    case TC__KNOB_SUMS: return tc__has_loop(g, 1, 4, v == TC__SUMS_IN_MEMORY);
+    case TC__KNOB_STORES:
+        return tc__has_store(g, v == TC__STORES_CACHED ? TC__STORE_STREAMS
+                                                       : TC__STORE_MAY_STREAM);
+    case TC__KNOB_PREFETCH:
+        return tc__may_prefetch(g) && tc__prefetches(&plain) == (v == TC__PREFETCH_OFF);
+    case TC__KNOB_TILE: return product && tc__tile_fits(g, target, lanes, v - 1);
+    case TC__KNOB_PANEL:
+    case TC__KNOB_BLOCK: return product;
+    case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOB_VECTORS:
+    case TC__KNOB_BLOCK_THREADS:
+    case TC__KNOB_PRODUCT_TILE:
+    case TC__KNOBS: break;
+    }
+    return 0;
+}
+
+static int tc__tuning_lanes(const tc__group *g, tc__emit target, const tc__tuning *t) {
+    int v = t->knob[TC__KNOB_LANES];
+    return v ? v * (int)TC__VECTOR : tc__choose_lanes(g, target);
+}
+
+// Whether a tuning that somebody else found can be one of this group.
+TC__UNUSED static int tc__tuning_fits(const tc__group *g, tc__emit target,
+                                      const tc__tuning *t) {
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (t->knob[k] >= tc__knob_values(k)) return 0;
+    int lanes = tc__tuning_lanes(g, target, t);
+    for (int k = 0; k < TC__KNOBS; k++)
+        if (!tc__knob_fits(g, target, lanes, k, t->knob[k])) return 0;
+    return 1;
+}
+
+// The tunings of a stage on top of `base`, base first; gives how many. Some may be the same text.
+TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
+                                     tc__tune_stage stage, const tc__tuning *base,
+                                     tc__tuning *out) {
+    int n = 1;
+    out[0] = *base;
+    for (int k = 0; k < TC__KNOBS; k++) {
+        int before = n;
+        if (tc__knobs[k].stage != stage) continue;
+        for (int v = 1; v < tc__knob_values(k); v++)
+            for (int i = 0; i < before && n < TC__CANDIDATES; i++) {
+                tc__tuning *t = &out[n];
+                *t = out[i];
+                t->knob[k] = (uint8_t)v;
+                n += tc__knob_fits(g, target, tc__tuning_lanes(g, target, t), k, v);
+            }
+    }
+    return n;
+}
+
+// Makes the group what the tuning says.
+static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
+    g->tuning = *t;
+    g->lanes = tc__tuning_lanes(g, target, t);
+    if (g->kind == TC__CONTRACTION) tc__contract_items(g);
+}
+// ---- gen/kernel/print_cuda_check.c --------------------------------------
+// CUDA dialect, checked: kernels that look at every access to a tensor before it is made (tc__group.checked,
+// which a device asks for: tc_device.checked). The text stays as it is, but that the names of buffers are
+// objects instead of pointers: `in0[c]` looks, and so does `in0.at(c, 4)`, which stands for a vector.
+// Scratch of rows and tiles is no tensor, and opaque ops are functions over whole buffers, whose indices
+// are checked by themselves: both are as ever.
+//
+// An access outside is not made: it goes to words that nobody has, reads zeros, and its writes are lost. The
+// first one is told by words of the program's flag (TC__OUTSIDE) that no other check uses.
+
+// Words of the flag, beside the three of an index out of range.
+enum {
+    TC__OUTSIDE_BUFFER = 4, // of the group, + 1; 0 = all accesses were inside
+    TC__OUTSIDE_AT,         // the element
+    TC__OUTSIDE_LAUNCH,     // of the program
+    TC__OUTSIDE_WRITE,
+    TC__FLAG_WORDS
+};
+
+static const char *const tc__text_cuda_check[] = {
+    "// fn: checked",
+    "// What is read, and where is written, outside of a buffer.",
+    "static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];",
+    "",
+    "// Elements low .. high of a buffer, each access to which is looked at. The first outside is told.",
+    "template <class T> struct TC_N(checked) {",
+    "    T *memory;",
+    "    tc_i64 low, high;",
+    "    int buffer, write;     // its number, from 1",
+    "    tc_i64 launch;         // of the program",
+    "    const tc_state *state;",
+    "    __device__ __forceinline__ T *at(tc_i64 i, int n) const {",
+    "        if (low <= i && i + n <= high) return memory + i;",
+    "        if (!atomicCAS((tc_u64 *)state->flag + 4, (tc_u64)0, (tc_u64)buffer)) {",
+    "            state->flag[5] = i < low ? i : i + n - 1;",
+    "            state->flag[6] = launch;",
+    "            state->flag[7] = write;",
+    "        }",
+    "        return (T *)aside(memory);",
+    "    }",
+    "    static __device__ __forceinline__ const void *aside(const void *) { return tc_nothing; }",
+    "    static __device__ __forceinline__ void *aside(void *) { return tc_nowhere; }",
+    "    template <class I> __device__ __forceinline__ T &operator[](I i) const { return *at(i, 1); }",
+    "};",
+    "",
+};
+
+// Whether accesses to buffer b are looked at: it is a tensor's.
+static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
+    tc__place place = g->buffer.at[b].place;
+    return g->checked && (place == TC__BUF_INPUT || place == TC__BUF_NODE);
+}
+
+// The elements that indices of a buffer may name: of a strided view, as far as its strides lead.
+static void tc__buffer_range(const tc__group *g, const tc__kbuf *b, tc__ix *low,
+                             tc__ix *high) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix zero = tc__ix_const(0);
+    const tc__shape *s =
+        b->place == TC__BUF_INPUT && g->inputs ? g->inputs[b->source] : NULL;
+    *low = zero, *high = b->numel;
+    if (!s || s->contiguous) return;
+    *high = tc__ix_const(1);
+    for (int i = 0; i < s->rank; i++) {
+        tc__ix last =
+            tc__ix_mul(x, tc__ix_sub(x, s->dims[i], tc__ix_const(1)), s->strides[i]);
+        tc__ix below = tc__ix_min(x, last, zero);
+        *low = tc__ix_add(x, *low, below);
+        *high = tc__ix_add(x, *high, tc__ix_sub(x, last, below));
+    }
+}
+
+// `const tc_checked<const float> in0 = {in0_memory, 0, 4096, 1, 0, a.size[0], a.state};` for what
+// `body` names.
+static void tc__cuda_checked_names(tc__printer *p, const tc__text *body) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        tc__ix low, high;
+        char name[24];
+        if (!tc__cuda_is_checked(p->g, (int64_t)i)) continue;
+        tc__buffer_name(p, (int64_t)i, name);
+        if (!tc__c_mentions(body, name)) continue;
+        tc__buffer_range(p->g, b, &low, &high);
+        tc__line(p);
+        tc__put(p->out, "const tc_checked<%s%s> %s = {%s_memory, ",
+                b->written ? "" : "const ", tc__dtypes[b->dtype].memory, name, name);
+        tc__put_ix(p, low);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, high);
+        tc__put(p->out, ", %d, %d, a.size[%d], a.state};\n", (int)i + 1, b->written,
+                tc__cuda_sizes(p->g));
+    }
+}
+
+// Puts the names before the body that uses them.
+static void tc__cuda_look(tc__printer *p, tc__text *body) {
+    tc__text names, *out = p->out;
+    if (!p->g->checked) return;
+    tc__text_init(&names, out->ctx);
+    p->out = &names;
+    tc__cuda_checked_names(p, body);
+    p->out = out;
+    tc__put_raw(&names, body->at, body->size);
+    names.failed |= body->failed;
+    tc__text_free(body);
+    *body = names;
+}
+
+// `in0[c]`; of a vector of `width` that a checked buffer has, `in0.at(c, 4)[0]`. `more` stands behind
+// the index.
+static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, const char *more,
+                              int width) {
+    int at = width > 1 && tc__cuda_is_checked(p->g, b);
+    tc__put_buffer(p, b);
+    tc__put(p->out, at ? ".at(" : "[");
+    tc__put_ix(p, e);
+    if (at)
+        tc__put(p->out, "%s, %d)[0]", more, width);
+    else
+        tc__put(p->out, "%s]", more);
+}
+
+// Sizes that the kernel is told, and the number of the launch where accesses are checked.
+static int tc__cuda_kargs(const tc__group *g) {
+    int sizes = tc__cuda_sizes(g) + g->checked;
+    return sizes ? sizes : 1;
+}
 // ---- gen/kernel/print_cuda_value.c --------------------------------------
 // CUDA dialect, values: the same LOOP lists for NVRTC, no includes. A value is a scalar of one thread.
 // What a thread does with a vector of V elements is a loop over them, `l`, that the compiler unrolls;
@@ -27305,11 +27508,7 @@ static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     tc__access access =
         lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
     if (access != TC__PER_LANE) p->lane = 0;
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    if (access == TC__CONTIGUOUS) tc__put(p->out, " + l");
-    tc__put(p->out, "]");
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
     if (access != TC__PER_LANE) p->lane = 1;
 }
 
@@ -27430,7 +27629,7 @@ static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
     tc__cuda_type(p, tc__cuda_memory(p, n), 0);
     tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], "", tc__cuda_width_of(p));
 }
 
 static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
@@ -29251,6 +29450,7 @@ static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__ax
 static int tc__copies_by_steps(const tc__printer *p, const tc__product *q,
                                const tc__staged *s) {
     tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    if (p->g->checked) return 0; // each address is looked at
     return s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8 == 0 &&
            tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
 }
@@ -29287,7 +29487,7 @@ static void tc__print_copy_step(tc__printer *p, const tc__product *q, const tc__
     tc__blank_number(b, "far", jump * (along ? tc__copy_stride(p, s, other) : deep));
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
-                   "@name_from + j * @far + ");
+                   "@name_from + j * (@index)@far + ");
     if (deep != 1) tc__put(p->out, "%lld * ", (long long)deep);
     tc__put(p->out, *inside ? "k0, %s);\n" : "k0);\n", inside);
 }
@@ -29303,10 +29503,9 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], &");
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
+                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+    tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
 
 // An access evaluated by the operand's nodes, where it is inside, as pack `to`.
@@ -31135,11 +31334,10 @@ static void tc__cuda_parameters(tc__printer *p) {
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, ", ");
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
     }
     if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
-    int sizes = tc__cuda_sizes(p->g);
-    tc__put(p->out, "const tc_kargs<%d> a", sizes ? sizes : 1);
+    tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 
 // Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
@@ -31211,6 +31409,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__line(p);
     tc__put(p->out, "tc_begin();\n");
     forms[q->form](p);
+    tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
@@ -33042,6 +33241,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
                                              int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda_types, (uint32_t)TC__COUNT(tc__text_cuda_types)},
+        {tc__text_cuda_check, (uint32_t)TC__COUNT(tc__text_cuda_check)},
         {tc__text_cuda_memory, (uint32_t)TC__COUNT(tc__text_cuda_memory)},
         {tc__text_cuda_shared, (uint32_t)TC__COUNT(tc__text_cuda_shared)},
         {tc__text_cuda_halves, (uint32_t)TC__COUNT(tc__text_cuda_halves)},
@@ -50665,7 +50865,8 @@ typedef enum tc__span_kind {
     TC__SPAN_KINDS
 } tc__span_kind;
 
-enum { TC__BACKGROUND = TC__POOL_MAX }; // `thread` of what was compiled in the background
+// `thread` of what was compiled in the background, and, + its number, of what a device ran.
+enum { TC__BACKGROUND = TC__POOL_MAX, TC__DEVICES };
 
 typedef struct tc__event {
     uint64_t start, ns;
@@ -50680,6 +50881,7 @@ typedef struct tc__profile_row {
     uint32_t where; // name of region or function
     uint32_t program;
     const char *kernel; // arena of the profile
+    int device;         // that the last run was on, 0 = the host
     uint64_t calls, compiled, ns, bytes;
 } tc__profile_row;
 
@@ -50773,9 +50975,10 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first; // its place in the list
-    uint32_t order; //   and among what is wanted, while there is such a job
-    size_t work;    // its place in the workspace
+    uint32_t first;  // its place in the list
+    uint32_t order;  //   and among what is wanted, while there is such a job
+    uint32_t number; // of the program's launches
+    size_t work;     // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -50819,6 +51022,7 @@ typedef struct tc__remote {
     int told, draws;    // it has; some kernel draws random numbers
     int64_t *flag;
     TC__VEC(tc__remote_bounce) bounce;
+    TC__VEC(void *) moment; // of the device: marks of the profiler; owned
 } tc__remote;
 
 // A failure of the device, with its own words. Always 0.
@@ -50857,7 +51061,7 @@ static const tc__dialect *tc__remote_dialect(const tc__device *d) {
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
-    uint32_t n = 0, sizes = l->grids.sizes ? (uint32_t)l->grids.sizes : 1;
+    uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
     for (size_t i = 0; i < l->group->buffer.count; i++)
         n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
              l->group->buffer.at[i].place == TC__BUF_NODE;
@@ -50871,6 +51075,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 }
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
+    r->checks |= g->checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
@@ -50886,7 +51091,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
                           void *const *buf, int host) {
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
-    l->group = g, l->buf = buf;
+    l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
@@ -50914,6 +51119,8 @@ static int tc__remote_split(tc__remote *r, tc__arena *a) {
     return r->list != NULL;
 }
 
+enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
+
 // State on the device, and the flag.
 static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     const tc_device *d = &r->device->own;
@@ -50922,9 +51129,9 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     r->state_now = TC__ANEW_ARRAY(a, uint8_t, r->state_bytes);
     if (!r->state_now) return 0;
     tc_status s = d->take(d->user, r->state_bytes, &r->state);
-    if (!s && r->checks) s = d->take_host(d->user, 4 * sizeof *r->flag, &flag);
+    if (!s && r->checks) s = d->take_host(d->user, TC__FLAG_BYTES, &flag);
     r->flag = (int64_t *)flag;
-    if (flag) memset(flag, 0, 4 * sizeof *r->flag);
+    if (flag) memset(flag, 0, TC__FLAG_BYTES);
     return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
 }
 
@@ -50959,10 +51166,13 @@ static void tc__remote_free(tc__remote *r) {
     const tc_device *d = &r->device->own;
     tc__remote_forget_plans(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
-    if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
+    if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
+    for (size_t i = 0; i < r->moment.count; i++)
+        if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
+    TC__VEC_FREE(r->ctx, r->moment);
     TC__VEC_FREE(r->ctx, r->after);
 }
 
@@ -51004,11 +51214,13 @@ static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_
     return (uint32_t)blocks;
 }
 
+// Launch l as `list`, which has room for its kernels.
 static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
-                                     const tc__ixpool *x, const tc__ixenv *env) {
+                                     tc_device_launch *list, const tc__ixpool *x,
+                                     const tc__ixenv *env) {
     for (int i = 0; i < l->grids.count; i++) {
         const tc__grid *g = &l->grids.at[i];
-        tc_device_launch *to = &r->list[l->first + (uint32_t)i];
+        tc_device_launch *to = &list[i];
         int64_t shared = tc__ix_eval(x, g->shared, env);
         to->kernel = l->kernel[i];
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
@@ -51027,6 +51239,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
+    if (l->group->checked) size[l->grids.sizes] = l->number;
     return 1;
 }
 
@@ -51119,9 +51332,11 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan, int in_order) {
     if (!tc__remote_workspace(r, x, env)) return 0;
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !tc__remote_launch_lay_out(r, &r->launch[i], x, env))
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (!l->host && !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
+    }
     tc__remote_forget_plans(r); // what comes after what may have changed
     return tc__remote_sequence(r, plan, in_order);
 }
@@ -51844,6 +52059,8 @@ static int tc__program_remote(tc__program *p) {
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
+        l->group->remote = 1;
+        l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
@@ -52570,8 +52787,9 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
         a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
-        a->vector != b->vector || a->body.node.count != b->body.node.count ||
-        a->buffer.count != b->buffer.count || a->kind == TC__OPAQUE)
+        a->vector != b->vector || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
@@ -52813,15 +53031,19 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+// The disk cache, NULL = none.
+static tc__cache *tc__remote_cache(tc_ctx *c) {
+    tc__desk *k = &c->kernels->desk;
+    if (k->library->disk && !k->cache) k->cache = tc__cache_open(c, k->library->cache_dir);
+    return k->cache;
+}
+
 static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
     memset(j, 0, sizeof *j);
     j->c = r->ctx, j->device = r->device;
     j->language = tc__remote_language_of(r->device->own.language);
     j->code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j->cache = k->cache;
+    j->cache = tc__remote_cache(r->ctx);
     return j->code != NULL;
 }
 
@@ -52861,6 +53083,82 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
 }
 
 #endif
+// ---- gen/exec/remote_choice.c -------------------------------------------
+// What measuring kernels of a device found, remembered as exec/choice.c does it: by the text of the kernel as
+// the rules have it, its sizes, and the device.
+
+#if TC__JIT
+
+// The key of launch i. 0 = out of memory.
+static int tc__remote_choice_key(tc__text *t, const tc__program *p, uint32_t i) {
+    tc__group *g = p->launch.at[i].group;
+    const tc_device *d = &p->remote->device->own;
+    tc__tuning held = g->tuning;
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    tc__put(t, "tcompile %s %016llx\ntuning of\n%s, %u processors\n", TC_VERSION,
+            (unsigned long long)TC__BUILD_ID, d->identity, (unsigned)d->processors);
+    tc__put_choice_sizes(t, g, &env);
+    memset(&g->tuning, 0, sizeof g->tuning);
+    int ok = tc__print_kernel(t, g, tc__remote_language_of(d->language)->dialect,
+                              tc__order_stand_in);
+    g->tuning = held;
+    return ok && !t->failed;
+}
+
+// Launch i is what was chosen for it; its code is to be found again, and the program laid out. 0 =
+// reported.
+static int tc__remote_launch_tune(tc__program *p, uint32_t i) {
+    tc__launch *l = &p->launch.at[i];
+    tc__remote *r = p->remote;
+    const tc__dialect *d = tc__remote_language_of(r->device->own.language)->dialect;
+    l->group->tuning = l->chosen.tuning;
+    p->laid_out = 0, r->ready = 0;
+    return d->grids(p->ctx, l->group, &r->launch[i].grids);
+}
+
+// Takes what process or disk knows of launch i. 0 = nothing.
+static int tc__remote_launch_recall(tc__program *p, uint32_t i) {
+    tc_ctx *c = p->ctx;
+    tc__launch *l = &p->launch.at[i];
+    tc__error_mark before = tc__error_now(c);
+    tc__text key;
+    tc__text_init(&key, c);
+    (void)tc__remote_cache(c);
+    int ok = tc__remote_choice_key(&key, p, i) &&
+             tc__choice_find(&c->kernels->desk, &key, l->group, c->target, &l->chosen);
+    if (ok) l->tuned = TC__TUNED_KNOWN;
+    tc__text_free(&key);
+    tc__error_restore(c, before);
+    return ok;
+}
+
+// What there is to choose, for a device.
+static int tc__remote_candidates(const tc__program *p, uint32_t i, tc__tuning *out) {
+    tc__tuning none;
+    memset(&none, 0, sizeof none);
+    return tc__candidates(p->launch.at[i].group, p->ctx->target, TC__STAGE_DEVICE, &none,
+                          out);
+}
+
+// Before a program is compiled: what is known is taken, the rest is to be measured. 0 = reported.
+static int tc__remote_recall(tc__program *p) {
+    tc__tuning all[TC__CANDIDATES];
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < p->remote->launches; i++) {
+        if (p->launch.at[i].opaque || tc__remote_candidates(p, i, all) < 2) continue;
+        p->launch.at[i].tuned = TC__TUNED_OPEN;
+        if (tc__remote_launch_recall(p, i)) ok = tc__remote_launch_tune(p, i);
+    }
+    return ok;
+}
+
+#else
+
+static int tc__remote_recall(tc__program *p) { return (void)p, 1; }
+
+#endif // TC__JIT
 // ---- gen/exec/foreign.c -------------------------------------------------
 // Programs on registered backends: the graph as the backend sees it, and a run of it.
 // Input: a program, whole and laid out. The backend gets pure nodes; views of inputs, writes in place
@@ -53084,7 +53382,10 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     for (size_t i = 0; i < TC__COUNT(modes); i++)
         if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
     if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
-    return tc__remote_compile(p->remote, r->name);
+    if (tc__region_tunes(r))
+        p->autotune =
+            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
+    return (!p->autotune || tc__remote_recall(p)) && tc__remote_compile(p->remote, r->name);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -53414,6 +53715,155 @@ static void tc__profile_launch(tc__profile *f, tc__program *p, uint32_t i,
         e.start = w->start[k], e.ns = w->end[k] - w->start[k];
         tc__profile_event(f, &e);
     }
+}
+// ---- gen/exec/profile_remote.c ------------------------------------------
+// Kernels of a device under the profiler: each is run by itself between two marks of the device, and the
+// program waits for the last mark, so that times are known when the run is over. Input: a program whose
+// launches are filled in. Nothing of this is on the way of a context without a profile, or of a device
+// that gives no time.
+
+static int tc__device_has_time(const tc_device *d) {
+    return d->mark && d->elapsed && d->unmark;
+}
+
+// Room for the marks of a program; 0 = there is no memory for them, and it runs as ever.
+static int tc__profile_room(tc__remote *r) {
+    tc__error_mark held = tc__error_now(r->ctx);
+    while (r->moment.count <= r->launches)
+        if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
+    return 1;
+}
+
+// Whether the program's kernels are timed now.
+static int tc__profiles_remote(tc__remote *r) {
+    const tc__profile *f = r->ctx->profiling;
+    return f && f->thread == tc__thread_self() && tc__device_has_time(&r->device->own) &&
+           tc__profile_room(r);
+}
+
+// ---- the yardstick: a copy on the device ----
+
+enum {
+    TC__DEVICE_COPY = 64 << 20, // bytes
+    TC__DEVICE_COPIES = 10
+};
+
+// Nanoseconds of the fastest copy; 0 = it cannot be told.
+static uint64_t tc__device_copy_time(const tc_device *d, void *to, const void *from,
+                                     void *moment[2]) {
+    uint64_t best = 0, ns = 0;
+    tc_status s = TC_OK;
+    for (int i = 0; i < TC__DEVICE_COPIES && !s; i++) {
+        s = d->mark(d->user, &moment[0]);
+        if (!s) s = d->copy_on(d->user, to, from, TC__DEVICE_COPY);
+        if (!s) s = d->mark(d->user, &moment[1]);
+        if (!s) s = d->elapsed(d->user, moment[0], moment[1], &ns);
+        if (!s && (!best || ns < best)) best = ns;
+    }
+    return best;
+}
+
+// Bytes per second that a copy reads and writes together; 0 = no memory to find out.
+static uint64_t tc__device_speed(const tc_device *d) {
+    tc_device_memory from, to;
+    void *moment[2] = {NULL, NULL};
+    uint64_t ns = 0;
+    memset(&from, 0, sizeof from), memset(&to, 0, sizeof to);
+    if (!d->take(d->user, TC__DEVICE_COPY, &from) &&
+        !d->take(d->user, TC__DEVICE_COPY, &to))
+        ns = tc__device_copy_time(d, to.address, from.address, moment);
+    if (to.address) d->give(d->user, to);
+    if (from.address) d->give(d->user, from);
+    for (int i = 0; i < 2; i++)
+        if (moment[i]) d->unmark(d->user, moment[i]);
+    return ns ? (uint64_t)(2.0 * TC__DEVICE_COPY / (double)ns * 1e9) : 0;
+}
+
+// When a device is profiled for the first time.
+static void tc__device_yardstick(tc__device *d) {
+    if (d->measured) return;
+    d->measured = 1;
+    d->peak = tc__device_speed(&d->own);
+}
+
+// ---- a part of a program ----
+
+static int tc__profile_mark(tc__remote *r, uint32_t i) {
+    const tc_device *d = &r->device->own;
+    tc_status s = d->mark(d->user, &r->moment.at[i]);
+    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+}
+
+static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64_t *ns) {
+    const tc_device *d = &r->device->own;
+    tc_status s = d->elapsed(d->user, r->moment.at[from], r->moment.at[to], ns);
+    return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
+}
+
+// The launches of one kernel, in order, by themselves.
+static int tc__profile_kernel_run(tc__remote *r, const tc__remote_launch *l) {
+    const tc_device *d = &r->device->own;
+    tc_device_launch list[TC__GRIDS];
+    int after[TC__GRIDS];
+    void *plan = NULL;
+    for (int i = 0; i < l->grids.count; i++) {
+        list[i] = r->list[l->first + (uint32_t)i];
+        after[i] = i - 1;
+        list[i].after = &after[i], list[i].n_after = i > 0;
+    }
+    tc_status s = d->run(d->user, &plan, list, l->grids.count, TC_DEVICE_LAUNCHES);
+    if (plan) d->forget(d->user, plan);
+    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+}
+
+// Kernel i of the program took so long.
+static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t i,
+                                    const tc__region *region, uint64_t start, uint64_t ns) {
+    const tc__launch *l = &p->launch.at[i];
+    const tc__remote_launch *remote = &p->remote->launch[i];
+    tc__event e;
+    if (!tc__profile_row_is_known(f, p, i, region)) {
+        f->dropped++;
+        return;
+    }
+    memset(&e, 0, sizeof e);
+    e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.of = l->row;
+    e.thread = (uint16_t)(TC__DEVICES + p->device);
+    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[remote->first].blocks;
+    e.start = start, e.ns = ns;
+    tc__profile_row *row = &f->row.at[e.of];
+    row->calls++, row->compiled++, row->ns += ns, row->bytes += (uint64_t)e.bytes;
+    row->device = p->device;
+    tc__profile_event(f, &e);
+}
+
+// Runs a part of the program, kernel by kernel, and notes them. The device's clock is laid on the host's
+// where the host sees the last kernel end. 0 = reported.
+static int tc__profile_part(tc__program *p, const tc__region *region,
+                            const tc__remote_part *part) {
+    tc__remote *r = p->remote;
+    tc__profile *f = p->ctx->profiling;
+    uint32_t n = 0, done = 0;
+    uint64_t ns = 0;
+    if (part->begin == part->end) return 1;
+    tc__device_yardstick(r->device);
+    if (!tc__profile_mark(r, 0)) return 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        const tc__remote_launch *l = &r->launch[i];
+        if (l->host || l->first < part->begin || l->first >= part->end) continue;
+        if (!tc__profile_kernel_run(r, l) || !tc__profile_mark(r, ++n)) return 0;
+    }
+    if (!tc__profile_between(r, 0, n, &ns)) return 0;
+    uint64_t begin = tc__now_ns() - ns, at = 0;
+    if (begin < f->begun) begin = f->begun;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        const tc__remote_launch *l = &r->launch[i];
+        if (l->host || l->first < part->begin || l->first >= part->end) continue;
+        if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
+        tc__profile_remote_note(f, p, i, region, begin + at, ns);
+        at += ns, done++;
+    }
+    return 1;
 }
 // ---- gen/base/once_end.c ------------------------------------------------
 // include-many: ends what base/once_begin.c begins.
@@ -54504,6 +54954,350 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
 }
+
+// ---- gen/base/once_begin.c ----------------------------------------------
+// include-many: from here to base/once_end.c stands code that runs once per program, or never.
+// gcc takes 2 s of -O2 for it, and all that gives is 4 % of the time to make a program.
+#if TC__GNUC && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#    define TC__ONCE_CODE
+#    pragma GCC push_options
+#    pragma GCC optimize("Og")
+#endif
+// ---- gen/exec/tune_remote.c ---------------------------------------------
+// "max-autotune" on a device: the first run of a program goes through its kernels in order, and measures
+// each in the ways that kernel/tune.c knows, on the buffers of that run, by the device's clock. Input: a
+// program that is bound. Output: launches with other code; what was found is remembered.
+//
+// A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
+// in place, or have launches of the host, are not measured. Every candidate's results are compared with
+// the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
+
+#if TC__JIT
+
+enum {
+    TC__TRIAL_ROUNDS = 7,
+    TC__TRIAL_SAMPLE_NS = 200000, // a sample repeats a shorter kernel up to this
+    TC__TRIAL_REPEATS = 50        //   but not more often
+};
+
+// A kernel in one way.
+typedef struct tc__trial {
+    tc__group group; // a copy, which shares all but its tuning
+    tc__remote_launch launch;
+    tc_device_launch list[TC__GRIDS];
+    int after[TC__GRIDS];
+    void *plan; // of the device
+    tc__entrant e;
+} tc__trial;
+
+typedef struct tc__trials {
+    tc__program *p;
+    uint32_t at; // of the program's launches
+    uint64_t deadline;
+    tc__trial *trial; // owned
+    int count;
+    uint8_t *want, *have; // results, one buffer behind the other; owned
+    size_t bytes;
+    tc__text key;
+} tc__trials;
+
+// ---- results ----
+
+static size_t tc__written_bytes(const tc__program *p, const tc__group *g, size_t i) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    if (!g->buffer.at[i].written || g->buffer.at[i].place != TC__BUF_NODE) return 0;
+    return tc__stand_bytes(g, &g->buffer.at[i], &env);
+}
+
+// Whether the launch may run again: it reads nothing that it writes.
+static int tc__launch_repeats(const tc__program *p, const tc__launch *l) {
+    tc__ixenv env;
+    memset(&env, 0, sizeof env);
+    env.sym = p->size.at;
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        tc__stand_buffer w;
+        memset(&w, 0, sizeof w);
+        w.at = l->buf[i], w.bytes = tc__written_bytes(p, l->group, i);
+        if (w.bytes && tc__stand_reads(l, &env, &w)) return 0;
+    }
+    return 1;
+}
+
+static int tc__trials_results(tc__trials *t, uint8_t *to) {
+    const tc_device *d = &t->p->remote->device->own;
+    const tc__launch *l = &t->p->launch.at[t->at];
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        size_t n = tc__written_bytes(t->p, l->group, i);
+        if (n && d->copy_out(d->user, to, l->buf[i], n)) return 0;
+        to += n;
+    }
+    return 1;
+}
+
+// Memory of results holds something else.
+static int tc__trials_spoil(tc__trials *t) {
+    const tc_device *d = &t->p->remote->device->own;
+    const tc__launch *l = &t->p->launch.at[t->at];
+    for (size_t i = 0; i < l->group->buffer.count; i++) {
+        size_t n = tc__written_bytes(t->p, l->group, i);
+        if (n && d->fill(d->user, l->buf[i], TC__HEAT_POISON, n)) return 0;
+    }
+    return 1;
+}
+
+static size_t tc__trials_differ(const tc__trials *t) {
+    const tc__group *g = t->p->launch.at[t->at].group;
+    size_t wrong = 0, at = 0;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        size_t n = tc__written_bytes(t->p, g, i);
+        if (n)
+            wrong += tc__bits_differ(g->buffer.at[i].dtype, t->have + at, t->want + at, n);
+        at += n;
+    }
+    return wrong;
+}
+
+// ---- making ----
+
+static void tc__trials_close(tc__trials *t) {
+    tc_ctx *c = t->p->ctx;
+    const tc_device *d = &t->p->remote->device->own;
+    for (int i = 0; i < t->count; i++)
+        if (t->trial[i].plan) d->forget(d->user, t->trial[i].plan);
+    if (t->trial) tc__free(c, t->trial, TC__CANDIDATES * sizeof *t->trial);
+    if (t->want) tc__free(c, t->want, t->bytes + 1);
+    if (t->have) tc__free(c, t->have, t->bytes + 1);
+    tc__text_free(&t->key);
+}
+
+// The launch under a tuning, unless it would take other arguments. 0 = reported.
+static int tc__trial_add(tc__trials *t, const tc__tuning *tuning) {
+    tc__remote *r = t->p->remote;
+    const tc__remote_launch *l = &r->launch[t->at];
+    tc__trial *w = &t->trial[t->count];
+    tc__ixenv env;
+    memset(w, 0, sizeof *w), memset(&env, 0, sizeof env);
+    env.sym = t->p->size.at;
+    w->group = *l->group, w->launch = *l;
+    w->group.tuning = w->e.tuning = *tuning;
+    w->launch.group = &w->group;
+    const tc__dialect *d = tc__remote_language_of(r->device->own.language)->dialect;
+    if (!d->grids(r->ctx, &w->group, &w->launch.grids)) return 0;
+    if (w->launch.grids.count != l->grids.count ||
+        w->launch.grids.workspace != l->grids.workspace)
+        return 1;
+    t->count++;
+    if (!tc__remote_launch_lay_out(r, &w->launch, w->list, &t->p->ix, &env)) return 0;
+    for (int i = 0; i < w->launch.grids.count; i++) {
+        w->after[i] = i - 1;
+        w->list[i].after = &w->after[i], w->list[i].n_after = i > 0;
+    }
+    return 1;
+}
+
+// The code of all of them. 0 = reported.
+static int tc__trials_compile(tc__trials *t) {
+    tc__remote_job j;
+    tc__remote *r = t->p->remote;
+    int ok = tc__remote_job_open(&j, r);
+    for (int i = 0; ok && i < t->count; i++)
+        ok = tc__remote_order_add(&j, &t->trial[i].launch);
+    if (ok) tc__remote_look_up(&j);
+    ok = ok && tc__remote_compile_open(&j);
+    for (int i = 0; ok && i < t->count; i++) {
+        tc__trial *w = &t->trial[i];
+        const tc__remote_kernel *k =
+            tc__remote_known(j.code, j.order.at[w->launch.order].text.digest);
+        ok = k != NULL;
+        for (int n = 0; ok && n < w->launch.grids.count; n++)
+            w->list[n].kernel = k->kernel[n];
+    }
+    tc__remote_job_close(&j);
+    return ok;
+}
+
+// 0 = there is nothing to choose, or something failed.
+static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
+    tc__tuning all[TC__CANDIDATES];
+    const tc__group *g = p->launch.at[at].group;
+    int ok = 1, n = tc__remote_candidates(p, at, all);
+    memset(t, 0, sizeof *t);
+    t->p = p, t->at = at;
+    tc__text_init(&t->key, p->ctx);
+    for (size_t i = 0; i < g->buffer.count; i++) t->bytes += tc__written_bytes(p, g, i);
+    t->trial = TC__NEW_ARRAY(p->ctx, tc__trial, TC__CANDIDATES);
+    t->want = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
+    t->have = TC__NEW_ARRAY(p->ctx, uint8_t, t->bytes + 1);
+    ok = t->trial && t->want && t->have && tc__remote_choice_key(&t->key, p, at);
+    for (int i = 0; ok && i < n; i++) ok = tc__trial_add(t, &all[i]);
+    return ok && t->count > 1 && tc__trials_compile(t);
+}
+
+// ---- measuring ----
+
+static int tc__trial_run(const tc__trials *t, tc__trial *w) {
+    const tc_device *d = &t->p->remote->device->own;
+    return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES);
+}
+
+// Nanoseconds of one of `repeats` runs.
+static int tc__trial_time(tc__trials *t, tc__trial *w, int repeats, uint64_t *ns) {
+    tc__remote *r = t->p->remote;
+    const tc_device *d = &r->device->own;
+    int ok = tc__profile_mark(r, 0);
+    for (int i = 0; ok && i < repeats; i++) ok = tc__trial_run(t, w);
+    ok = ok && tc__profile_mark(r, 1) &&
+         !d->elapsed(d->user, r->moment.at[0], r->moment.at[1], ns);
+    *ns /= (uint64_t)repeats;
+    return ok;
+}
+
+// Those whose results differ are out. 0 = the device fails.
+static int tc__trials_check(tc__trials *t) {
+    for (int i = 0; i < t->count; i++) {
+        tc__trial *w = &t->trial[i];
+        if (!tc__trials_spoil(t) || !tc__trial_run(t, w) ||
+            !tc__trials_results(t, i ? t->have : t->want))
+            return 0;
+        size_t wrong = i ? tc__trials_differ(t) : 0;
+        w->e.out = wrong > 0;
+        if (wrong)
+            tc__log(t->p->ctx, TC__LOG_AUTOTUNE,
+                    "kernel %u: a candidate is dropped, %zu elements differ from the "
+                    "default's",
+                    (unsigned)t->at, wrong);
+    }
+    return 1;
+}
+
+// All in turn, a few rounds. 0 = the device fails, or there is no time.
+static int tc__trials_measure(tc__trials *t) {
+    uint64_t first = 0;
+    if (!tc__trial_time(t, &t->trial[0], 1, &first)) return 0;
+    uint64_t n = TC__TRIAL_SAMPLE_NS / (first + 1) + 1;
+    int repeats = n < TC__TRIAL_REPEATS ? (int)n : (int)TC__TRIAL_REPEATS;
+    for (int round = 0; round < TC__TRIAL_ROUNDS; round++) {
+        for (int i = 0; i < t->count; i++) {
+            tc__entrant *e = &t->trial[i].e;
+            if (tc__now_ns() > t->deadline) return 0;
+            if (!e->out && !tc__trial_time(t, &t->trial[i], repeats, &e->ns[e->samples++]))
+                return 0;
+        }
+    }
+    for (int i = 0; i < t->count; i++)
+        if (!t->trial[i].e.out) tc__entrant_sum_up(&t->trial[i].e);
+    return 1;
+}
+
+// What is kept is faster than the default by more than noise.
+static void tc__trials_decide(tc__trials *t) {
+    tc_ctx *c = t->p->ctx;
+    const tc__entrant *rules = &t->trial[0].e, *best = rules;
+    tc__launch *l = &t->p->launch.at[t->at];
+    tc__text line;
+    for (int i = 1; i < t->count; i++) {
+        const tc__entrant *e = &t->trial[i].e;
+        if (!e->out && e->low < best->low) best = e;
+    }
+    if (best->low * 100 >= rules->low * TC__TUNE_GAIN) best = rules;
+    memset(&l->chosen, 0, sizeof l->chosen);
+    l->chosen.tuning = best->tuning, l->chosen.tried = (uint32_t)t->count;
+    l->chosen.ns = best->low, l->chosen.default_ns = rules->low;
+    l->tuned = TC__TUNED_HERE;
+    tc__choice_keep(&c->kernels->desk, &t->key, &l->chosen);
+    c->stats.autotuned++;
+    tc__text_init(&line, c);
+    tc__put_kernel_name(&line, l->group, t->at);
+    tc__put(&line, ": ");
+    tc__put_tuning(&line, &best->tuning);
+    tc__log(c, TC__LOG_AUTOTUNE, "%s is kept: %.1f us, %.1f us by default, %u tried",
+            line.at, tc__us(best->low), tc__us(rules->low), (unsigned)t->count);
+    tc__text_free(&line);
+}
+
+static void tc__remote_launch_search(tc__program *p, uint32_t i, uint64_t deadline) {
+    tc__trials t;
+    tc__launch *l = &p->launch.at[i];
+    if (tc__now_ns() > deadline || tc__remote_launch_recall(p, i)) return;
+    if (!tc__launch_repeats(p, l)) {
+        l->tuned = TC__TUNED_NOT;
+        return;
+    }
+    int ok = tc__trials_open(&t, p, i);
+    t.deadline = deadline;
+    if (ok && tc__trials_check(&t) && tc__trials_measure(&t)) tc__trials_decide(&t);
+    tc__trials_close(&t);
+}
+
+// ---- a program ----
+
+static int tc__program_tunes_remote(const tc__program *p) {
+    const tc__remote *r = p->remote;
+    int open = 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        if (r->launch[i].host) return 0;
+        open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
+    }
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct) return 0;
+    return open && !p->customs && tc__device_has_time(&r->device->own);
+}
+
+// All kernels in order, each measured where its turn comes.
+static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadline) {
+    tc__remote *r = p->remote;
+    int ok = tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
+             tc__bounce_in(p);
+    for (uint32_t i = 0; ok && i < r->launches; i++) tc__remote_fill(r, &r->launch[i]);
+    for (uint32_t i = 0; ok && i < r->launches; i++) {
+        if (p->launch.at[i].tuned == TC__TUNED_OPEN)
+            tc__remote_launch_search(p, i, deadline);
+        ok = tc__profile_kernel_run(r, &r->launch[i]);
+    }
+    tc__bounce_restore(p);
+    (void)tc__bounce_out(p, 0);
+}
+
+// Measures the kernels of a bound program of which nothing is known. It is to be bound again.
+static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+    tc_ctx *c = p->ctx;
+    tc__remote *r = p->remote;
+    tc__error_mark before = tc__error_now(c);
+    uint64_t begin = tc__now_ns();
+    p->autotune = TC__AUTOTUNE_RECALL;
+    if (!tc__program_tunes_remote(p) || !tc__profile_room(r)) return;
+    tc__remote_search(p, v,
+                      begin + (uint64_t)v->region->options.autotune_seconds * 1000000000u);
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__launch *l = &p->launch.at[i];
+        if (l->tuned == TC__TUNED_OPEN) l->tuned = TC__TUNED_LATE;
+        if (l->tuned == TC__TUNED_HERE || l->tuned == TC__TUNED_KNOWN)
+            (void)tc__remote_launch_tune(p, i);
+    }
+    p->laid_out = 0, p->bound = NULL;
+    p->tune_ns = tc__now_ns() - begin;
+    c->stats.autotune_ns += p->tune_ns;
+    tc__note_span(c, TC__SPAN_TUNE, begin, v->region);
+    tc__error_restore(c, before);
+}
+
+#else
+
+static void tc__program_tune_remote(tc__program *p, const tc__visit *v) {
+    (void)v;
+    p->autotune = TC__AUTOTUNE_OFF;
+}
+
+#endif // TC__JIT
+// ---- gen/base/once_end.c ------------------------------------------------
+// include-many: ends what base/once_begin.c begins.
+#ifdef TC__ONCE_CODE
+#    undef TC__ONCE_CODE
+#    pragma GCC pop_options
+#endif
+
 // ---- gen/exec/run.c -----------------------------------------------------
 // Running a program: bind base pointers, call each kernel over its items, write back. Nothing is
 // allocated but storage for outputs whose old storage is still in use.
@@ -54964,18 +55758,58 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
-    int ok = tc__bounce_in(p);
+    int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
-        ok = tc__remote_run_part(r, &r->part[i]);
+        ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
+                                 : tc__remote_run_part(r, &r->part[i]);
         if (ok && r->part[i].host != UINT32_MAX)
             ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
     if (!tc__bounce_out(p, ok)) return 0;
     if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
     return r->waiting == r->checks;
+}
+
+// "x0", or what it is the result of: "%4 = mul".
+static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
+    if (b->place == TC__BUF_INPUT)
+        tc__put(t, "x%u", (unsigned)b->source);
+    else
+        tc__put(t, "%%%u = %s", (unsigned)b->source,
+                tc__op_name((tc__op)p->graph.node.at[b->source]->op));
+}
+
+// What a kernel of a checked text wanted to do outside of a tensor; 0 = reported.
+static int tc__program_inside(tc__program *p, const int64_t *flag) {
+    tc__text name, source;
+    char word[24];
+    tc__printer q;
+    if (!flag[TC__OUTSIDE_BUFFER]) return 1;
+    int64_t i = flag[TC__OUTSIDE_LAUNCH], buffer = flag[TC__OUTSIDE_BUFFER] - 1;
+    const tc__group *g = p->launch.at[i].group;
+    const tc__kbuf *b = &g->buffer.at[buffer];
+    tc__ixenv env;
+    memset(&env, 0, sizeof env), memset(&q, 0, sizeof q);
+    env.sym = p->size.at, q.g = g;
+    tc__buffer_name(&q, buffer, word);
+    tc__text_init(&name, p->ctx), tc__text_init(&source, p->ctx);
+    tc__put_kernel_name(&name, g, (uint32_t)i);
+    tc__put_buffer_source(&source, p, b);
+    tc__fail(
+        p->ctx, TC_E_INDEX,
+        "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
+        "be %s; it has %lld elements. The access was left out and the results are not "
+        "valid",
+        name.at, (unsigned)p->number, p->remote->device->own.name,
+        (long long)flag[TC__OUTSIDE_AT], source.at, word,
+        flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+        (long long)tc__ix_eval(&p->ix, b->numel, &env));
+    tc__text_free(&name);
+    tc__text_free(&source);
+    return 0;
 }
 
 // Waits for the device if the program has checks, and takes what they found.
@@ -54985,9 +55819,11 @@ static int tc__program_check_remote(tc__program *p) {
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
     if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
-    if (r->flag[0]) memcpy(p->flag, r->flag, sizeof p->flag);
-    memset(r->flag, 0, sizeof p->flag);
-    return tc__program_flagged(p);
+    int64_t flag[TC__FLAG_WORDS];
+    memcpy(flag, r->flag, sizeof flag);
+    memset(r->flag, 0, sizeof flag);
+    if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
+    return tc__program_flagged(p) && tc__program_inside(p, flag);
 }
 
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
@@ -55055,7 +55891,10 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        tc__program_tune(p, v);
+        if (p->remote)
+            tc__program_tune_remote(p, v);
+        else
+            tc__program_tune(p, v);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;
@@ -57078,10 +57917,12 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
 // The same on a device. 0 = it failed, reported: there are no results then.
 TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
     tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
     f->visit.draw = r->draw;
     p->runs++;
     p->ctx->stats.kernel_runs += p->launch.count;
     if (!tc__program_go_remote(p, &f->visit)) return 0;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
     r->draw += draws;
     return 1;
 }
@@ -57774,9 +58615,10 @@ static void tc__put_word(tc__text *t, const char *s) {
 
 static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
     double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
+    uint64_t peak = r->device ? tc__device_at(p->ctx, r->device)->peak : p->peak;
     tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
-    if (p->peak)
-        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)p->peak * 100 + 0.5), 0);
+    if (peak)
+        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)peak * 100 + 0.5), 0);
     else
         tc__put(t, "%6s", "?");
     tc__put(t, " %%");
@@ -57784,9 +58626,10 @@ static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_ro
 
 static void tc__put_profile_row(tc__text *t, const tc__profile *p,
                                 const tc__profile_row *r) {
-    const char *tier = r->compiled == r->calls ? "compiled"
-                       : r->compiled           ? "both"
-                                               : "interpreted";
+    const char *tier = r->device                 ? tc__device_name(p->ctx, r->device)
+                       : r->compiled == r->calls ? "compiled"
+                       : r->compiled             ? "both"
+                                                 : "interpreted";
     tc__put_right(t, 8, r->calls, 0);
     tc__put_right(t, 12, r->ns / 100, 1);
     tc__put_right(t, 11, r->ns / r->calls / 100, 1);
@@ -57795,6 +58638,19 @@ static void tc__put_profile_row(tc__text *t, const tc__profile *p,
     tc__put(t, "  %-12s %s of ", tier, r->kernel);
     tc__put_word(t, p->name.at[r->where]);
     tc__put(t, ", program %u\n", (unsigned)r->program);
+}
+
+// "peak of cuda:0: ..." for what was profiled.
+static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
+    const tc__values *v = tc__values_of(p->ctx);
+    for (size_t i = 0; i < v->device.count; i++) {
+        const tc__device *d = v->device.at[i];
+        if (!d->measured) continue;
+        tc__put(t, "peak of %s: ", d->own.name);
+        tc__put_fixed(t, d->peak / 10000000, 2);
+        tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
+                TC__DEVICE_COPY >> 20);
+    }
 }
 
 static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
@@ -57810,10 +58666,12 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
             (unsigned long long)p->dropped);
     tc__put(t, "peak: ");
     tc__put_fixed(t, p->peak / 10000000, 2);
-    tc__put(t,
-            " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n"
-            "bytes are those of each buffer that a kernel reads or writes, once a call\n\n",
-            TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put(
+        t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
+        TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put_device_peaks(t, p);
+    tc__put(
+        t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
     tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
             "bytes/call", "GB/s", "peak", "runs", "kernel");
 }
@@ -57891,7 +58749,9 @@ static void tc__put_event(tc__text *t, const tc__profile *p, const tc__event *e)
 static void tc__put_thread_name(tc__text *t, int thread) {
     tc__put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":",
             thread);
-    if (thread)
+    if (thread > TC__DEVICES)
+        tc__put(t, "{\"name\":\"%s\"}}", tc__device_name(t->ctx, thread - TC__DEVICES));
+    else if (thread)
         tc__put(t, "{\"name\":\"worker %d\"}}", thread);
     else
         tc__put(t, "{\"name\":\"caller\"}}");
@@ -57906,6 +58766,8 @@ static void tc__put_trace(tc__text *t, const tc__profile *p) {
             TC_VERSION, p->event.count, (unsigned long long)p->dropped,
             (unsigned long long)p->peak);
     for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
+    for (size_t i = 1; i <= tc__values_of(p->ctx)->device.count; i++)
+        tc__put_thread_name(t, TC__DEVICES + (int)i);
     for (size_t i = 0; i < p->event.count; i++) tc__put_event(t, p, &p->event.at[i]);
     tc__put(t, "\n]}\n");
 }
@@ -58949,6 +59811,19 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
     }
 }
 
+// "list of launches 0..5 on cuda:0: a graph, ...".
+static void tc__explain_lists(tc__text *t, const tc__remote *r) {
+    const tc_device *d = &r->device->own;
+    char text[300];
+    for (uint32_t i = 0; i < r->parts; i++) {
+        const tc__remote_part *part = &r->part[i];
+        if (!d->tell || !part->plan) continue;
+        d->tell(d->user, part->plan, text, sizeof text);
+        tc__put(t, "list of launches %u..%u on %s: %s\n", (unsigned)part->begin,
+                (unsigned)part->end - 1, d->name, text);
+    }
+}
+
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
     if (l->opaque && !l->custom) return "the library's function";
@@ -58991,6 +59866,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
+    if (p->remote) tc__explain_lists(t, p->remote);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
 }

@@ -21,10 +21,12 @@
 //     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
 //
 // MODES
-//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on; in
+//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on, if
+//     launching them takes the host an eighth of the device's time or more, as its second run told; in
 //     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
-//     "max-autotune-no-cudagraphs" none is. Inputs may be other tensors each time: changed addresses are
-//     set in the graph, nothing is copied to a fixed place, results are never overwritten.
+//     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first
+//     run. Inputs may be other tensors each time: changed addresses are set in the graph, nothing is
+//     copied to a fixed place, results are never overwritten.
 //
 // NEEDS
 //     A driver for CUDA 12.0 or newer to run, NVRTC 12 or newer to compile.
@@ -39,6 +41,8 @@
 //                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
 //     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
 //     TC_CUDA_SYNC=1       waits after each kernel, so that its error has its name; no graphs
+//     TC_CUDA_CHECK=1      kernels look at every access to a tensor: one outside of it is not made, and
+//                          tc_sync, tc_read and tc_to tell the kernel, the tensor and the element
 //     TC_CUDA_LINEINFO=1   code knows the lines of its text, for profilers
 
 #if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -438,6 +442,7 @@ typedef struct tcu__driver_calls {
     tcu__code (*cuEventDestroy_v2)(tcu__event event);
     tcu__code (*cuEventRecord)(tcu__event event, tcu__stream stream);
     tcu__code (*cuEventQuery)(tcu__event event);
+    tcu__code (*cuEventElapsedTime)(float *milliseconds, tcu__event from, tcu__event to);
     tcu__code (*cuEventSynchronize)(tcu__event event);
     tcu__code (*cuMemGetInfo_v2)(size_t *unused, size_t *total);
     tcu__code (*cuMemAlloc_v2)(tcu__address *address, size_t size);
@@ -502,6 +507,7 @@ static const tcu__symbol tcu__driver_symbols[] = {
     {"cuEventDestroy_v2", offsetof(tcu__driver_calls, cuEventDestroy_v2), TCU__REQUIRED},
     {"cuEventRecord", offsetof(tcu__driver_calls, cuEventRecord), TCU__REQUIRED},
     {"cuEventQuery", offsetof(tcu__driver_calls, cuEventQuery), TCU__REQUIRED},
+    {"cuEventElapsedTime", offsetof(tcu__driver_calls, cuEventElapsedTime), TCU__REQUIRED},
     {"cuEventSynchronize", offsetof(tcu__driver_calls, cuEventSynchronize), TCU__REQUIRED},
     {"cuMemGetInfo_v2", offsetof(tcu__driver_calls, cuMemGetInfo_v2), TCU__REQUIRED},
     {"cuMemAlloc_v2", offsetof(tcu__driver_calls, cuMemAlloc_v2), TCU__REQUIRED},
@@ -1119,6 +1125,12 @@ TCU__FN void tcu__event_give(tcu__device *d, tcu__event e) {
     at[d->events.count++] = e;
 }
 
+// An event that knows when it happened; NULL = reported.
+TCU__FN tcu__event tcu__moment_take(tcu__device *d) {
+    tcu__event e = NULL;
+    return TCU__DO(d, "an event", cuEventCreate, &e, TCU__EVENT_BLOCKING) ? e : NULL;
+}
+
 // Waits for what was recorded: asks for a while, then sleeps.
 TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
     uint64_t end = tcu__now() + TCU__SPIN_NS;
@@ -1130,6 +1142,18 @@ TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
                               "waiting for the device");
     } while (tcu__now() < end);
     return TCU__DO(d, "waiting for the device", cuEventSynchronize, e);
+}
+
+// Waits for both, and gives what lies between them.
+TCU__FN int tcu__moments_apart(tcu__device *d, tcu__event from, tcu__event to,
+                               uint64_t *ns) {
+    float ms = 0;
+    *ns = 0;
+    if (!tcu__event_wait(d, from) || !tcu__event_wait(d, to) ||
+        !TCU__DO(d, "times of the device", cuEventElapsedTime, &ms, from, to))
+        return 0;
+    if (ms > 0) *ns = (uint64_t)((double)ms * 1e6 + 0.5);
+    return 1;
 }
 
 // Waits until the stream has done all it was given.
@@ -2533,6 +2557,67 @@ TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
     r->used = ++g->clock;
     return TCU__DO(d, "a graph", cuGraphLaunch, r->exec, stream);
 }
+// ---- gen/cuda/share.c ---------------------------------------------------
+// Whether a list of launches is worth a graph: it is where launching them takes the host a share of the
+// time that the device needs. Both are measured once, at the second run of the list, when nothing is
+// loaded any more; a later run that finds the device done looks at the times, and nobody waits.
+
+enum {
+    TCU__SHARE_LEAST = 4, // kernels; fewer are never worth it
+    TCU__SHARE_OF = 8,    // a graph where the host needs at least an eighth
+    TCU__SHARE_RUN = 1    // runs before the one that is measured
+};
+
+typedef enum tcu__share_state {
+    TCU__SHARE_OPEN,  // not measured
+    TCU__SHARE_ASKED, // measured, but the device was not done
+    TCU__SHARE_GRAPH,
+    TCU__SHARE_LAUNCHES
+} tcu__share_state;
+
+typedef struct tcu__share {
+    tcu__share_state state;
+    tcu__event from, to; // ASKED; owned
+    uint64_t host_ns, device_ns;
+} tcu__share;
+
+TCU__FN void tcu__share_close(tcu__device *d, tcu__share *s) {
+    if (s->from) TCU__UNDO(d, cuEventDestroy_v2, s->from);
+    if (s->to) TCU__UNDO(d, cuEventDestroy_v2, s->to);
+    s->from = s->to = NULL;
+}
+
+// One by one, measured.
+TCU__FN int tcu__share_measure(tcu__device *d, tcu__share *s, const tcu__node *node,
+                               int count, tcu__stream stream) {
+    if (!(s->from = tcu__moment_take(d)) || !(s->to = tcu__moment_take(d)) ||
+        !TCU__DO(d, "times of the device", cuEventRecord, s->from, stream))
+        return tcu__share_close(d, s), 0;
+    uint64_t start = tcu__now();
+    int ok = tcu__nodes_run(d, node, count, stream);
+    s->host_ns = tcu__now() - start;
+    ok = ok && TCU__DO(d, "times of the device", cuEventRecord, s->to, stream);
+    if (!ok) return tcu__share_close(d, s), 0;
+    s->state = TCU__SHARE_ASKED;
+    return 1;
+}
+
+// Looks at the times, if the device is done. 0 = it failed.
+TCU__FN int tcu__share_settle(tcu__device *d, tcu__share *s) {
+    if (s->state != TCU__SHARE_ASKED) return 1;
+    if (!tcu__alive(&d->trouble, "times of the device")) return 0;
+    tcu__code code = d->driver.call.cuEventQuery(s->to);
+    if (code == TCU__E_NOT_READY) return 1;
+    int ok = tcu__judge(&d->driver.call, &d->trouble, code, "cuEventQuery",
+                        "times of the device") &&
+             tcu__moments_apart(d, s->from, s->to, &s->device_ns);
+    if (ok)
+        s->state = s->host_ns * TCU__SHARE_OF >= s->device_ns ? TCU__SHARE_GRAPH
+                                                              : TCU__SHARE_LAUNCHES;
+    tcu__share_close(d, s);
+    if (!ok) s->state = TCU__SHARE_OPEN;
+    return ok;
+}
 // ---- gen/cuda/runtime.c -------------------------------------------------
 // All of a device in use together, in the order of opening, and what the header offers: is
 // there a device, and which.
@@ -2698,12 +2783,8 @@ typedef struct tcu__plan {
     tcu__node *node; // owned
     int count;
     uint64_t runs;
+    tcu__share share; // what tells whether it is to be a graph
 } tcu__plan;
-
-enum {
-    TCU__GRAPH_LEAST = 4, // kernels from which a list is worth a graph
-    TCU__GRAPH_RUNS = 2   // and runs before: few lists are run more than once
-};
 
 TCU__FN tcu__seam *tcu__seam_of(void *user) { return (tcu__seam *)user; }
 
@@ -2962,6 +3043,7 @@ TCU__FN void tcu__seam_describe(void *user, void *kernel, char *text, size_t roo
 TCU__FN void tcu__plan_free(tcu__seam *s, tcu__plan *p) {
     const tc_allocator *host = &s->runtime.device.host;
     tcu__graphs_close(&p->graphs);
+    tcu__share_close(&s->runtime.device, &p->share);
     TCU__FREE(host, p->node, p->count);
     TCU__FREE(host, p, 1);
 }
@@ -3045,8 +3127,14 @@ TCU__FN uint64_t tcu__plan_key(const tcu__plan *p) {
 
 TCU__FN int tcu__plan_is_graph(const tcu__plan *p, tc_device_mode mode) {
     if (!tcu__graph_fits(p->count) || mode == TC_DEVICE_LAUNCHES) return 0;
-    if (mode == TC_DEVICE_GRAPH) return p->runs > 0;
-    return p->count >= TCU__GRAPH_LEAST && p->runs >= TCU__GRAPH_RUNS;
+    return mode == TC_DEVICE_GRAPH ? p->runs > 0 : p->share.state == TCU__SHARE_GRAPH;
+}
+
+// Whether this run is the one that tells.
+TCU__FN int tcu__plan_measures(const tcu__plan *p, tc_device_mode mode) {
+    return mode == TC_DEVICE_CHOOSE && p->share.state == TCU__SHARE_OPEN &&
+           p->count >= TCU__SHARE_LEAST && tcu__graph_fits(p->count) &&
+           p->runs >= TCU__SHARE_RUN;
 }
 
 TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch *list,
@@ -3056,8 +3144,10 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
     if (!p) return 0;
     for (int i = 0; i < n; i++)
         if (!tcu__plan_node(d, &p->node[i], &list[i])) return 0;
-    int graph = tcu__plan_is_graph(p, mode);
+    if (!tcu__share_settle(d, &p->share)) return 0;
+    int graph = tcu__plan_is_graph(p, mode), measures = tcu__plan_measures(p, mode);
     p->runs++;
+    if (measures) return tcu__share_measure(d, &p->share, p->node, n, d->compute);
     if (graph) {
         uint64_t key = tcu__plan_key(p);
         return tcu__graphs_run(&p->graphs, p->node, n, &key, 1, d->compute);
@@ -3068,6 +3158,53 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
 TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list,
                                 int n, tc_device_mode mode) {
     TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
+}
+
+// "a graph, as launching takes 20 us of 60 us; 1 of at most 4 executables, 1 built, 0 nodes set anew"
+TCU__FN void tcu__seam_tell(void *user, void *plan, char *text, size_t room) {
+    static const char *const states[] = {"launched one by one so far",
+                                         "launched one by one, as it was measured just now",
+                                         "a graph", "launched one by one"};
+    const tcu__plan *p = (const tcu__plan *)plan;
+    const tcu__share *s = &p->share;
+    char why[100] = "";
+    int kept = 0;
+    (void)user;
+    for (int i = 0; i < TCU__GRAPHS; i++) kept += p->graphs.entry[i].exec != NULL;
+    if (s->state >= TCU__SHARE_GRAPH)
+        tcu__print(why, sizeof why, ", as launching takes the host %.1f us of %.1f us",
+                   (double)s->host_ns * 1e-3, (double)s->device_ns * 1e-3);
+    tcu__print(text, room, "%s%s", kept ? states[TCU__SHARE_GRAPH] : states[s->state], why);
+    size_t n = strlen(text);
+    if (p->graphs.built && n < room)
+        tcu__print(text + n, room - n,
+                   "; %d of at most %d executables, %llu built, %llu nodes set anew", kept,
+                   (int)TCU__GRAPHS, (unsigned long long)p->graphs.built,
+                   (unsigned long long)p->graphs.changed);
+}
+
+// ---- time
+
+TCU__FN int tcu__seam_mark_now(tcu__device *d, void **moment) {
+    tcu__event e = *moment ? (tcu__event)*moment : tcu__moment_take(d);
+    *moment = e;
+    return e && TCU__DO(d, "times of the device", cuEventRecord, e, d->compute);
+}
+
+TCU__FN tc_status tcu__seam_mark(void *user, void **moment) {
+    TCU__SEAM(user, tcu__seam_mark_now(d, moment));
+}
+
+TCU__FN tc_status tcu__seam_elapsed(void *user, void *from, void *to, uint64_t *ns) {
+    TCU__SEAM(user, tcu__moments_apart(d, (tcu__event)from, (tcu__event)to, ns));
+}
+
+TCU__FN void tcu__seam_unmark(void *user, void *moment) {
+    tcu__seam *s = tcu__seam_of(user);
+    tcu__device *d = &s->runtime.device;
+    int inside = tcu__seam_undo_begin(s);
+    TCU__UNDO(d, cuEventDestroy_v2, (tcu__event)moment);
+    tcu__seam_undo_end(s, inside);
 }
 
 // ---- life
@@ -3084,6 +3221,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     const tcu__facts *f = &s->runtime.device.facts;
     memset(d, 0, sizeof *d);
     d->name = s->name, d->language = "cuda", d->identity = s->identity;
+    d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
     d->user = s;
     d->close = tcu__seam_close, d->why = tcu__seam_why;
@@ -3095,6 +3233,8 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->load = tcu__seam_load, d->unload = tcu__seam_unload, d->find = tcu__seam_find;
     d->describe = tcu__seam_describe;
     d->run = tcu__seam_run, d->forget = tcu__seam_forget;
+    d->tell = tcu__seam_tell;
+    d->mark = tcu__seam_mark, d->elapsed = tcu__seam_elapsed, d->unmark = tcu__seam_unmark;
 }
 
 // Code is for a compute capability; which NVRTC made it does not matter.

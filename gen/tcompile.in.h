@@ -163,11 +163,12 @@
 #include "kernel/print_c_acc.c"
 #include "kernel/print_c.c"
 #include "kernel/print_prelude.c"
-#include "kernel/tune.c"
 #include "kernel/print_cuda_product.c"
 #include "kernel/print_cuda_opaque_plan.c"
 #include "kernel/print_cuda_plan.c"
 #include "kernel/print_cuda_fast.c"
+#include "kernel/tune.c"
+#include "kernel/print_cuda_check.c"
 #include "kernel/print_cuda_value.c"
 #include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_columns.c"
@@ -206,10 +207,12 @@
 #include "exec/choice.c"
 #include "exec/kernels.c"
 #include "exec/remote_code.c"
+#include "exec/remote_choice.c"
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
 #include "exec/profile.c"
+#include "exec/profile_remote.c"
 #include "base/once_end.c"
 
 #include "exec/launch.c"
@@ -220,6 +223,11 @@
 #include "base/once_end.c"
 
 #include "exec/remote_view.c"
+
+#include "base/once_begin.c"
+#include "exec/tune_remote.c"
+#include "base/once_end.c"
+
 #include "exec/run.c"
 #include "exec/region.c"
 #include "exec/entry.c"

@@ -20,10 +20,12 @@
 //     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
 //
 // MODES
-//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on; in
+//     In mode "default" a program of four kernels or more is a CUDA graph from its third run on, if
+//     launching them takes the host an eighth of the device's time or more, as its second run told; in
 //     "reduce-overhead", and with the backend "cudagraphs", any is from its second; in
-//     "max-autotune-no-cudagraphs" none is. Inputs may be other tensors each time: changed addresses are
-//     set in the graph, nothing is copied to a fixed place, results are never overwritten.
+//     "max-autotune-no-cudagraphs" none is. Both of "max-autotune" measure kernels at a program's first
+//     run. Inputs may be other tensors each time: changed addresses are set in the graph, nothing is
+//     copied to a fixed place, results are never overwritten.
 //
 // NEEDS
 //     A driver for CUDA 12.0 or newer to run, NVRTC 12 or newer to compile.
@@ -38,6 +40,8 @@
 //                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
 //     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
 //     TC_CUDA_SYNC=1       waits after each kernel, so that its error has its name; no graphs
+//     TC_CUDA_CHECK=1      kernels look at every access to a tensor: one outside of it is not made, and
+//                          tc_sync, tc_read and tc_to tell the kernel, the tensor and the element
 //     TC_CUDA_LINEINFO=1   code knows the lines of its text, for profilers
 
 #if defined(TCOMPILE_CUDA_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_MSC_VER)
@@ -70,6 +74,7 @@
 #include "cuda/nvrtc.c"
 #include "cuda/module.c"
 #include "cuda/graph.c"
+#include "cuda/share.c"
 #include "cuda/runtime.c"
 #include "cuda/seam.c"
 

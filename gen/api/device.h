@@ -75,6 +75,9 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    int checked;             // 1 = texts look at every access to a tensor before it is made:
+                             // one outside is not made, and told as an index out of range is,
+                             // with the kernel, the tensor and the element. For debugging
     void *user;
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);
@@ -112,6 +115,16 @@ typedef struct tc_device {
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
                      tc_device_mode mode);
     void (*forget)(void *user, void *plan);
+
+    // What became of a list, for people: its plan, in words. May be NULL.
+    void (*tell)(void *user, void *plan, char *text, size_t room);
+
+    // Time, for the profiler; NULL = there is none. mark notes the moment when what was given
+    // before is done, in *moment, which is NULL at first, may be used again, and is the
+    // device's until unmark. elapsed waits for both, and gives the time between them.
+    tc_status (*mark)(void *user, void **moment);
+    tc_status (*elapsed)(void *user, void *from, void *to, uint64_t *ns);
+    void (*unmark)(void *user, void *moment);
 } tc_device;
 
 // Registers a device for as long as the context lives; *device is copied, its texts too. If

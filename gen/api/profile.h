@@ -3,6 +3,9 @@
 // Begins a profile, and forgets the one before. While it is on, each kernel and each stage of making
 // a program is timed: a kernel costs some 100 ns more. The first profile of a context also copies
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
+// Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
+// not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
+// them in theirs. The peak is a copy there, measured when a profile first sees the device.
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 
@@ -10,14 +13,14 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c);
 TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
-// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled. Programs are
-// numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel lives in the
-// caches. Of the context, until the next call.
+// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
+// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
+// lives in the caches. Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
-// compiler, loading, programs, kernels, the parts of each worker. TC_E_IO (path and reason in the
-// text), TC_E_STATE without a profile, TC_E_NULL.
+// compiler, loading, programs, kernels, the parts of each worker, a line for each device. TC_E_IO
+// (path and reason in the text), TC_E_STATE without a profile, TC_E_NULL.
 TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *file, int line);
 #define tc_profile_trace(c, path) tc_profile_trace_at(c, path, TC__SITE)
 

@@ -222,6 +222,12 @@ TCU__FN void tcu__event_give(tcu__device *d, tcu__event e) {
     at[d->events.count++] = e;
 }
 
+// An event that knows when it happened; NULL = reported.
+TCU__FN tcu__event tcu__moment_take(tcu__device *d) {
+    tcu__event e = NULL;
+    return TCU__DO(d, "an event", cuEventCreate, &e, TCU__EVENT_BLOCKING) ? e : NULL;
+}
+
 // Waits for what was recorded: asks for a while, then sleeps.
 TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
     uint64_t end = tcu__now() + TCU__SPIN_NS;
@@ -233,6 +239,18 @@ TCU__FN int tcu__event_wait(tcu__device *d, tcu__event e) {
                               "waiting for the device");
     } while (tcu__now() < end);
     return TCU__DO(d, "waiting for the device", cuEventSynchronize, e);
+}
+
+// Waits for both, and gives what lies between them.
+TCU__FN int tcu__moments_apart(tcu__device *d, tcu__event from, tcu__event to,
+                               uint64_t *ns) {
+    float ms = 0;
+    *ns = 0;
+    if (!tcu__event_wait(d, from) || !tcu__event_wait(d, to) ||
+        !TCU__DO(d, "times of the device", cuEventElapsedTime, &ms, from, to))
+        return 0;
+    if (ms > 0) *ns = (uint64_t)((double)ms * 1e6 + 0.5);
+    return 1;
 }
 
 // Waits until the stream has done all it was given.

@@ -208,10 +208,12 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
 // The same on a device. 0 = it failed, reported: there are no results then.
 TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draws) {
     tc__recorder *r = tc__recorder_of(p->ctx);
+    uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
     f->visit.draw = r->draw;
     p->runs++;
     p->ctx->stats.kernel_runs += p->launch.count;
     if (!tc__program_go_remote(p, &f->visit)) return 0;
+    tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
     r->draw += draws;
     return 1;
 }

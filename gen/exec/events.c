@@ -14,7 +14,8 @@ typedef enum tc__span_kind {
     TC__SPAN_KINDS
 } tc__span_kind;
 
-enum { TC__BACKGROUND = TC__POOL_MAX }; // `thread` of what was compiled in the background
+// `thread` of what was compiled in the background, and, + its number, of what a device ran.
+enum { TC__BACKGROUND = TC__POOL_MAX, TC__DEVICES };
 
 typedef struct tc__event {
     uint64_t start, ns;
@@ -29,6 +30,7 @@ typedef struct tc__profile_row {
     uint32_t where; // name of region or function
     uint32_t program;
     const char *kernel; // arena of the profile
+    int device;         // that the last run was on, 0 = the host
     uint64_t calls, compiled, ns, bytes;
 } tc__profile_row;
 

@@ -199,6 +199,19 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
     }
 }
 
+// "list of launches 0..5 on cuda:0: a graph, ...".
+static void tc__explain_lists(tc__text *t, const tc__remote *r) {
+    const tc_device *d = &r->device->own;
+    char text[300];
+    for (uint32_t i = 0; i < r->parts; i++) {
+        const tc__remote_part *part = &r->part[i];
+        if (!d->tell || !part->plan) continue;
+        d->tell(d->user, part->plan, text, sizeof text);
+        tc__put(t, "list of launches %u..%u on %s: %s\n", (unsigned)part->begin,
+                (unsigned)part->end - 1, d->name, text);
+    }
+}
+
 static const char *tc__launch_how(const tc__launch *l) {
     if (l->custom && l->run == l->custom->host) return "the host's function";
     if (l->opaque && !l->custom) return "the library's function";
@@ -241,6 +254,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
+    if (p->remote) tc__explain_lists(t, p->remote);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
 }

@@ -144,9 +144,10 @@ static void tc__put_word(tc__text *t, const char *s) {
 
 static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
     double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
+    uint64_t peak = r->device ? tc__device_at(p->ctx, r->device)->peak : p->peak;
     tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
-    if (p->peak)
-        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)p->peak * 100 + 0.5), 0);
+    if (peak)
+        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)peak * 100 + 0.5), 0);
     else
         tc__put(t, "%6s", "?");
     tc__put(t, " %%");
@@ -154,9 +155,10 @@ static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_ro
 
 static void tc__put_profile_row(tc__text *t, const tc__profile *p,
                                 const tc__profile_row *r) {
-    const char *tier = r->compiled == r->calls ? "compiled"
-                       : r->compiled           ? "both"
-                                               : "interpreted";
+    const char *tier = r->device                 ? tc__device_name(p->ctx, r->device)
+                       : r->compiled == r->calls ? "compiled"
+                       : r->compiled             ? "both"
+                                                 : "interpreted";
     tc__put_right(t, 8, r->calls, 0);
     tc__put_right(t, 12, r->ns / 100, 1);
     tc__put_right(t, 11, r->ns / r->calls / 100, 1);
@@ -165,6 +167,19 @@ static void tc__put_profile_row(tc__text *t, const tc__profile *p,
     tc__put(t, "  %-12s %s of ", tier, r->kernel);
     tc__put_word(t, p->name.at[r->where]);
     tc__put(t, ", program %u\n", (unsigned)r->program);
+}
+
+// "peak of cuda:0: ..." for what was profiled.
+static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
+    const tc__values *v = tc__values_of(p->ctx);
+    for (size_t i = 0; i < v->device.count; i++) {
+        const tc__device *d = v->device.at[i];
+        if (!d->measured) continue;
+        tc__put(t, "peak of %s: ", d->own.name);
+        tc__put_fixed(t, d->peak / 10000000, 2);
+        tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
+                TC__DEVICE_COPY >> 20);
+    }
 }
 
 static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
@@ -180,10 +195,12 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
             (unsigned long long)p->dropped);
     tc__put(t, "peak: ");
     tc__put_fixed(t, p->peak / 10000000, 2);
-    tc__put(t,
-            " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n"
-            "bytes are those of each buffer that a kernel reads or writes, once a call\n\n",
-            TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put(
+        t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
+        TC__COPY_CHUNKS * (TC__COPY_CHUNK >> 20), p->threads);
+    tc__put_device_peaks(t, p);
+    tc__put(
+        t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
     tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
             "bytes/call", "GB/s", "peak", "runs", "kernel");
 }
@@ -261,7 +278,9 @@ static void tc__put_event(tc__text *t, const tc__profile *p, const tc__event *e)
 static void tc__put_thread_name(tc__text *t, int thread) {
     tc__put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":",
             thread);
-    if (thread)
+    if (thread > TC__DEVICES)
+        tc__put(t, "{\"name\":\"%s\"}}", tc__device_name(t->ctx, thread - TC__DEVICES));
+    else if (thread)
         tc__put(t, "{\"name\":\"worker %d\"}}", thread);
     else
         tc__put(t, "{\"name\":\"caller\"}}");
@@ -276,6 +295,8 @@ static void tc__put_trace(tc__text *t, const tc__profile *p) {
             TC_VERSION, p->event.count, (unsigned long long)p->dropped,
             (unsigned long long)p->peak);
     for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
+    for (size_t i = 1; i <= tc__values_of(p->ctx)->device.count; i++)
+        tc__put_thread_name(t, TC__DEVICES + (int)i);
     for (size_t i = 0; i < p->event.count; i++) tc__put_event(t, p, &p->event.at[i]);
     tc__put(t, "\n]}\n");
 }

@@ -671,6 +671,8 @@ static int tc__program_remote(tc__program *p) {
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
+        l->group->remote = 1;
+        l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }

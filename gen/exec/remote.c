@@ -13,9 +13,10 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first; // its place in the list
-    uint32_t order; //   and among what is wanted, while there is such a job
-    size_t work;    // its place in the workspace
+    uint32_t first;  // its place in the list
+    uint32_t order;  //   and among what is wanted, while there is such a job
+    uint32_t number; // of the program's launches
+    size_t work;     // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -59,6 +60,7 @@ typedef struct tc__remote {
     int told, draws;    // it has; some kernel draws random numbers
     int64_t *flag;
     TC__VEC(tc__remote_bounce) bounce;
+    TC__VEC(void *) moment; // of the device: marks of the profiler; owned
 } tc__remote;
 
 // A failure of the device, with its own words. Always 0.
@@ -97,7 +99,7 @@ static const tc__dialect *tc__remote_dialect(const tc__device *d) {
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
-    uint32_t n = 0, sizes = l->grids.sizes ? (uint32_t)l->grids.sizes : 1;
+    uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
     for (size_t i = 0; i < l->group->buffer.count; i++)
         n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
              l->group->buffer.at[i].place == TC__BUF_NODE;
@@ -111,6 +113,7 @@ static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
 }
 
 static int tc__remote_note(tc__remote *r, const tc__group *g) {
+    r->checks |= g->checked;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
@@ -126,7 +129,7 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
                           void *const *buf, int host) {
     tc__remote_launch *l = &r->launch[i];
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
-    l->group = g, l->buf = buf;
+    l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
     if (l->host) return 1;
     return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
@@ -154,6 +157,8 @@ static int tc__remote_split(tc__remote *r, tc__arena *a) {
     return r->list != NULL;
 }
 
+enum { TC__FLAG_BYTES = TC__FLAG_WORDS * 8 };
+
 // State on the device, and the flag.
 static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     const tc_device *d = &r->device->own;
@@ -162,9 +167,9 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     r->state_now = TC__ANEW_ARRAY(a, uint8_t, r->state_bytes);
     if (!r->state_now) return 0;
     tc_status s = d->take(d->user, r->state_bytes, &r->state);
-    if (!s && r->checks) s = d->take_host(d->user, 4 * sizeof *r->flag, &flag);
+    if (!s && r->checks) s = d->take_host(d->user, TC__FLAG_BYTES, &flag);
     r->flag = (int64_t *)flag;
-    if (flag) memset(flag, 0, 4 * sizeof *r->flag);
+    if (flag) memset(flag, 0, TC__FLAG_BYTES);
     return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
 }
 
@@ -199,10 +204,13 @@ static void tc__remote_free(tc__remote *r) {
     const tc_device *d = &r->device->own;
     tc__remote_forget_plans(r);
     if (r->flag) (void)d->sync(d->user); // kernels may write it
-    if (r->flag) d->give_host(d->user, r->flag, 4 * sizeof *r->flag);
+    if (r->flag) d->give_host(d->user, r->flag, TC__FLAG_BYTES);
     tc__remote_give(r, &r->state);
     tc__remote_give(r, &r->work);
     TC__VEC_FREE(r->ctx, r->bounce); // empty between runs
+    for (size_t i = 0; i < r->moment.count; i++)
+        if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
+    TC__VEC_FREE(r->ctx, r->moment);
     TC__VEC_FREE(r->ctx, r->after);
 }
 
@@ -244,11 +252,13 @@ static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_
     return (uint32_t)blocks;
 }
 
+// Launch l as `list`, which has room for its kernels.
 static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
-                                     const tc__ixpool *x, const tc__ixenv *env) {
+                                     tc_device_launch *list, const tc__ixpool *x,
+                                     const tc__ixenv *env) {
     for (int i = 0; i < l->grids.count; i++) {
         const tc__grid *g = &l->grids.at[i];
-        tc_device_launch *to = &r->list[l->first + (uint32_t)i];
+        tc_device_launch *to = &list[i];
         int64_t shared = tc__ix_eval(x, g->shared, env);
         to->kernel = l->kernel[i];
         to->blocks = tc__remote_blocks(r, g, tc__ix_eval(x, g->blocks, env));
@@ -267,6 +277,7 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     // Sizes are the last of the arguments.
     int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
+    if (l->group->checked) size[l->grids.sizes] = l->number;
     return 1;
 }
 
@@ -359,9 +370,11 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan, int in_order) {
     if (!tc__remote_workspace(r, x, env)) return 0;
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !tc__remote_launch_lay_out(r, &r->launch[i], x, env))
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (!l->host && !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
+    }
     tc__remote_forget_plans(r); // what comes after what may have changed
     return tc__remote_sequence(r, plan, in_order);
 }

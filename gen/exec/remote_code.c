@@ -86,8 +86,9 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
         a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
         a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
-        a->vector != b->vector || a->body.node.count != b->body.node.count ||
-        a->buffer.count != b->buffer.count || a->kind == TC__OPAQUE)
+        a->vector != b->vector || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
         if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
@@ -329,15 +330,19 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     return 1;
 }
 
+// The disk cache, NULL = none.
+static tc__cache *tc__remote_cache(tc_ctx *c) {
+    tc__desk *k = &c->kernels->desk;
+    if (k->library->disk && !k->cache) k->cache = tc__cache_open(c, k->library->cache_dir);
+    return k->cache;
+}
+
 static int tc__remote_job_open(tc__remote_job *j, tc__remote *r) {
     memset(j, 0, sizeof *j);
     j->c = r->ctx, j->device = r->device;
     j->language = tc__remote_language_of(r->device->own.language);
     j->code = tc__remote_code_of(r->ctx, r->device);
-    tc__desk *k = &r->ctx->kernels->desk;
-    if (k->library->disk && !k->cache)
-        k->cache = tc__cache_open(r->ctx, k->library->cache_dir);
-    j->cache = k->cache;
+    j->cache = tc__remote_cache(r->ctx);
     return j->code != NULL;
 }
 

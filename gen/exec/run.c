@@ -457,18 +457,58 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     tc__remote *r = p->remote;
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
-    int ok = tc__bounce_in(p);
+    int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
-        ok = tc__remote_run_part(r, &r->part[i]);
+        ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
+                                 : tc__remote_run_part(r, &r->part[i]);
         if (ok && r->part[i].host != UINT32_MAX)
             ok = tc__launch_visit(p, v->region, r->part[i].host);
     }
     if (!tc__bounce_out(p, ok)) return 0;
     if (r->checks && !r->waiting) r->waiting = TC__PUSH(p->ctx, p->ctx->unchecked, p);
     return r->waiting == r->checks;
+}
+
+// "x0", or what it is the result of: "%4 = mul".
+static void tc__put_buffer_source(tc__text *t, const tc__program *p, const tc__kbuf *b) {
+    if (b->place == TC__BUF_INPUT)
+        tc__put(t, "x%u", (unsigned)b->source);
+    else
+        tc__put(t, "%%%u = %s", (unsigned)b->source,
+                tc__op_name((tc__op)p->graph.node.at[b->source]->op));
+}
+
+// What a kernel of a checked text wanted to do outside of a tensor; 0 = reported.
+static int tc__program_inside(tc__program *p, const int64_t *flag) {
+    tc__text name, source;
+    char word[24];
+    tc__printer q;
+    if (!flag[TC__OUTSIDE_BUFFER]) return 1;
+    int64_t i = flag[TC__OUTSIDE_LAUNCH], buffer = flag[TC__OUTSIDE_BUFFER] - 1;
+    const tc__group *g = p->launch.at[i].group;
+    const tc__kbuf *b = &g->buffer.at[buffer];
+    tc__ixenv env;
+    memset(&env, 0, sizeof env), memset(&q, 0, sizeof q);
+    env.sym = p->size.at, q.g = g;
+    tc__buffer_name(&q, buffer, word);
+    tc__text_init(&name, p->ctx), tc__text_init(&source, p->ctx);
+    tc__put_kernel_name(&name, g, (uint32_t)i);
+    tc__put_buffer_source(&source, p, b);
+    tc__fail(
+        p->ctx, TC_E_INDEX,
+        "kernel %s of program %u, on %s: element %lld of %s, \"%s\" in its text, was to "
+        "be %s; it has %lld elements. The access was left out and the results are not "
+        "valid",
+        name.at, (unsigned)p->number, p->remote->device->own.name,
+        (long long)flag[TC__OUTSIDE_AT], source.at, word,
+        flag[TC__OUTSIDE_WRITE] ? "written" : "read",
+        (long long)tc__ix_eval(&p->ix, b->numel, &env));
+    tc__text_free(&name);
+    tc__text_free(&source);
+    return 0;
 }
 
 // Waits for the device if the program has checks, and takes what they found.
@@ -478,9 +518,11 @@ static int tc__program_check_remote(tc__program *p) {
     tc__program_unwatch(p);
     tc_status s = r->device->own.sync(r->device->own.user);
     if (s) return tc__remote_failed(p->ctx, r->device, "kernels", s);
-    if (r->flag[0]) memcpy(p->flag, r->flag, sizeof p->flag);
-    memset(r->flag, 0, sizeof p->flag);
-    return tc__program_flagged(p);
+    int64_t flag[TC__FLAG_WORDS];
+    memcpy(flag, r->flag, sizeof flag);
+    memset(r->flag, 0, sizeof flag);
+    if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
+    return tc__program_flagged(p) && tc__program_inside(p, flag);
 }
 
 // Whether the programs that ran on devices, and are done, found no index out of range. 0 = reported.
@@ -548,7 +590,10 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     if (p->tier != TC__TIER_FINAL && !tc__program_settle(c, v->region, p)) return 0;
     if (!dry && !tc__core_of(c)->frozen && tc__program_wants_tuning(p)) {
         if (!tc__program_bind(p, v)) return 0;
-        tc__program_tune(p, v);
+        if (p->remote)
+            tc__program_tune_remote(p, v);
+        else
+            tc__program_tune(p, v);
     }
     uint64_t start = tc__now_ns();
     if (!tc__program_bind(p, v)) return 0;

@@ -48,7 +48,10 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     for (size_t i = 0; i < TC__COUNT(modes); i++)
         if (r->options.mode == tc__mode_names[i]) p->remote->mode = modes[i];
     if (!strcmp(p->backend->name, "cudagraphs")) p->remote->mode = TC_DEVICE_GRAPH;
-    return tc__remote_compile(p->remote, r->name);
+    if (tc__region_tunes(r))
+        p->autotune =
+            c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
+    return (!p->autotune || tc__remote_recall(p)) && tc__remote_compile(p->remote, r->name);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its

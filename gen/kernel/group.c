@@ -38,6 +38,10 @@ typedef enum tc__knob {
     TC__KNOB_PANEL,    // columns of a product that are packed at once: tc__contract_columns
     TC__KNOB_BLOCK,    // rows of an item of a product: tc__contract_grain
     TC__KNOB_THREADS,  // that share it: tc__launch_lay_out
+    // On a device:
+    TC__KNOB_VECTORS,       // of a thread: tc__cuda_plan_flat
+    TC__KNOB_BLOCK_THREADS, //   and threads of a block: the same
+    TC__KNOB_PRODUCT_TILE,  // of a block: tc__choose_product_tile
     TC__KNOBS
 } tc__knob;
 
@@ -71,6 +75,8 @@ typedef struct tc__group {
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     tc__tuning tuning; // LOOP
+    int remote;        // LOOP: 1 = a device runs it
+    int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps

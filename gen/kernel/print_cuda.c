@@ -322,11 +322,10 @@ static void tc__cuda_parameters(tc__printer *p) {
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, ", ");
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory, " : ", ");
     }
     if (p->cuda && p->cuda->workspace) tc__put(p->out, "unsigned char *work, ");
-    int sizes = tc__cuda_sizes(p->g);
-    tc__put(p->out, "const tc_kargs<%d> a", sizes ? sizes : 1);
+    tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
 }
 
 // Scratch of rows: of the block in shared memory, of a thread where it has rows for itself.
@@ -398,6 +397,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__line(p);
     tc__put(p->out, "tc_begin();\n");
     forms[q->form](p);
+    tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);

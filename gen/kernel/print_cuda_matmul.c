@@ -329,6 +329,7 @@ static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__ax
 static int tc__copies_by_steps(const tc__printer *p, const tc__product *q,
                                const tc__staged *s) {
     tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    if (p->g->checked) return 0; // each address is looked at
     return s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8 == 0 &&
            tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
 }
@@ -365,7 +366,7 @@ static void tc__print_copy_step(tc__printer *p, const tc__product *q, const tc__
     tc__blank_number(b, "far", jump * (along ? tc__copy_stride(p, s, other) : deep));
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
-                   "@name_from + j * @far + ");
+                   "@name_from + j * (@index)@far + ");
     if (deep != 1) tc__put(p->out, "%lld * ", (long long)deep);
     tc__put(p->out, *inside ? "k0, %s);\n" : "k0);\n", inside);
 }
@@ -381,10 +382,9 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
                    "@fast)], &");
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    tc__put(p->out, *inside ? "], %s);\n" : "]);\n", inside);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
+                      TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
+    tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
 }
 
 // An access evaluated by the operand's nodes, where it is inside, as pack `to`.

@@ -689,6 +689,10 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     return tc__ix_add(x, bytes, tc__ix_const(row));
 }
 
+// By value of the knobs; 0 = as it is decided here.
+static const int tc__cuda_flat_vectors[] = {0, 1, 2, 4};
+static const int tc__cuda_flat_threads[] = {0, 128, 256, 512, 1024};
+
 // U of a flat kernel: less where it would leave multiprocessors without blocks.
 static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
@@ -698,6 +702,10 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
+    int vectors = tc__cuda_flat_vectors[g->tuning.knob[TC__KNOB_VECTORS]];
+    int threads = tc__cuda_flat_threads[g->tuning.knob[TC__KNOB_BLOCK_THREADS]];
+    if (vectors) q->vectors = vectors;
+    if (threads) q->threads = q->sharing = threads;
 }
 
 // Columns of the epilogue are read and written as those of other kernels.

@@ -237,6 +237,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
                                              int count) {
     static const tc__prelude_text texts[] = {
         {tc__text_cuda_types, (uint32_t)TC__COUNT(tc__text_cuda_types)},
+        {tc__text_cuda_check, (uint32_t)TC__COUNT(tc__text_cuda_check)},
         {tc__text_cuda_memory, (uint32_t)TC__COUNT(tc__text_cuda_memory)},
         {tc__text_cuda_shared, (uint32_t)TC__COUNT(tc__text_cuda_shared)},
         {tc__text_cuda_halves, (uint32_t)TC__COUNT(tc__text_cuda_halves)},

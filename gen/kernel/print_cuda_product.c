@@ -213,6 +213,8 @@ static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     int kind = q->half ? 2 : tc__product_bytes(q) == 8;
     const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
+    if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
     int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
@@ -421,4 +423,12 @@ static tc__product tc__product_plan(const tc__group *g) {
     else
         tc__plan_tiles(g, &q);
     return q;
+}
+
+// Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.
+static int tc__product_tile_fits(const tc__group *g, int v) {
+    tc__product q = tc__product_plan(g);
+    int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
+    return q.form == TC__PRODUCT_TILES && v <= tc__product_kinds[kind].count &&
+           &tc__product_kinds[kind].tile[v - 1] != q.tile;
 }

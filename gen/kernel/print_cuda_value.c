@@ -63,11 +63,7 @@ static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     tc__access access =
         lane ? tc__cuda_access(p->g, n->attr[1], p->axis, p->cuda->width) : TC__PER_LANE;
     if (access != TC__PER_LANE) p->lane = 0;
-    tc__put_buffer(p, n->attr[0]);
-    tc__put(p->out, "[");
-    tc__put_ix(p, n->attr[1]);
-    if (access == TC__CONTIGUOUS) tc__put(p->out, " + l");
-    tc__put(p->out, "]");
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], access == TC__CONTIGUOUS ? " + l" : "", 1);
     if (access != TC__PER_LANE) p->lane = 1;
 }
 
@@ -188,7 +184,7 @@ static void tc__cuda_address(tc__printer *p, const tc__node *n) {
     tc__put(p->out, n->op == TC_OP_LOAD ? "(const " : "(");
     tc__cuda_type(p, tc__cuda_memory(p, n), 0);
     tc__put(p->out, " *)&");
-    tc__cuda_element(p, n);
+    tc__cuda_place_of(p, n->attr[0], n->attr[1], "", tc__cuda_width_of(p));
 }
 
 static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {

@@ -2,33 +2,44 @@
 // the tunings to try. Input: a group in LOOP form and what it is compiled for. No bit of a result
 // depends on a tuning: reductions keep their 32 lanes, products their order of k.
 //
+// Devices have knobs of their own, one stage of them. What the order of a sum depends on there (threads
+// that share a row, parts of it) is no knob.
+//
 // A search goes stage by stage: all values of a stage's knobs with each other, on top of what the
 // stages before found best.
 
 typedef enum tc__tune_stage {
-    TC__STAGE_REGISTERS, // what the inner loops hold
-    TC__STAGE_MEMORY,    // how they meet the caches
-    TC__STAGE_THREADS,   // no other code
-    TC__STAGES
+    TC__STAGE_REGISTERS,          // what the inner loops hold
+    TC__STAGE_MEMORY,             // how they meet the caches
+    TC__STAGE_THREADS,            // no other code
+    TC__STAGES,                   // of the host
+    TC__STAGE_DEVICE = TC__STAGES // the only one of a device
 } tc__tune_stage;
 
-enum { TC__KNOB_VALUES = 12, TC__CANDIDATES = 48 }; // at most: of a knob, of a stage
+enum {
+    TC__KNOB_NAMES = 6,
+    TC__KNOB_VALUES = 12,
+    TC__CANDIDATES = 48
+}; // at most: of a knob, of a stage
 
 // name, stage, names of the values from 1 on; those of a tile stand in tc__tiles
 static const struct {
     const char *name;
     tc__tune_stage stage;
-    const char *value[4];
+    const char *value[TC__KNOB_NAMES];
 } tc__knobs[TC__KNOBS] = {
-    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL}},
-    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64"}},
-    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL}},
-    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL}},
-    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL}},
-    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL}},
-    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
-    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL}},
-    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all"}},
+    {"lanes", TC__STAGE_REGISTERS, {"", "8", "16", NULL, NULL, NULL}},
+    {"steps", TC__STAGE_REGISTERS, {"", "of a vector", "of 32", "of 64", NULL, NULL}},
+    {"sums", TC__STAGE_REGISTERS, {"", "in memory", "in registers", NULL, NULL, NULL}},
+    {"stores", TC__STAGE_MEMORY, {"", "cached", "streamed", NULL, NULL, NULL}},
+    {"prefetch", TC__STAGE_MEMORY, {"", "off", "on", NULL, NULL, NULL}},
+    {"tile", TC__STAGE_REGISTERS, {"", NULL, NULL, NULL, NULL, NULL}},
+    {"panel", TC__STAGE_MEMORY, {"", "half", "twice", NULL, NULL, NULL}},
+    {"block", TC__STAGE_MEMORY, {"", "half", "twice", NULL, NULL, NULL}},
+    {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
+    {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
+    {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
+    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", NULL}},
 };
 
 // What measuring a kernel found.
@@ -41,7 +52,7 @@ typedef struct tc__chosen {
 static int tc__knob_values(int knob) {
     int n = 1;
     if (knob == TC__KNOB_TILE) return (int)TC__COUNT(tc__tiles) + 1;
-    while (n < 4 && tc__knobs[knob].value[n]) n++;
+    while (n < TC__KNOB_NAMES && tc__knobs[knob].value[n]) n++;
     return n;
 }
 
@@ -107,12 +118,30 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
 
 // ---- what is legal ----
 
+// The same of a kernel on a device.
+static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
+    tc__group plain = *g;
+    memset(&plain.tuning, 0, sizeof plain.tuning);
+    tc__cuda_plan q = tc__cuda_plan_of(&plain);
+    if (knob == TC__KNOB_PRODUCT_TILE && q.form == TC__CUDA_PRODUCT)
+        return tc__product_tile_fits(&plain, v);
+    if (q.form != TC__CUDA_FLAT) return 0;
+    if (knob == TC__KNOB_BLOCK_THREADS)
+        return tc__cuda_flat_threads[v] != q.threads && tc__ix_hi(g->body.ix, q.blocks) > 1;
+    if (knob != TC__KNOB_VECTORS || tc__cuda_flat_vectors[v] == q.vectors) return 0;
+    int64_t blocks = tc__ix_hi(g->body.ix, q.blocks) / tc__cuda_flat_vectors[v];
+    return tc__cuda_flat_vectors[v] <= tc__cuda_vectors(g, &q) &&
+           blocks * q.vectors >= TC__CUDA_SMS;
+}
+
 // Whether value v of the knob differs from what the rules say; `lanes` of the tuning it is part of.
 static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int knob, int v) {
     int product = g->kind == TC__CONTRACTION, chosen = tc__choose_lanes(g, target);
     tc__group plain = *g;
     memset(&plain.tuning, 0, sizeof plain.tuning);
     if (!v) return 1;
+    if (tc__knobs[knob].stage == TC__STAGE_DEVICE)
+        return g->remote && tc__device_knob_fits(g, knob, v);
     switch ((tc__knob)knob) {
     case TC__KNOB_LANES:
         return v == 1 ? chosen != TC__VECTOR
@@ -131,6 +160,9 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
     case TC__KNOB_PANEL:
     case TC__KNOB_BLOCK: return product;
     case TC__KNOB_THREADS: return g->kind != TC__OPAQUE;
+    case TC__KNOB_VECTORS:
+    case TC__KNOB_BLOCK_THREADS:
+    case TC__KNOB_PRODUCT_TILE:
     case TC__KNOBS: break;
     }
     return 0;

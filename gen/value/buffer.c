@@ -98,6 +98,8 @@ typedef struct tc__device {
     tc_device own; // names and identity are ours
     int number;    // in layouts
     void *code;    // modules and kernels of this process; of exec/remote_code.c
+    int measured;  // it was profiled, and
+    uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {

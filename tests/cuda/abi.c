@@ -15,6 +15,10 @@ TEST(abi) { SKIP("no /usr/local/cuda/include/cuda.h"); }
 #else
 #    include "/usr/local/cuda/include/cuda.h"
 #    include "/usr/local/cuda/include/nvrtc.h"
+// The header has a newer version only, with the same parameters.
+typedef __typeof__(cuEventElapsedTime) elapsed_time;
+#    undef cuEventElapsedTime
+extern elapsed_time cuEventElapsedTime;
 #    include "tcompile.h"
 #    include "cuda/prelude.c"
 #    include "cuda/types.c"

@@ -926,7 +926,11 @@ static int fail_once(int n, int code) {
     snprintf(text, sizeof text, "%s", tc_error_text(tc));
     CHECK(ok || tc_error(tc) < 0);
     int anew = tc_stats_get(tc).compiles > 0; // what the disk has did not load
-    if (ok && happened && !anew && !may_go_on(name, code))
+    // Entering goes on only to give something back; who leaves last is not asked any more.
+    int back = happened && !strcmp(name, "cuCtxGetCurrent") && fake->calls > n &&
+               !strcmp(fake->name[n], "cuCtxSetCurrent");
+    int late = n == fake->calls && !strcmp(name, "cuCtxSetCurrent");
+    if (ok && happened && !anew && !back && !late && !may_go_on(name, code))
         FAIL("call %d, %s, gave %d and nobody noticed", n, name, code);
     if (!ok && !strstr(text, "is full") && !(strstr(text, number) && strstr(text, name)))
         FAIL("call %d, %s, error %d: \"%s\"", n, name, code, text);

@@ -10,7 +10,8 @@
 
 #include "harness.h"
 
-enum { WITH_SOURCE = 1, WITH_CUDA = 2, JOINED = 4 }; // JOINED: as a CUDA device has them
+// JOINED: as a CUDA device has them
+enum { WITH_SOURCE = 1, WITH_CUDA = 2, JOINED = 4, WITH_CHECKS = 8 };
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
 
@@ -184,11 +185,11 @@ static const golden goldens[] = {
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
-    {"symbolic", 1, WITH_SOURCE | WITH_CUDA, NULL},
+    {"symbolic", 1, WITH_SOURCE | WITH_CUDA | WITH_CHECKS, NULL},
     {"pointwise", 1, WITH_CUDA, NULL},
     {"transpose", 1, WITH_CUDA, NULL},
     {"matmul", 1, WITH_CUDA, NULL},
-    {"matmul_bf16", 1, WITH_CUDA, NULL},
+    {"matmul_bf16", 1, WITH_CUDA | WITH_CHECKS, NULL},
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
     {"tinymlp", 2, WITH_CUDA | JOINED, NULL},
@@ -235,7 +236,7 @@ static void compare(const char *path, const char *have) {
 // ---- text of kernels ----
 
 // The whole CUDA file of the kernels, held by tests/golden/NAME.cu.
-static void check_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_t n) {
+static void compare_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_t n) {
     char path[200], symbol[32];
     tc__text t;
     tc__text_init(&t, c);
@@ -247,6 +248,16 @@ static void check_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_t 
     snprintf(path, sizeof path, "tests/golden/%s.cu", name);
     compare(path, t.at);
     tc__text_free(&t);
+}
+
+// And what it looks like when every access is checked.
+static void check_cuda(tc_ctx *c, const golden *g, tc__group *const *k, size_t n) {
+    char name[100];
+    compare_cuda(c, g->name, k, n);
+    if (!(g->flags & WITH_CHECKS)) return;
+    for (size_t i = 0; i < n; i++) k[i]->checked = 1;
+    snprintf(name, sizeof name, "%s_checked", g->name);
+    compare_cuda(c, name, k, n);
 }
 
 static void put_kernels(tc__text *t, tc__group *const *k, size_t n, int flags) {
@@ -281,7 +292,7 @@ static void run_program(tc_ctx *c, const golden *g, tc__text *t) {
           FAIL("%s: %d kernels, at most %d", g->name, (int)n, g->most));
     CHECK_EQ(tc_region_kernels(c, "golden"), n);
     put_kernels(t, k, n, g->flags);
-    if (g->flags & WITH_CUDA) check_cuda(c, g->name, k, n);
+    if (g->flags & WITH_CUDA) check_cuda(c, g, k, n);
 }
 
 static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t) {
@@ -306,7 +317,7 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
     put_kernels(t, s.kernel.at, s.kernel.count, g->flags);
-    if (g->flags & WITH_CUDA) check_cuda(c, g->name, s.kernel.at, s.kernel.count);
+    if (g->flags & WITH_CUDA) check_cuda(c, g, s.kernel.at, s.kernel.count);
     tc__schedule_close(&s);
     tc__free(c, output, to.node.count + 1);
     TC__VEC_FREE(c, outputs);

@@ -216,11 +216,11 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                tc_copy_async16(&left[to * 4096 + left_place + j * 2048], left_from + j * 65536 + k0);
+                tc_copy_async16(&left[to * 4096 + left_place + j * 2048], left_from + j * (int)65536 + k0);
             }
             #pragma unroll
             for (int j = 0; j < 4; j++) {
-                tc_copy_async16(&right[to * 8192 + right_place + j * 2048], right_from + j * 65536 + k0);
+                tc_copy_async16(&right[to * 8192 + right_place + j * 2048], right_from + j * (int)65536 + k0);
             }
         }
         tc_copy_commit();

@@ -26,8 +26,10 @@ typedef struct object {
     void *library;             // code: that of the image
     struct op *first, **last;  // stream: what is to be done
     size_t given, done;        // stream: numbers of operations
+    double clock;              // stream: nanoseconds of what it was given; event: when
     struct object *stream;     // event: recorded there
     size_t number;             // event: after that operation
+    int timed;                 // event: knows when
     struct node *node;         // graph, exec
     struct object *graph;      // exec
     struct kernel *kernel;     // library, module: those handed out
@@ -411,6 +413,7 @@ static op *later(object *stream) {
     *stream->last = p;
     stream->last = &p->next;
     stream->given++;
+    stream->clock += state.op_ns;
     return p;
 }
 
@@ -447,6 +450,7 @@ int cuStreamWaitEvent(object *s, object *e, unsigned flags) {
 int cuEventCreate(object **out, unsigned flags) {
     IN_CONTEXT(flags);
     *out = make(FAKE_EVENT, 0);
+    (*out)->timed = !(flags & 2);
     return 0;
 }
 
@@ -462,7 +466,19 @@ int cuEventRecord(object *e, object *s) {
     NEEDS(e, FAKE_EVENT);
     e->stream = s;
     e->number = s->given;
+    e->clock = s->clock;
     return 0;
+}
+
+// Each operation of a stream takes its time, and a kernel what its threads take.
+int cuEventElapsedTime(float *ms, object *from, object *to) {
+    IN_CONTEXT(0);
+    NEEDS(from, FAKE_EVENT);
+    NEEDS(to, FAKE_EVENT);
+    if (!from->timed || !to->timed || !from->stream || !to->stream) return 400;
+    if (from->stream->done < from->number || to->stream->done < to->number) return 600;
+    *ms = (float)((to->clock - from->clock) * 1e-6);
+    return state.fault;
 }
 
 int cuEventQuery(object *e) {
@@ -877,6 +893,7 @@ static void launched(const fake_launch *l, object *stream) {
     state.launches++;
     if (!((const kernel *)l->kernel)->code) return;
     op *p = later(stream);
+    stream->clock += state.thread_ns * l->grid[0] * l->block[0];
     p->launch = (fake_launch *)malloc(sizeof *l);
     *p->launch = *l;
 }

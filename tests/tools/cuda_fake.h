@@ -41,6 +41,8 @@ typedef struct fake_control {
     int busy;      // so many times an event says that it is not ready
     int fail_at;   // number of the call that fails, from 1; 0 = none
     int fail_code;
+    // Of the device's clock: what each operation of a stream takes, and each thread of a kernel more.
+    double op_ns, thread_ns;
     int sticky;     // from there on all calls fail, and objects die with the context
     int set_params; // code of cuGraphExecKernelNodeSetParams
 

@@ -25,7 +25,7 @@ TEST(a_choice_is_read_as_it_was_written) {
     char text[TC__CHOICE_MOST];
     tc__chosen c = some_choice(), back;
     size_t n = tc__choice_print(text, &c);
-    CHECK_STR(text, "tuning 0 1 2 0 1 2 0 1 2; 17 tried; 812345 900001 ns\n");
+    CHECK_STR(text, "tuning 0 1 2 0 1 2 0 1 2 0 1 2; 17 tried; 812345 900001 ns\n");
     CHECK_EQ(n, strlen(text));
     CHECK(tc__choice_parse(text, n, &back));
     CHECK_BYTES(back.tuning.knob, c.tuning.knob, sizeof c.tuning.knob);

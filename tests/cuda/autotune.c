@@ -1,0 +1,152 @@
+// "max-autotune" on a device: kernels are measured by its clock, results stay what they are, and what was
+// found is found again. On the emulator a kernel takes as long as it has threads, so that what wins is known.
+#include "tcompile.h"
+
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "help.h"
+#include "tools/cuda_device.h"
+
+enum { ROWS = 300, COLS = 1024 };
+
+static int kept;
+static char said[20000];
+
+static void on_log(void *user, int level, const char *channel, const char *text) {
+    size_t n = strlen(said);
+    (void)user, (void)level;
+    if (strcmp(channel, "autotune")) return;
+    snprintf(said + n, sizeof said - n, "%s\n", text);
+    kept += strstr(text, " is kept: ") != NULL;
+}
+
+static tc_ctx *open_tuned(const char *folder) {
+    tc_config config = tc_config_default();
+    config.logger.log = on_log, config.logs = "autotune";
+    config.threads = 2, config.cache_dir = folder, config.no_disk_cache = !folder;
+    kept = 0, said[0] = 0;
+    setenv("TC_MODE", "max-autotune", 1);
+    setenv("TC_AUTOTUNE_SECONDS", "600", 1); // enough on any machine
+    tc_ctx *tc = tc_open(&config);
+    if (!open_device(tc)) return NULL;
+    if (fake) fake->thread_ns = 10;
+    return tc;
+}
+
+static void close_tuned(tc_ctx *tc) {
+    if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
+    tc_close(tc);
+    check_device_closed();
+    unsetenv("TC_MODE");
+}
+
+static tc_tensor there(tc_ctx *tc, int rows, int cols) {
+    tc_tensor t = line(tc, rows * cols, -1, 1.0 / 1024);
+    tc_tensor d = tc_to(tc_reshape(t, TC_DIMS(rows, cols)), DEVICE_NAME);
+    tc_free(t);
+    return d;
+}
+
+// 2 x + x, element by element, twice.
+static void check_work(tc_ctx *tc, tc_tensor x) {
+    static float y[ROWS * COLS];
+    BEGIN("work");
+    tc_tensor z = tc_keep(tc_add(tc_mul_s(x, 2), x));
+    END();
+    CHECK_EQ(tc_read(z, y, sizeof y), TC_OK);
+    for (int i = 0; i < ROWS * COLS; i += 997)
+        if ((double)y[i] != 3 * (-1 + i / 1024.0))
+            FAIL("element %d is %g", i, (double)y[i]);
+    tc_free(z);
+}
+
+TEST(the_fastest_is_kept) {
+    tc_ctx *tc = open_tuned(NULL);
+    REQUIRE(tc);
+    tc_tensor x = there(tc, ROWS, COLS);
+    for (int i = 0; i < 3; i++) check_work(tc, x);
+    CHECK_EQ(kept, 1);
+    CHECK_EQ(tc_stats_get(tc).autotuned, 1);
+    const char *text = tc_explain(tc);
+    CHECK(strstr(text, "autotune: ") || FAIL("%s", text));
+    CHECK(strstr(text, "best of ") || FAIL("%s", text));
+    // Of the same vectors for less threads: the most of a thread wins.
+    if (fake) CHECK(strstr(said, ": vectors ") || FAIL("%s", said));
+    close_tuned(tc);
+}
+
+TEST(it_is_known_to_the_next_process) {
+    char folder[] = "/tmp/tc-tuned-XXXXXX";
+    REQUIRE(test_folder_make(folder));
+    for (int i = 0; i < 2; i++) {
+        tc_ctx *tc = open_tuned(folder);
+        REQUIRE(tc);
+        tc_tensor x = there(tc, ROWS, COLS);
+        check_work(tc, x);
+        CHECK_EQ(kept, !i);
+        CHECK_EQ(tc_stats_get(tc).autotuned, !i);
+        if (i) CHECK_EQ(tc_stats_get(tc).compiles, 0);
+        if (i) CHECK(strstr(tc_explain(tc), "known from before"));
+        close_tuned(tc);
+    }
+    test_folder_remove(folder);
+}
+
+// Products have tiles; k is summed in order with each.
+TEST(products_have_tiles) {
+    static float want[256 * 256], have[256 * 256];
+    for (int tuned = 0; tuned < 2; tuned++) {
+        tc_ctx *tc = open_tuned(NULL);
+        REQUIRE(tc);
+        setenv("TC_MODE", tuned ? "max-autotune" : "default", 1);
+        tc_tensor a = there(tc, 256, 64), b = there(tc, 64, 256);
+        tc_options o = tc_options_default();
+        o.mode = tuned ? "max-autotune" : "default";
+        tc_trace_begin_at(tc, "product", &o, "test.c", 1);
+        tc_tensor c = tc_keep(tc_matmul(a, b));
+        END();
+        CHECK_EQ(tc_read(c, tuned ? have : want, sizeof have), TC_OK);
+        CHECK_EQ(kept, tuned);
+        tc_free(c);
+        close_tuned(tc);
+    }
+    CHECK_BYTES(have, want, sizeof have);
+}
+
+// What is written in place is written once; programs that do so are not measured.
+TEST(memory_in_place_is_written_once) {
+    static float y[ROWS * COLS];
+    tc_ctx *tc = open_tuned(NULL);
+    REQUIRE(tc);
+    tc_tensor x = there(tc, ROWS, COLS);
+    BEGIN("place");
+    tc_add_s_(x, 1);
+    END();
+    CHECK_EQ(tc_read(x, y, sizeof y), TC_OK);
+    for (int i = 0; i < ROWS * COLS; i += 997) CHECK_EQ(y[i], i / 1024.0);
+    CHECK_EQ(kept, 0);
+    close_tuned(tc);
+}
+
+// A driver that fails while kernels are measured does not harm what comes later.
+TEST(a_driver_that_fails) {
+    if (device_is_real) SKIP("a GPU does not fail when it is told to");
+    for (int at = 5; at < 60; at += 9) {
+        tc_ctx *tc = open_tuned(NULL);
+        REQUIRE(tc);
+        tc_tensor x = there(tc, ROWS, COLS);
+        BEGIN("work");
+        tc_tensor z = tc_exp(x);
+        fake->calls = 0, fake->fail_at = at, fake->fail_code = 1;
+        tc_status s = tc_trace_end(tc);
+        fake->fail_at = 0;
+        if (s) CHECK(strstr(tc_error_text(tc), "(1)") || FAIL("%s", tc_error_text(tc)));
+        tc_error_clear(tc);
+        (void)z;
+        check_work(tc, x);
+        close_tuned(tc);
+    }
+}

@@ -1,0 +1,251 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// What is read, and where is written, outside of a buffer.
+static __device__ __align__(16) tc_u64 tc_nothing[16], tc_nowhere[16];
+
+// Elements low .. high of a buffer, each access to which is looked at. The first outside is told.
+template <class T> struct TC_N(checked) {
+    T *memory;
+    tc_i64 low, high;
+    int buffer, write;     // its number, from 1
+    tc_i64 launch;         // of the program
+    const tc_state *state;
+    __device__ __forceinline__ T *at(tc_i64 i, int n) const {
+        if (low <= i && i + n <= high) return memory + i;
+        if (!atomicCAS((tc_u64 *)state->flag + 4, (tc_u64)0, (tc_u64)buffer)) {
+            state->flag[5] = i < low ? i : i + n - 1;
+            state->flag[6] = launch;
+            state->flag[7] = write;
+        }
+        return (T *)aside(memory);
+    }
+    static __device__ __forceinline__ const void *aside(const void *) { return tc_nothing; }
+    static __device__ __forceinline__ void *aside(void *) { return tc_nowhere; }
+    template <class I> __device__ __forceinline__ T &operator[](I i) const { return *at(i, 1); }
+};
+
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+// 2 ** x within 2 ulp.
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
+
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
+
+
+TC_FN float tc_acc_maximum_f32(float a, float b) {
+    return tc_larger_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_maximum_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_maximum_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_maximum_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_maximum_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_maximum_f32<32>(w < W ? part[w] : (-1.0f/0.0f));
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_maximum_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_maximum_f32(x, part[y * S]);
+    return x;
+}
+
+TC_FN float tc_acc_add_f32(float a, float b) {
+    return TC_ADD_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
+    return x;
+}
+
+// kernel0: 3 element-wise ops, 2 reductions in 3 phases over the same rows, 1 result
+// rows 8, columns s0; vector along c
+//   in0  f32[8 * s0]
+//   out0  f32[8 * s0]
+//   row0  f32[s0]
+//   for r in 0..8 worker
+//     acc0 = new maximum  f32
+//     for c in 0..s0 vector
+//       %3 = load in0[s0 * r + c]  f32
+//       acc0 maximum= %3  f32
+//     end
+//     %6 = combine acc0  f32
+//     acc1 = new add  f32
+//     for c in 0..s0 vector
+//       %9 = load in0[s0 * r + c]  f32
+//       %10 = sub %9 %6  f32
+//       %11 = exp %10  f32
+//       store row0[c] %11  f32
+//       acc1 add= %11  f32
+//     end
+//     %15 = combine acc1  f32
+//     for c in 0..s0 vector
+//       %17 = load row0[c]  f32
+//       %18 = div %17 %15  f32
+//       store out0[s0 * r + c] %18  f32
+//     end
+//   end
+// 256 threads in a block, 8 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel0(const float *__restrict__ in0_memory, float *__restrict__ out0_memory, const tc_kargs<2> a) {
+    const int s0 = (int)a.size[0];
+    const tc_checked<const float> in0 = {in0_memory, 0, 8 * s0, 1, 0, a.size[1], a.state};
+    const tc_checked<float> out0 = {out0_memory, 0, 8 * s0, 2, 1, a.size[1], a.state};
+    tc_begin();
+    const int x = threadIdx.x;
+    const int r = blockIdx.x;
+    float max0[1] = {(-1.0f/0.0f)};
+    for (int k0 = x; k0 < s0; k0 += 2048) {
+        float v3[8];
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k < s0) v3[u] = in0[s0 * r + c];
+        }
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int k = k0 + u * 256;
+            if (k >= s0) break;
+            const float t3 = v3[u];
+            max0[0] = tc_acc_maximum_f32(max0[0], t3);
+        }
+    }
+    __shared__ float part0[8];
+    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all0;
+    __syncthreads();
+    const float t6 = tc_parts_maximum_f32<8>(part0);
+    float sum1[1] = {0.0f};
+    for (int k0 = x; k0 < s0; k0 += 2048) {
+        float v9[8];
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k < s0) v9[u] = in0[s0 * r + c];
+        }
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int k = k0 + u * 256;
+            if (k >= s0) break;
+            const float t9 = v9[u];
+            const float t10 = TC_SUB_f32(t9, t6);
+            const float t11 = tc_exp_shifted(t10);
+            sum1[0] = tc_acc_add_f32(sum1[0], t11);
+        }
+    }
+    __shared__ float part1[8];
+    const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all1;
+    __syncthreads();
+    const float t15 = tc_parts_add_f32<8>(part1);
+    for (int k0 = x; k0 < s0; k0 += 2048) {
+        float v9[8];
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k < s0) v9[u] = in0[s0 * r + c];
+        }
+        #pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int k = k0 + u * 256;
+            const int c = k;
+            if (k >= s0) break;
+            const float t9 = v9[u];
+            const float t10 = TC_SUB_f32(t9, t6);
+            const float t11 = tc_exp_shifted(t10);
+            const float t17 = t11;
+            const float t18 = t17 / t15;
+            out0[s0 * r + c] = t18;
+        }
+    }
+}
