@@ -56,7 +56,7 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 static int tc__cuda_takes_rows(const tc__group *g) {
     if (!tc__ix_is_const(g->depth)) return 0;
     tc__product q = tc__product_plan(g);
-    if (q.made * q.row > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
+    if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
     if (q.wide == TC__ROW) return 1;
     if (!tc__ix_is_const(q.blocks)) return 0;
     int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;
