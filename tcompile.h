@@ -2104,7 +2104,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xad78b8e228696a06u
+#define TC__BUILD_ID 0x2b9cbebde7da7d50u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25455,11 +25455,13 @@ enum {
     TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,        // rows or columns
     // ROWS: estimated so that what is done again takes less than a launch
-    TC__ROWS_BYTES = 98304,  // of shared memory, rows and sums: every card has so much
-    TC__ROWS_MADE = 16384,   // elements that a multiprocessor makes, for all its blocks
-    TC__ROWS_STEPS = 65536,  // its multiply-adds, where tiles would have them otherwise
-    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
-    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
+    TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
+    TC__ROWS_STEPS = 65536, // its multiply-adds, where tiles would have them otherwise
+    TC__ROWS_BY_WARP =
+        1024,             // columns of a row that a warp makes, where a block has several
+    TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
+    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {
@@ -29537,7 +29539,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     q.width = tc__cuda_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
     tc__cuda_choose_lanes_early(rows, &q);
-    if (columns <= TC__ROWS_BY_WARP) {
+    if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
         tc__cuda_share(rows, &q, columns);
         q.threads = product->threads;
         return q;

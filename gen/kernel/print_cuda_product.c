@@ -30,11 +30,13 @@ enum {
     TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,        // rows or columns
     // ROWS: estimated so that what is done again takes less than a launch
-    TC__ROWS_BYTES = 98304,  // of shared memory, rows and sums: every card has so much
-    TC__ROWS_MADE = 16384,   // elements that a multiprocessor makes, for all its blocks
-    TC__ROWS_STEPS = 65536,  // its multiply-adds, where tiles would have them otherwise
-    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
-    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
+    TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
+    TC__ROWS_STEPS = 65536, // its multiply-adds, where tiles would have them otherwise
+    TC__ROWS_BY_WARP =
+        1024,             // columns of a row that a warp makes, where a block has several
+    TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
+    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {

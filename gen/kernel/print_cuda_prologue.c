@@ -26,7 +26,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     q.width = tc__cuda_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
     tc__cuda_choose_lanes_early(rows, &q);
-    if (columns <= TC__ROWS_BY_WARP) {
+    if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
         tc__cuda_share(rows, &q, columns);
         q.threads = product->threads;
         return q;
