@@ -2123,7 +2123,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe9863303642f1913u
+#define TC__BUILD_ID 0x13a7fdd208e8d656u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19323,7 +19323,7 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
     tc__join_node(j, &n, id);
 }
 
-// Appends the list of k. 0 = out of memory, or an index with too many values.
+// Appends the list of k. 0 = out of memory.
 static int tc__join_append(tc__join *j, const tc__group *k) {
     uint32_t n = (uint32_t)k->body.node.count;
     j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);
@@ -25300,13 +25300,14 @@ enum {
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,      // rows or columns
-    // ROWS, where a norm costs less than a kernel and memory between: about a microsecond each
-    TC__ROWS_BYTES = 65536, // of rows in shared memory
-    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes for all columns
-    TC__ROWS_STEPS =
-        65536, // fused multiply-adds of a multiprocessor, where tiles would have them
-    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
-    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
+    // ROWS: estimated so that what is done again takes less than a launch
+    TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
+    TC__ROWS_STEPS = 65536, // its multiply-adds, where tiles would have them otherwise
+    TC__ROWS_BY_WARP =
+        1024,             // columns of a row that a warp makes, where a block has several
+    TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
+    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {
@@ -30182,7 +30183,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     q.width = tc__cuda_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
     tc__cuda_choose_lanes_early(rows, &q);
-    if (columns <= TC__ROWS_BY_WARP) {
+    if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
         tc__cuda_share(rows, &q, columns);
         q.threads = product->threads;
         return q;
@@ -30212,7 +30213,7 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 static int tc__cuda_takes_rows(const tc__group *g) {
     if (!tc__ix_is_const(g->depth)) return 0;
     tc__product q = tc__product_plan(g);
-    if (q.made * q.row > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
+    if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
     if (q.wide == TC__ROW) return 1;
     if (!tc__ix_is_const(q.blocks)) return 0;
     int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;

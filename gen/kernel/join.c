@@ -143,7 +143,7 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
     tc__join_node(j, &n, id);
 }
 
-// Appends the list of k. 0 = out of memory, or an index with too many values.
+// Appends the list of k. 0 = out of memory.
 static int tc__join_append(tc__join *j, const tc__group *k) {
     uint32_t n = (uint32_t)k->body.node.count;
     j->at = TC__NEW_ARRAY(j->ctx, uint32_t, n);

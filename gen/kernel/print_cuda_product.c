@@ -28,13 +28,14 @@ enum {
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,      // rows or columns
-    // ROWS, where a norm costs less than a kernel and memory between: about a microsecond each
-    TC__ROWS_BYTES = 65536, // of rows in shared memory
-    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes for all columns
-    TC__ROWS_STEPS =
-        65536, // fused multiply-adds of a multiprocessor, where tiles would have them
-    TC__ROWS_BY_WARP = 1024, // columns of a row that a warp makes; of a longer one a block
-    TC__ROWS_AHEAD = 64      // registers for weights that are loaded before rows are made
+    // ROWS: estimated so that what is done again takes less than a launch
+    TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
+    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
+    TC__ROWS_STEPS = 65536, // its multiply-adds, where tiles would have them otherwise
+    TC__ROWS_BY_WARP =
+        1024,             // columns of a row that a warp makes, where a block has several
+    TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
+    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
 typedef struct tc__product_tile {

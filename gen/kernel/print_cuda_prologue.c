@@ -26,7 +26,7 @@ static tc__cuda_plan tc__prologue_plan(const tc__group *rows, const tc__product 
     q.width = tc__cuda_width(rows, TC__COL);
     while (columns % q.width) q.width /= 2;
     tc__cuda_choose_lanes_early(rows, &q);
-    if (columns <= TC__ROWS_BY_WARP) {
+    if (columns <= (product->made > 1 ? TC__ROWS_BY_WARP : TC__ROWS_ALONE)) {
         tc__cuda_share(rows, &q, columns);
         q.threads = product->threads;
         return q;
@@ -56,7 +56,7 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 static int tc__cuda_takes_rows(const tc__group *g) {
     if (!tc__ix_is_const(g->depth)) return 0;
     tc__product q = tc__product_plan(g);
-    if (q.made * q.row > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
+    if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;
     if (q.wide == TC__ROW) return 1;
     if (!tc__ix_is_const(q.blocks)) return 0;
     int64_t each = (tc__ix_value(q.blocks) - 1) / TC__PRODUCT_SMS + 1;

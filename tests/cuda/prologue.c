@@ -229,6 +229,7 @@ CHAINS(many_rows, {TC_F32, 1, 100, 64, 64, LAYER_NORM, AFFINE | TURNED | GELU, 1
 CHAINS(batches, {TC_F32, 3, 5, 24, 32, SOFTMAX, 0, 1},
        {TC_F32, 2, 6, 40, 36, LAYER_NORM, AFFINE | TURNED | GELU, 1},
        {TC_F32, 2, 50, 7, 36, RMS_NORM, TURNED, 1},
+       {TC_F32, 2, 20, 40, 36, LAYER_NORM, AFFINE | KEPT, 1},
        {TC_F32, 4, 4, 32, 32, LAYER_NORM, SHARED | TURNED | RESIDUAL, 1})
 
 CHAINS(other_types,
