@@ -74,6 +74,7 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    uint32_t argument_bytes; // that a launch can have, 0 = 4096
     void *user;
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);

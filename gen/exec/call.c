@@ -210,7 +210,7 @@ TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draw
     tc__recorder *r = tc__recorder_of(p->ctx);
     f->visit.draw = r->draw;
     p->runs++;
-    p->ctx->stats.kernel_runs += p->launch.count;
+    p->ctx->stats.kernel_runs += tc__remote_runs(p->remote);
     if (!tc__program_go_remote(p, &f->visit)) return 0;
     r->draw += draws;
     return 1;

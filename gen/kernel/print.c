@@ -686,6 +686,7 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
         tc__put_ix(p, g->depth);
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
+    if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
