@@ -2105,7 +2105,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa5954378b429c1f0u
+#define TC__BUILD_ID 0xa1bae929013477c6u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15751,7 +15751,7 @@ typedef struct tc__group {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
-    int list;          // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
+    int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
     tc__tuning tuning; // LOOP
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
@@ -17975,8 +17975,8 @@ typedef struct tc__piece {
 
 typedef struct tc__lists {
     tc_ctx *ctx;
-    tc__arena *arena; // of the program
-    tc__ixpool ix;    // of the forms
+    tc__arena *arena;          // of the program
+    tc__ixpool ix;             // of the forms
     TC__VEC(tc__group *) form; // owned
     TC__VEC(tc__piece) piece;  // in the order of kernels
 } tc__lists;
@@ -18122,7 +18122,8 @@ static uint32_t tc__piece_root(const tc__parter *p, uint32_t id) {
 
 static void tc__piece_join(tc__parter *p, uint32_t a, uint32_t b) {
     a = tc__piece_root(p, a), b = tc__piece_root(p, b);
-    if (a > b) p->up[a] = b; // to the earlier one, so that the order of pieces is the kernel's
+    if (a > b)
+        p->up[a] = b; // to the earlier one, so that the order of pieces is the kernel's
     if (b > a) p->up[b] = a;
 }
 
@@ -18154,7 +18155,9 @@ static void tc__piece_visit(tc__parter *p, uint32_t id) {
     p->order[p->count++] = id;
 }
 
-static tc__ix tc__form_size(tc__lists *s) { return tc__ix_sym(&s->ix, 0, 1, INT64_MAX / 8); }
+static tc__ix tc__form_size(tc__lists *s) {
+    return tc__ix_sym(&s->ix, 0, 1, INT64_MAX / 8);
+}
 
 static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
     uint32_t *place = &p->place[n->attr[0]];
@@ -29812,7 +29815,7 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
 enum { TC__CUDA_ARGUMENTS = 4096 };
 
 static const char *const tc__text_cuda_list[] = {
-    "// fn: list_row",
+    "// fn: list",
     "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
     "// tc__list_argument.",
     "template <int W, int N> struct tc_list {",
@@ -29821,6 +29824,7 @@ static const char *const tc__text_cuda_list[] = {
     "    int first[N], rows;    // the first block of each; tensors",
     "};",
     "",
+    "// fn: list_row",
     "// The tensor of this block. TOP is the largest power of two below N.",
     "template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &list) {",
     "    int row = 0;",
@@ -49784,11 +49788,12 @@ typedef struct tc__link {
 } tc__link;
 
 typedef struct tc__item {
-    uint32_t launch, piece;      // piece: tc__nobody = the launch is whole
-    uint32_t form;               // of a piece
-    uint32_t before, before_end; // links[before..] to what it comes after, as the items stand
-    uint32_t step;               // tc__nobody = it waits
-    uint32_t next;               // that waits for a step of the form
+    uint32_t launch, piece; // piece: tc__nobody = the launch is whole
+    uint32_t form;          // of a piece
+    uint32_t before,
+        before_end; // links[before..] to what it comes after, as the items stand
+    uint32_t step;  // tc__nobody = it waits
+    uint32_t next;  // that waits for a step of the form
 } tc__item;
 
 // The items that wait for a step of one form.
@@ -49797,9 +49802,9 @@ typedef struct tc__waiting {
 } tc__waiting;
 
 typedef struct tc__turn {
-    uint32_t first, count;    // of its items in `member`
-    uint32_t after, n_after;  // its steps in `after`
-    uint32_t part;            // cuts before it
+    uint32_t first, count;   // of its items in `member`
+    uint32_t after, n_after; // its steps in `after`
+    uint32_t part;           // cuts before it
 } tc__turn;
 
 typedef struct tc__sequence {
@@ -49814,7 +49819,8 @@ typedef struct tc__sequence {
     TC__VEC(tc__turn) step;
     TC__VEC(uint32_t) member; // items, by step
     TC__VEC(uint32_t) after;  // steps, by step
-    TC__VEC(uint32_t) seen;   // by step: the step that has it among those it comes after, and one
+    TC__VEC(uint32_t)
+    seen; // by step: the step that has it among those it comes after, and one
     uint32_t part, part_item; // cuts; first item behind the last one
     int in_order;             // every item comes after the one before
     int ok;                   // 0 = out of memory, reported
@@ -50038,10 +50044,10 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first; // its place in the list; that of its first piece
+    uint32_t first;         // its place in the list; that of its first piece
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
-    uint32_t order; //   and among what is wanted, while there is such a job
-    size_t work;    // its place in the workspace
+    uint32_t order;         //   and among what is wanted, while there is such a job
+    size_t work;            // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -50082,7 +50088,7 @@ typedef struct tc__remote {
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
-    TC__VEC(int) after; // places in a part, of all launches of the list
+    TC__VEC(int) after;     // places in a part, of all launches of the list
     const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
     int in_order;           // externals may share memory that kernels write
     tc__lists lists;
@@ -50529,8 +50535,8 @@ static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
         d->argument = at, at += l->bytes;
         memset(to, 0, sizeof *to);
         to->after = after, to->n_after = n_after, to->kernel = l->kernel[0];
-        to->blocks = tc__remote_blocks(r, &l->grids.at[0],
-                                       tc__remote_list_sizes(r, d, x, env));
+        to->blocks =
+            tc__remote_blocks(r, &l->grids.at[0], tc__remote_list_sizes(r, d, x, env));
         to->threads = (uint32_t)l->grids.at[0].threads;
         to->argument = d->argument, to->offset = l->offset;
         to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
@@ -50664,8 +50670,7 @@ static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d
         tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
     for (uint32_t i = 0; i < s->count; i++) {
         const tc__piece *p =
-            &r->lists.piece
-                 .at[r->order.item.at[r->order.member.at[s->first + i]].piece];
+            &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
         for (size_t b = 0; b < buffers; b++)
             *a.at++ = r->launch[p->launch].buf[p->buffer[b]];
     }
@@ -50676,8 +50681,7 @@ static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d
 static void tc__remote_fill_all(const tc__remote *r) {
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host && !r->launch[i].pieces) tc__remote_fill(r, &r->launch[i]);
-    for (size_t i = 0; i < r->listed.count; i++)
-        tc__remote_fill_list(r, &r->listed.at[i]);
+    for (size_t i = 0; i < r->listed.count; i++) tc__remote_fill_list(r, &r->listed.at[i]);
 }
 
 // The device is told what changed of state and run-time values.
@@ -50713,8 +50717,7 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
 // Tensors of the list that is launched at this place.
 static uint32_t tc__remote_tensors_at(const tc__remote *r, uint32_t at) {
     for (size_t i = 0; i < r->listed.count; i++)
-        if (r->listed.at[i].at == at)
-            return r->order.step.at[r->listed.at[i].step].count;
+        if (r->listed.at[i].at == at) return r->order.step.at[r->listed.at[i].step].count;
     return 0;
 }
 
@@ -51313,8 +51316,7 @@ static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
 
 // And those of a device. Launches on the host have all its threads.
 static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) ||
-        !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
+    if (!tc__program_addresses(p) || !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
@@ -51398,8 +51400,7 @@ static int tc__program_remote(tc__program *p) {
     if (!direct) return 0;
     memset(direct, 0xff, p->graph.node.count * sizeof *direct);
     for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].direct)
-            direct[p->output.at[i].node] = p->output.at[i].external;
+        if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
@@ -52332,8 +52333,7 @@ static void tc__remote_look_up(tc__remote_job *j) {
 
 // What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
 static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
-    tc__remote_launch *l =
-        i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
+    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
     return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
 }
 
@@ -58494,8 +58494,7 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
         if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
         text[0] = 0;
         if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
-        tc__put(t, "%s%s%s", *text ? "; " : "", text,
-                k + 1 < count ? "; then\n" : " as ");
+        tc__put(t, "%s%s%s", *text ? "; " : "", text, k + 1 < count ? "; then\n" : " as ");
     }
 }
 

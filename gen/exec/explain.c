@@ -199,8 +199,7 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
         if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
         text[0] = 0;
         if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
-        tc__put(t, "%s%s%s", *text ? "; " : "", text,
-                k + 1 < count ? "; then\n" : " as ");
+        tc__put(t, "%s%s%s", *text ? "; " : "", text, k + 1 < count ? "; then\n" : " as ");
     }
 }
 

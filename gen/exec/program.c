@@ -585,8 +585,7 @@ static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
 
 // And those of a device. Launches on the host have all its threads.
 static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) ||
-        !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
+    if (!tc__program_addresses(p) || !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
@@ -670,8 +669,7 @@ static int tc__program_remote(tc__program *p) {
     if (!direct) return 0;
     memset(direct, 0xff, p->graph.node.count * sizeof *direct);
     for (size_t i = 0; i < p->output.count; i++)
-        if (p->output.at[i].direct)
-            direct[p->output.at[i].node] = p->output.at[i].external;
+        if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];

@@ -13,10 +13,10 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first; // its place in the list; that of its first piece
+    uint32_t first;         // its place in the list; that of its first piece
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
-    uint32_t order; //   and among what is wanted, while there is such a job
-    size_t work;    // its place in the workspace
+    uint32_t order;         //   and among what is wanted, while there is such a job
+    size_t work;            // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -57,7 +57,7 @@ typedef struct tc__remote {
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
-    TC__VEC(int) after; // places in a part, of all launches of the list
+    TC__VEC(int) after;     // places in a part, of all launches of the list
     const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
     int in_order;           // externals may share memory that kernels write
     tc__lists lists;
@@ -504,8 +504,8 @@ static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
         d->argument = at, at += l->bytes;
         memset(to, 0, sizeof *to);
         to->after = after, to->n_after = n_after, to->kernel = l->kernel[0];
-        to->blocks = tc__remote_blocks(r, &l->grids.at[0],
-                                       tc__remote_list_sizes(r, d, x, env));
+        to->blocks =
+            tc__remote_blocks(r, &l->grids.at[0], tc__remote_list_sizes(r, d, x, env));
         to->threads = (uint32_t)l->grids.at[0].threads;
         to->argument = d->argument, to->offset = l->offset;
         to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
@@ -639,8 +639,7 @@ static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d
         tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
     for (uint32_t i = 0; i < s->count; i++) {
         const tc__piece *p =
-            &r->lists.piece
-                 .at[r->order.item.at[r->order.member.at[s->first + i]].piece];
+            &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
         for (size_t b = 0; b < buffers; b++)
             *a.at++ = r->launch[p->launch].buf[p->buffer[b]];
     }
@@ -651,8 +650,7 @@ static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d
 static void tc__remote_fill_all(const tc__remote *r) {
     for (uint32_t i = 0; i < r->launches; i++)
         if (!r->launch[i].host && !r->launch[i].pieces) tc__remote_fill(r, &r->launch[i]);
-    for (size_t i = 0; i < r->listed.count; i++)
-        tc__remote_fill_list(r, &r->listed.at[i]);
+    for (size_t i = 0; i < r->listed.count; i++) tc__remote_fill_list(r, &r->listed.at[i]);
 }
 
 // The device is told what changed of state and run-time values.
@@ -688,8 +686,7 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
 // Tensors of the list that is launched at this place.
 static uint32_t tc__remote_tensors_at(const tc__remote *r, uint32_t at) {
     for (size_t i = 0; i < r->listed.count; i++)
-        if (r->listed.at[i].at == at)
-            return r->order.step.at[r->listed.at[i].step].count;
+        if (r->listed.at[i].at == at) return r->order.step.at[r->listed.at[i].step].count;
     return 0;
 }
 

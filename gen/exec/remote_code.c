@@ -288,8 +288,7 @@ static void tc__remote_look_up(tc__remote_job *j) {
 
 // What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
 static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
-    tc__remote_launch *l =
-        i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
+    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
     return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
 }
 

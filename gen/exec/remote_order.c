@@ -27,11 +27,12 @@ typedef struct tc__link {
 } tc__link;
 
 typedef struct tc__item {
-    uint32_t launch, piece;      // piece: tc__nobody = the launch is whole
-    uint32_t form;               // of a piece
-    uint32_t before, before_end; // links[before..] to what it comes after, as the items stand
-    uint32_t step;               // tc__nobody = it waits
-    uint32_t next;               // that waits for a step of the form
+    uint32_t launch, piece; // piece: tc__nobody = the launch is whole
+    uint32_t form;          // of a piece
+    uint32_t before,
+        before_end; // links[before..] to what it comes after, as the items stand
+    uint32_t step;  // tc__nobody = it waits
+    uint32_t next;  // that waits for a step of the form
 } tc__item;
 
 // The items that wait for a step of one form.
@@ -40,9 +41,9 @@ typedef struct tc__waiting {
 } tc__waiting;
 
 typedef struct tc__turn {
-    uint32_t first, count;    // of its items in `member`
-    uint32_t after, n_after;  // its steps in `after`
-    uint32_t part;            // cuts before it
+    uint32_t first, count;   // of its items in `member`
+    uint32_t after, n_after; // its steps in `after`
+    uint32_t part;           // cuts before it
 } tc__turn;
 
 typedef struct tc__sequence {
@@ -57,7 +58,8 @@ typedef struct tc__sequence {
     TC__VEC(tc__turn) step;
     TC__VEC(uint32_t) member; // items, by step
     TC__VEC(uint32_t) after;  // steps, by step
-    TC__VEC(uint32_t) seen;   // by step: the step that has it among those it comes after, and one
+    TC__VEC(uint32_t)
+    seen; // by step: the step that has it among those it comes after, and one
     uint32_t part, part_item; // cuts; first item behind the last one
     int in_order;             // every item comes after the one before
     int ok;                   // 0 = out of memory, reported

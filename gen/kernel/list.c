@@ -17,8 +17,8 @@ typedef struct tc__piece {
 
 typedef struct tc__lists {
     tc_ctx *ctx;
-    tc__arena *arena; // of the program
-    tc__ixpool ix;    // of the forms
+    tc__arena *arena;          // of the program
+    tc__ixpool ix;             // of the forms
     TC__VEC(tc__group *) form; // owned
     TC__VEC(tc__piece) piece;  // in the order of kernels
 } tc__lists;
@@ -164,7 +164,8 @@ static uint32_t tc__piece_root(const tc__parter *p, uint32_t id) {
 
 static void tc__piece_join(tc__parter *p, uint32_t a, uint32_t b) {
     a = tc__piece_root(p, a), b = tc__piece_root(p, b);
-    if (a > b) p->up[a] = b; // to the earlier one, so that the order of pieces is the kernel's
+    if (a > b)
+        p->up[a] = b; // to the earlier one, so that the order of pieces is the kernel's
     if (b > a) p->up[b] = a;
 }
 
@@ -196,7 +197,9 @@ static void tc__piece_visit(tc__parter *p, uint32_t id) {
     p->order[p->count++] = id;
 }
 
-static tc__ix tc__form_size(tc__lists *s) { return tc__ix_sym(&s->ix, 0, 1, INT64_MAX / 8); }
+static tc__ix tc__form_size(tc__lists *s) {
+    return tc__ix_sym(&s->ix, 0, 1, INT64_MAX / 8);
+}
 
 static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
     uint32_t *place = &p->place[n->attr[0]];

@@ -8,7 +8,7 @@
 enum { TC__CUDA_ARGUMENTS = 4096 };
 
 static const char *const tc__text_cuda_list[] = {
-    "// fn: list_row",
+    "// fn: list",
     "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
     "// tc__list_argument.",
     "template <int W, int N> struct tc_list {",
@@ -17,6 +17,7 @@ static const char *const tc__text_cuda_list[] = {
     "    int first[N], rows;    // the first block of each; tensors",
     "};",
     "",
+    "// fn: list_row",
     "// The tensor of this block. TOP is the largest power of two below N.",
     "template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &list) {",
     "    int row = 0;",
