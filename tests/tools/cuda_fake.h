@@ -21,7 +21,7 @@ typedef enum fake_kind {
     FAKE_KINDS
 } fake_kind;
 
-enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 1000, FAKE_PARAMS = 32764, FAKE_ARGS = 256 };
+enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 250, FAKE_PARAMS = 32764, FAKE_ARGS = 256 };
 
 typedef struct fake_launch {
     char name[64];
