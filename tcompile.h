@@ -2105,7 +2105,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa1bae929013477c6u
+#define TC__BUILD_ID 0xd47465a50af9198bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12775,7 +12775,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
 }
 // ---- gen/graph/optim.c --------------------------------------------------
 // Steps of optimisers, written in public ops: what is updated is written in place, and each tensor's
-// update is one kernel. Learning rates and the like are scalars of ops, so programs get them at run
+// update is one kernel; on a device those of a list share a launch (kernel/list.c). Learning rates and the like are scalars of ops, so programs get them at run
 // time from the second value on. The formulas are those of torch.optim.
 //
 // All operands are checked before the first write, so an error leaves everything as it was.
@@ -50712,7 +50712,17 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 
-// ---- for reports ----
+// ---- for who compiles and reports ----
+
+// What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
+static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
+    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
+    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
+}
+
+static uint32_t tc__remote_most(const tc__remote *r) {
+    return r->launches + (uint32_t)r->lists.form.count;
+}
 
 // Tensors of the list that is launched at this place.
 static uint32_t tc__remote_tensors_at(const tc__remote *r, uint32_t at) {
@@ -52331,16 +52341,6 @@ static void tc__remote_look_up(tc__remote_job *j) {
     j->c->stats.load_ns += tc__now_ns() - start;
 }
 
-// What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
-static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
-    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
-    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
-}
-
-static uint32_t tc__remote_most(const tc__remote *r) {
-    return r->launches + (uint32_t)r->lists.form.count;
-}
-
 static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     for (uint32_t i = 0; i < tc__remote_most(r); i++) {
         tc__remote_launch *l = tc__remote_wanted(r, i);
@@ -52548,13 +52548,18 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     return at && !t->failed ? t->at : NULL;
 }
 
-// Kernels that a device has no text for are left out.
+// Kernels that a device has no text for are left out; those that share a launch have one text.
 static int tc__foreign_cuda(tc__program *p, tc__text *out) {
-    size_t most = p->launch.count, n = 0;
+    const tc__remote *r = p->remote;
+    size_t most = r ? tc__remote_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
-    for (size_t i = 0; groups && i < most; i++)
-        if (!p->remote || !p->remote->launch[i].host) groups[n++] = p->launch.at[i].group;
+    for (uint32_t i = 0; groups && i < most; i++) {
+        if (!r)
+            groups[n++] = p->launch.at[i].group;
+        else if (tc__remote_wanted(r, i))
+            groups[n++] = tc__remote_wanted(r, i)->group;
+    }
     int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
@@ -59362,6 +59367,9 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
                 p->remote ? p->remote->device->own.name
                 : l->run  ? "compiled"
                           : "interpreted");
+        if (p->remote && p->remote->launch[i].pieces)
+            tc__put(h->t, ", in a launch for %u tensors",
+                    (unsigned)tc__remote_tensors_at(p->remote, p->remote->launch[i].first));
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);

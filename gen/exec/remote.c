@@ -681,7 +681,17 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 
-// ---- for reports ----
+// ---- for who compiles and reports ----
+
+// What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
+static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
+    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
+    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
+}
+
+static uint32_t tc__remote_most(const tc__remote *r) {
+    return r->launches + (uint32_t)r->lists.form.count;
+}
 
 // Tensors of the list that is launched at this place.
 static uint32_t tc__remote_tensors_at(const tc__remote *r, uint32_t at) {

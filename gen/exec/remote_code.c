@@ -286,16 +286,6 @@ static void tc__remote_look_up(tc__remote_job *j) {
     j->c->stats.load_ns += tc__now_ns() - start;
 }
 
-// What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
-static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
-    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
-    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
-}
-
-static uint32_t tc__remote_most(const tc__remote *r) {
-    return r->launches + (uint32_t)r->lists.form.count;
-}
-
 static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     for (uint32_t i = 0; i < tc__remote_most(r); i++) {
         tc__remote_launch *l = tc__remote_wanted(r, i);
