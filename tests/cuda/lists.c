@@ -332,15 +332,17 @@ LISTS(dependence, "max-autotune-no-cudagraphs") {
     tc_fn_free(f);
 }
 
-// Parameters are read by one list and written in place by another: both orders of recording.
+// Parameters are read by one list and written in place by another: both orders of recording. Before
+// that, other tensors are written by the same formula, so that those that are written could be first.
 typedef struct both {
-    tc_tensor p[FEW];
+    tc_tensor p[FEW], q[FEW];
     int write_first;
 } both;
 
 static void read_and_write(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     both *s = (both *)user;
     (void)tc;
+    for (int i = 0; i < FEW; i++) tc_copy_(s->q[i], tc_sub(s->q[i], tc_mul_s(in[i], 0.5)));
     for (int turn = 0; turn < 2; turn++)
         for (int i = 0; i < FEW; i++) {
             if (turn == s->write_first)
@@ -365,13 +367,17 @@ static void read_write(tc_ctx *tc) {
     static both s;
     for (int order = 0; order < 2; order++) {
         s.write_first = order;
-        for (int i = 0; i < FEW; i++) s.p[i] = few(tc, i, 0, 1), in[i] = few(tc, i, 8, 2);
+        for (int i = 0; i < FEW; i++) {
+            s.p[i] = few(tc, i, 0, 1), s.q[i] = few(tc, i, 0, 1);
+            in[i] = few(tc, i, 8, 2);
+        }
         tc_fn *f = tc_compile(tc, read_and_write, &s, sizeof s, NULL);
         for (int round = 1; round <= 4; round++) {
             int n = launches_of_call(tc, f, in, FEW, out, FEW);
             CHECK(n <= 2 || FAIL("%d launches", n));
             for (int i = 0; i < FEW; i++) {
                 few_check(s.p[i], i, base_at, round);
+                few_check(s.q[i], i, base_at, round);
                 few_check(out[i], i, order ? read_behind : read_before, round);
                 tc_free(out[i]);
             }
@@ -413,6 +419,7 @@ LISTS(run_time_sizes, "default") {
 // ---- reports ----
 
 LISTS(explain_tells, "default") {
+    static char page_text[1 << 18], path[300];
     tc_tensor in[FEW], out[FEW];
     tc_fn *f = tc_compile(tc, halves, NULL, 0, NULL);
     for (int i = 0; i < FEW; i++) in[i] = few(tc, i, 1, 1);
@@ -420,5 +427,13 @@ LISTS(explain_tells, "default") {
     const char *text = tc_explain(tc);
     CHECK(strstr(text, "in a launch for 12 tensors") != NULL);
     CHECK(strstr(text, "launches: 1, of which 1 for lists of tensors") != NULL);
+    snprintf(path, sizeof path, "%s/page.html", fake_folder);
+    CHECK_EQ(tc_explain_html(tc, path), TC_OK);
+    FILE *page = fopen(path, "rb");
+    REQUIRE(page != NULL);
+    page_text[fread(page_text, 1, sizeof page_text - 1, page)] = 0;
+    fclose(page);
+    CHECK(strstr(page_text, "in a launch for 12 tensors") != NULL);
+    CHECK(strstr(page_text, "__grid_constant__ tc_list") != NULL);
     tc_fn_free(f);
 }

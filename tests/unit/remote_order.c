@@ -5,7 +5,7 @@
 
 #include "harness.h"
 
-enum { ITEMS = 60, USES = 3, FORMS = 3, ROOM = 7, ROUNDS = 300 };
+enum { ITEMS = 60, USES = 3, FORMS = 3, ROOM = 7, ROUNDS = 100 };
 
 typedef struct use {
     tc__remote_range m;
