@@ -43,6 +43,7 @@ typedef struct fake_control {
     int fail_code;
     int sticky;     // from there on all calls fail, and objects die with the context
     int set_params; // code of cuGraphExecKernelNodeSetParams
+    int last_first; // of a graph's kernels that could run, the one added last does
 
     // told to the test
     int calls;
