@@ -1425,6 +1425,7 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    uint32_t argument_bytes; // that a launch can have, 0 = 4096
     int checked;             // 1 = texts look at every access to a tensor before it is made:
                              // one outside is not made, and told as an index out of range is,
                              // with the kernel, the tensor and the element. For debugging
@@ -2123,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x13a7fdd208e8d656u
+#define TC__BUILD_ID 0xd2daf8aa8f172c37u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -12795,7 +12796,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
 }
 // ---- gen/graph/optim.c --------------------------------------------------
 // Steps of optimisers, written in public ops: what is updated is written in place, and each tensor's
-// update is one kernel. Learning rates and the like are scalars of ops, so programs get them at run
+// update is one kernel; on a device those of a list share a launch (kernel/list.c). Learning rates and the like are scalars of ops, so programs get them at run
 // time from the second value on. The formulas are those of torch.optim.
 //
 // All operands are checked before the first write, so an error leaves everything as it was.
@@ -15778,6 +15779,7 @@ typedef struct tc__group {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
     tc__tuning tuning; // LOOP
     int remote;        // LOOP: 1 = a device runs it
     int checked;       //   and its text looks at every access to a tensor
@@ -18003,6 +18005,365 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
     }
     return 1;
 }
+// ---- gen/kernel/list.c --------------------------------------------------
+// One kernel for many tensors of different sizes: an optimiser's step, the same formula for each of a
+// list. Input: kernels of a program (LOOP). Output: pieces, and forms. A piece is what a kernel does to
+// one tensor; kernels that the scheduler has put together for their equal sizes have several. Its form
+// is a kernel of its own, whose columns are the symbol s0: pieces that do the same have one form, and a
+// launch of it (exec/remote_list.c) is told the addresses and the size of each of its tensors.
+//
+// A kernel has pieces if it is pointwise over one row, and reads and writes every tensor at its own
+// column or at one place for all columns. Tensors of one element are not told from scalars: they
+// have none.
+
+typedef struct tc__piece {
+    uint32_t launch; // kernel of the program
+    uint32_t form;
+    tc__ix count;     // elements, an expression of the program's
+    uint32_t *buffer; // the kernel's, by buffer of the form; of the arena
+} tc__piece;
+
+typedef struct tc__lists {
+    tc_ctx *ctx;
+    tc__arena *arena;          // of the program
+    tc__ixpool ix;             // of the forms
+    TC__VEC(tc__group *) form; // owned
+    TC__VEC(tc__piece) piece;  // in the order of kernels
+} tc__lists;
+
+static void tc__lists_open(tc__lists *s, tc_ctx *c, tc__arena *arena) {
+    memset(s, 0, sizeof *s);
+    s->ctx = c, s->arena = arena;
+    tc__ix_open(&s->ix, c);
+}
+
+static void tc__lists_close(tc__lists *s) {
+    if (!s->ctx) return;
+    for (size_t i = 0; i < s->form.count; i++) tc__group_free(s->ctx, s->form.at[i]);
+    TC__VEC_FREE(s->ctx, s->form);
+    TC__VEC_FREE(s->ctx, s->piece);
+    tc__ix_close(&s->ix);
+}
+
+static int tc__is_memory(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
+// ---- equal kernels ----
+
+static int tc__nodes_same(const tc__node *a, const tc__node *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
+           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
+           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
+           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
+}
+
+static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
+    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
+           a->numel == b->numel && a->offset == b->offset;
+}
+
+// Whether two kernels with one pool of expressions are the same but for where their buffers are: then
+// so is their text, which need not be printed to see it. The layers of a model are such kernels.
+static int tc__groups_same(const tc__group *a, const tc__group *b) {
+    if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
+        a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
+        a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
+        a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
+        a->checked != b->checked || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
+        return 0;
+    for (size_t i = 0; i < a->body.node.count; i++)
+        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
+    for (size_t i = 0; i < a->buffer.count; i++)
+        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
+    return 1;
+}
+
+// ---- the pieces of a kernel ----
+
+// A kernel while it is taken apart. Nodes that have to stay together are a tree of `up`.
+typedef struct tc__parter {
+    tc__lists *lists;
+    const tc__group *g;
+    const uint64_t *memory; // by buffer: equal where the memory is
+    tc__ix column;          // c, as the kernel's indices have it
+    uint32_t *up;           // by node; then
+    uint32_t *made;         //   the node of the form and one; 0 = none yet
+    uint32_t *order;        //   nodes of the piece, operands first
+    uint32_t *first;        // by buffer: the node that uses its memory first
+    uint32_t *place;        //   the buffer of the form and one
+    uint32_t *buffer;       // by buffer of the form
+    uint32_t count;         // in order
+} tc__parter;
+
+static tc__ix tc__piece_index(const tc__node *n) {
+    return n->attr[n->op == TC_OP_INDEX ? 0 : 1];
+}
+
+// At its own column.
+static int tc__is_dense(const tc__parter *p, const tc__node *n) {
+    return tc__piece_index(n) == p->column;
+}
+
+// What every piece that uses it gets a copy of: it names no tensor's column.
+static int tc__is_shared(const tc__parter *p, const tc__node *n) {
+    return n->op == TC_OP_CONST || n->op == TC_OP_ARG || n->level == TC__AT_ROW ||
+           (n->op == TC_OP_LOAD && !tc__is_dense(p, n));
+}
+
+static int tc__node_has_piece(const tc__parter *p, const tc__node *n) {
+    int at = n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX;
+    if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_CONST ||
+        n->op == TC_OP_ARG)
+        return 1;
+    if (!at) return tc__is_alu(n);
+    if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_FIXED) return 0;
+    if (n->level == TC__AT_COL && tc__is_dense(p, n)) return 1;
+    return n->op == TC_OP_LOAD && tc__ix_is_const(tc__piece_index(n));
+}
+
+// Whether a buffer is read or written at all columns; *one: at a place for all of them.
+static int tc__buffer_is_dense(const tc__parter *p, size_t b, int *one) {
+    int dense = 0;
+    *one = 0;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *n = p->g->body.node.at[i];
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != (int64_t)b)
+            continue;
+        if (tc__is_dense(p, n))
+            dense = 1;
+        else
+            *one = 1;
+    }
+    return dense;
+}
+
+// No scalar lies in memory that is written, or is an element of a tensor of the list.
+static int tc__memory_has_pieces(const tc__parter *p) {
+    const tc__group *g = p->g;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        int one = 0;
+        if (!tc__is_memory(&g->buffer.at[i])) return 0;
+        (void)tc__buffer_is_dense(p, i, &one);
+        for (size_t k = 0; one && k < g->buffer.count; k++) {
+            int other = 0;
+            if (p->memory[i] == p->memory[k] && tc__buffer_is_dense(p, k, &other)) return 0;
+        }
+    }
+    return 1;
+}
+
+static int tc__kernel_has_pieces(const tc__parter *p) {
+    const tc__group *g = p->g;
+    int dense = !tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > 1;
+    if (g->kind != TC__POINTWISE || g->phases > 1 || g->vector != TC__COL || !dense ||
+        !tc__ix_equals(g->rows, 1))
+        return 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (!tc__node_has_piece(p, g->body.node.at[i])) return 0;
+    return tc__memory_has_pieces(p);
+}
+
+static uint32_t tc__piece_root(const tc__parter *p, uint32_t id) {
+    while (p->up[id] != id) id = p->up[id];
+    return id;
+}
+
+static void tc__piece_join(tc__parter *p, uint32_t a, uint32_t b) {
+    a = tc__piece_root(p, a), b = tc__piece_root(p, b);
+    if (a > b)
+        p->up[a] = b; // to the earlier one, so that the order of pieces is the kernel's
+    if (b > a) p->up[b] = a;
+}
+
+// What uses a value stays with it, and so does what uses the same memory.
+static void tc__pieces_join(tc__parter *p) {
+    const tc__group *g = p->g;
+    for (uint32_t id = 0; id < g->body.node.count; id++) p->up[id] = id;
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END || tc__is_shared(p, n)) continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (!tc__is_shared(p, g->body.node.at[n->in[k]]))
+                tc__piece_join(p, id, n->in[k]);
+        if (n->op != TC_OP_LOAD && n->op != TC_OP_STORE) continue;
+        size_t b = 0;
+        while (p->memory[b] != p->memory[n->attr[0]]) b++;
+        if (p->first[b]) tc__piece_join(p, id, p->first[b] - 1);
+        p->first[b] = id + 1;
+    }
+}
+
+// ---- the form of a piece ----
+
+static void tc__piece_visit(tc__parter *p, uint32_t id) {
+    const tc__node *n = p->g->body.node.at[id];
+    if (p->made[id]) return;
+    for (uint32_t k = 0; k < n->n_in; k++) tc__piece_visit(p, n->in[k]);
+    p->made[id] = 1;
+    p->order[p->count++] = id;
+}
+
+static tc__ix tc__form_size(tc__lists *s) {
+    return tc__ix_sym(&s->ix, 0, 1, INT64_MAX / 8);
+}
+
+static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
+    uint32_t *place = &p->place[n->attr[0]];
+    tc__kbuf b = p->g->buffer.at[n->attr[0]];
+    if (*place) return 1;
+    b.place = b.written ? TC__BUF_NODE : TC__BUF_INPUT;
+    b.source = (uint32_t)form->buffer.count, b.offset = tc__ix_const(0);
+    b.numel = tc__is_dense(p, n) ? form->cols
+                                 : tc__ix_const(tc__ix_value(tc__piece_index(n)) + 1);
+    p->buffer[form->buffer.count] = (uint32_t)n->attr[0];
+    *place = b.source + 1;
+    return TC__PUSH(p->lists->ctx, form->buffer, b);
+}
+
+// A node of the piece in its form: what depends on the size or on other pieces is left out.
+static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
+    const tc__node *n = p->g->body.node.at[id];
+    int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+    uint32_t in[4];
+    int64_t attr[4];
+    tc__node m = *n;
+    if (n->n_in > TC__COUNT(in) || n->n_attr > TC__COUNT(attr)) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = p->made[n->in[k]] - 1;
+    if (n->n_attr) memcpy(attr, n->attr, n->n_attr * sizeof *attr);
+    m.in = in, m.attr = attr;
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) m.level = TC__AT_ROW;
+    if (memory && !tc__form_buffer(p, form, n)) return 0;
+    if (memory) attr[0] = p->place[n->attr[0]] - 1;
+    if (memory && n->n_attr > 2) attr[2] = 0; // no fill; a store that is not streamed
+    if ((memory || n->op == TC_OP_INDEX) && tc__is_dense(p, n))
+        attr[memory] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
+    const tc__node *made = tc__node_append(&form->body, &m);
+    p->made[id] = made ? made->id + 1 : 0;
+    return made != NULL;
+}
+
+static int tc__form_statement(tc__group *form, tc__op op, tc__axis axis) {
+    tc__node n;
+    int64_t attr[6];
+    memset(&n, 0, sizeof n), memset(attr, 0, sizeof attr);
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = TC_I64, n.attr = attr;
+    n.n_attr = op == TC_OP_FOR ? 6 : 1;
+    attr[0] = axis, attr[1] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
+    attr[2] = 1;
+    attr[4] = tc__ix_const(0), attr[5] = axis == TC__ROW ? form->rows : form->cols;
+    if (op == TC_OP_END) attr[0] = axis;
+    return tc__node_append(&form->body, &n) != NULL;
+}
+
+// What stands before the columns, loads, and what is computed: memory may be written in place, so
+// nothing is loaded behind a store.
+typedef enum tc__form_part { TC__FORM_HEAD, TC__FORM_LOADS, TC__FORM_REST } tc__form_part;
+
+static tc__form_part tc__form_part_of(const tc__parter *p, const tc__node *n) {
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG || n->level == TC__AT_ROW)
+        return TC__FORM_HEAD;
+    (void)p;
+    return n->op == TC_OP_LOAD ? TC__FORM_LOADS : TC__FORM_REST;
+}
+
+static int tc__form_fill(tc__parter *p, tc__group *form) {
+    int ok = tc__form_statement(form, TC_OP_FOR, TC__ROW);
+    for (int part = TC__FORM_HEAD; part <= TC__FORM_REST; part++) {
+        if (part == TC__FORM_LOADS) ok = ok && tc__form_statement(form, TC_OP_FOR, TC__COL);
+        for (uint32_t i = 0; ok && i < p->count; i++)
+            if ((int)tc__form_part_of(p, p->g->body.node.at[p->order[i]]) == part)
+                ok = tc__form_node(p, form, p->order[i]);
+    }
+    return ok && tc__form_statement(form, TC_OP_END, TC__COL) &&
+           tc__form_statement(form, TC_OP_END, TC__ROW);
+}
+
+// The form of the piece with this root; NULL = reported.
+static tc__group *tc__form_make(tc__parter *p, uint32_t root) {
+    const tc__group *g = p->g;
+    tc_ctx *c = p->lists->ctx;
+    tc__group *form = TC__NEW(c, tc__group);
+    if (!form) return NULL;
+    size_t nodes = g->body.node.count;
+    memset(p->made, 0, nodes * sizeof *p->made);
+    memset(p->place, 0, g->buffer.count * sizeof *p->place);
+    p->count = 0;
+    for (uint32_t id = 0; id < nodes; id++)
+        if (g->body.node.at[id]->op == TC_OP_STORE && tc__piece_root(p, id) == root)
+            tc__piece_visit(p, id);
+    form->kind = TC__POINTWISE, form->phases = g->phases, form->vector = TC__COL;
+    form->rows = tc__ix_const(1), form->cols = tc__form_size(p->lists);
+    form->list = 1;
+    if (tc__graph_open(&form->body, c, &p->lists->ix) && tc__form_fill(p, form) &&
+        tc__checked(c, &form->body, TC__LOOP))
+        return form;
+    tc__group_free(c, form);
+    return NULL;
+}
+
+// The number of an equal form, which the lists own from now on; UINT32_MAX = out of memory.
+static uint32_t tc__lists_form(tc__lists *s, tc__group *form) {
+    for (uint32_t i = 0; i < s->form.count; i++) {
+        if (!tc__groups_same(s->form.at[i], form)) continue;
+        tc__group_free(s->ctx, form);
+        return i;
+    }
+    if (TC__PUSH(s->ctx, s->form, form)) return (uint32_t)s->form.count - 1;
+    tc__group_free(s->ctx, form);
+    return UINT32_MAX;
+}
+
+static int tc__lists_piece(tc__parter *p, uint32_t launch, uint32_t root) {
+    tc__lists *s = p->lists;
+    tc__piece piece;
+    tc__group *form = tc__form_make(p, root);
+    if (!form) return 0;
+    size_t n = form->buffer.count;
+    piece.launch = launch, piece.count = p->g->cols;
+    piece.form = tc__lists_form(s, form);
+    piece.buffer = TC__ANEW_ARRAY(s->arena, uint32_t, n + 1);
+    if (piece.form == UINT32_MAX || !piece.buffer) return 0;
+    memcpy(piece.buffer, p->buffer, n * sizeof *p->buffer);
+    return TC__PUSH(s->ctx, s->piece, piece);
+}
+
+static int tc__lists_take(tc__parter *p, uint32_t launch) {
+    const tc__group *g = p->g;
+    tc__pieces_join(p);
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        uint32_t root = tc__piece_root(p, id), before = 0;
+        if (n->op != TC_OP_STORE) continue;
+        while (before < id && (g->body.node.at[before]->op != TC_OP_STORE ||
+                               tc__piece_root(p, before) != root))
+            before++;
+        if (before == id && !tc__lists_piece(p, launch, root)) return 0;
+    }
+    return 1;
+}
+
+// Adds the pieces of kernel `launch`, if it has any. memory[i] tells which of its buffers are the same
+// memory. 0 = out of memory, reported.
+static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
+                         const uint64_t *memory) {
+    tc__parter p;
+    size_t nodes = g->body.node.count, buffers = g->buffer.count;
+    memset(&p, 0, sizeof p);
+    p.lists = s, p.g = g, p.memory = memory;
+    if (g->kind != TC__POINTWISE) return 1;
+    p.column = tc__ix_var(g->body.ix, TC__COL, g->cols);
+    if (!tc__kernel_has_pieces(&p)) return 1;
+    uint32_t *at = TC__NEW_ARRAY(s->ctx, uint32_t, 3 * (nodes + buffers));
+    if (!at) return 0;
+    p.up = at, p.made = at + nodes, p.order = at + 2 * nodes;
+    p.first = at + 3 * nodes, p.place = p.first + buffers, p.buffer = p.place + buffers;
+    int ok = tc__lists_take(&p, launch);
+    tc__free(s->ctx, at, 3 * (nodes + buffers) * sizeof *at);
+    return ok;
+}
 // ---- gen/kernel/report.c ------------------------------------------------
 // Kernels as text for people: what a kernel computes, why its parts are together, what it
 // moves. Used by tc_explain, by TC_LOGS=fusion and by tests; LOOP lists themselves print in
@@ -18478,7 +18839,7 @@ typedef struct tc__grid {
     int waves;     // blocks at most for each multiprocessor, 0 = all that have work
     tc__ix shared; // bytes of a block, beside what the text itself declares
     int cluster;   // blocks that share their memory, 0 = none
-    int early;     // its blocks may begin while the launch before ends: they wait by themselves
+    int early; // its blocks may begin while the launch before ends: they wait by themselves
 } tc__grid;
 
 enum {
@@ -19138,6 +19499,7 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
         tc__put_ix(p, g->depth);
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
+    if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -26053,6 +26415,7 @@ enum {
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
     TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
+    TC__CUDA_LIST_VECTORS = 1, //   and of flat for a list of tensors
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_TILE_SIZE = 32,   //
@@ -26707,7 +27070,8 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
     q->vectors = tc__cuda_vectors(g, q);
-    if (q->vectors > TC__CUDA_FLAT_VECTORS) q->vectors = TC__CUDA_FLAT_VECTORS;
+    int most = g->list ? TC__CUDA_LIST_VECTORS : TC__CUDA_FLAT_VECTORS;
+    if (q->vectors > most) q->vectors = most;
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
@@ -26793,6 +27157,7 @@ static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
 static int tc__cuda_sizes(const tc__group *g) {
     tc__cuda_symbols s;
     s.g = g, s.count = 0, s.lost = 0;
+    if (g->list) return 0; // its row tells the one that there is
     tc__cuda_symbols_of(&s, g->rows);
     tc__cuda_symbols_of(&s, g->cols);
     if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);
@@ -31010,6 +31375,90 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
     return !out->failed && !g->body.ix->failed;
 }
+// ---- gen/kernel/print_cuda_list.c ---------------------------------------
+// CUDA dialect, one launch for a list of tensors (kernel/list.c): the form "flat" with other
+// parameters. Addresses and sizes of all tensors are in the kernel's arguments, which the hardware
+// keeps in the cache of constants: nothing has to be copied to the device before a launch, a recorded
+// graph has them like other arguments, and all threads of a block read the same words. A block finds
+// its tensor among the first blocks of all by halving.
+
+// Arguments of a kernel, in bytes, where the device does not tell.
+enum { TC__CUDA_ARGUMENTS = 4096 };
+
+static const char *const tc__text_cuda_list[] = {
+    "// fn: list",
+    "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
+    "// tc__list_argument.",
+    "template <int W, int N> struct tc_list {",
+    "    void *at[N][W];",
+    "    tc_i64 count[N];       // elements",
+    "    int first[N], rows;    // the first block of each; tensors",
+    "};",
+    "",
+    "// fn: list_row",
+    "// The tensor of this block. TOP is the largest power of two below N.",
+    "template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &list) {",
+    "    int row = 0;",
+    "    #pragma unroll",
+    "    for (int step = TOP; step; step /= 2)",
+    "        if (row + step < list.rows && list.first[row + step] <= (int)blockIdx.x) row += step;",
+    "    return row;",
+    "}",
+    "",
+};
+
+static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
+
+static void tc__cuda_list_parameters(tc__printer *p) {
+    tc__put(p->out, "const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
+            (unsigned)p->g->buffer.count, p->g->list);
+}
+
+// The tensor of the block: its size, and its buffers in the group's order.
+static void tc__cuda_list_names(tc__printer *p) {
+    int top = 1;
+    while (2 * top < p->g->list) top *= 2;
+    tc__line(p);
+    tc__put(p->out, "const int row = tc_list_row<%d>(list);\n", top);
+    tc__line(p);
+    tc__put(p->out, "const %s s0 = list.count[row];\n", tc__cuda_index_type(p));
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        const char *type = tc__dtypes[b->dtype].memory, *fixed = b->written ? "" : "const ";
+        tc__line(p);
+        tc__put(p->out, "%s%s *__restrict__ ", fixed, type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s%s *)list.at[row][%u];\n", fixed, type, (unsigned)i);
+    }
+}
+
+// Bytes of the list among the arguments: a tc_list<buffers, tensors> of the text.
+static size_t tc__list_bytes(size_t buffers, size_t tensors) {
+    return tensors * (8 * buffers + 8) + (4 * tensors + 4 + 7) / 8 * 8;
+}
+
+// Where the host writes the parts of a tc_list.
+typedef struct tc__list_argument {
+    void **at; // by tensor and buffer
+    int64_t *count;
+    int32_t *first, *rows;
+} tc__list_argument;
+
+static tc__list_argument tc__list_argument_of(uint8_t *bytes, size_t buffers,
+                                              size_t tensors) {
+    tc__list_argument a;
+    a.at = (void **)(void *)bytes;
+    a.count = (int64_t *)(void *)(bytes + 8 * buffers * tensors);
+    a.first = (int32_t *)(void *)(a.count + tensors);
+    a.rows = a.first + tensors;
+    return a;
+}
+
+// Tensors that a launch with so many bytes of arguments has room for.
+static size_t tc__list_room(size_t buffers, size_t bytes) {
+    size_t fixed = sizeof(void *) + 8 + 16; // tc_kargs<1>, and what is rounded up
+    return bytes < fixed ? 0 : (bytes - fixed) / (8 * buffers + 12);
+}
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
 // loops map is in the plan (print_cuda_plan.c).
@@ -31097,9 +31546,9 @@ static void tc__cuda_flat(tc__printer *p) {
     if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
     tc__cuda_flat_place(p, &at);
     tc__line(p);
-    tc__put(p->out, "const %s %s = %sblockIdx.x * %d + threadIdx.x;\n",
-            tc__cuda_index_type(p), deep || q->tail ? "i0" : "i",
-            p->narrow ? "" : "(tc_i64)", q->threads * q->vectors);
+    tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
+            deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
+            p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
     tc__cuda_flat_body(p, &b);
     if (deep) {
         tc__cuda_declare(p, &b, q->vectors);
@@ -31329,6 +31778,10 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
+    if (p->g->list) {
+        tc__cuda_list_parameters(p);
+        return;
+    }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
@@ -31383,7 +31836,8 @@ static void tc__cuda_args(tc__printer *p) {
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
-    for (int64_t slot = 0; slot < 64; slot++) {
+    if (p->g->list) tc__cuda_list_names(p);
+    for (int64_t slot = 0; slot < 64 && !p->g->list; slot++) {
         char name[24];
         snprintf(name, sizeof name, "s%lld", (long long)slot);
         if (!tc__c_mentions(body, name)) continue;
@@ -31415,8 +31869,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
-            q->threads);
+    tc__put(out, " blocks have work%s\nextern \"C\" __global__ void __launch_bounds__(%d",
+            p->g->list ? " for a tensor" : "", q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
@@ -33250,6 +33704,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
         {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
         {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
+        {tc__text_cuda_list, (uint32_t)TC__COUNT(tc__text_cuda_list)},
         {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
         {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
         {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
@@ -50960,6 +51415,276 @@ TC__UNUSED static void tc__note_past(tc_ctx *c, tc__span_kind kind, uint64_t sta
     tc__profile_span(c->profiling, kind, start, end, NULL,
                      background ? (uint16_t)TC__BACKGROUND : (uint16_t)0);
 }
+// ---- gen/exec/remote_order.c --------------------------------------------
+// The order of a device's launches. Input: items in the order of the program, each with the memory that
+// it reads and writes; an item is a launch, or a piece that may share a launch with others of its
+// form (kernel/list.c). Output: steps, each a launch, and the steps that each comes after.
+//
+// Pieces wait until something needs what they do, or no item is left: so those of one form that do not
+// depend on each other meet in a step, whatever stands between them. An item waits for nothing that
+// comes later, so the steps are in an order that does what the program's order does.
+//
+// Who was where is kept by memory, not by pairs of items: the time is that of accesses.
+
+// Memory: a range of the arena, or a whole tensor.
+typedef struct tc__remote_range {
+    int kind; // 0 = arena, 1 = an output by itself, 2 = an input
+    size_t from, to;
+} tc__remote_range;
+
+static const uint32_t tc__nobody = UINT32_MAX; // no item, link or piece
+
+// The last item that wrote a stretch of memory, and those that have read it since.
+typedef struct tc__stretch {
+    size_t from, to;
+    uint32_t writer, reader; // reader: a link, tc__nobody = the last
+} tc__stretch;
+
+typedef struct tc__link {
+    uint32_t item, next;
+} tc__link;
+
+typedef struct tc__item {
+    uint32_t launch, piece; // piece: tc__nobody = the launch is whole
+    uint32_t form;          // of a piece
+    uint32_t before,
+        before_end; // links[before..] to what it comes after, as the items stand
+    uint32_t step;  // tc__nobody = it waits
+    uint32_t next;  // that waits for a step of the form
+} tc__item;
+
+// The items that wait for a step of one form.
+typedef struct tc__waiting {
+    uint32_t first, last, count, room;
+} tc__waiting;
+
+typedef struct tc__turn {
+    uint32_t first, count;   // of its items in `member`
+    uint32_t after, n_after; // its steps in `after`
+    uint32_t part;           // cuts before it
+} tc__turn;
+
+typedef struct tc__sequence {
+    tc_ctx *ctx;
+    TC__VEC(tc__stretch) arena; // in their order, apart from each other
+    TC__VEC(tc__stretch) whole; // tensors, by
+    tc__map tensor;             //   kind and number
+    TC__VEC(tc__link) link;     // of stretches
+    TC__VEC(uint32_t) before;   // items that items come after
+    TC__VEC(tc__item) item;
+    TC__VEC(tc__waiting) form;
+    TC__VEC(tc__turn) step;
+    TC__VEC(uint32_t) member; // items, by step
+    TC__VEC(uint32_t) after;  // steps, by step
+    TC__VEC(uint32_t)
+    seen; // by step: the step that has it among those it comes after, and one
+    uint32_t part, part_item; // cuts; first item behind the last one
+    int in_order;             // every item comes after the one before
+    int ok;                   // 0 = out of memory, reported
+} tc__sequence;
+
+static void tc__sequence_open(tc__sequence *q, tc_ctx *c, int in_order) {
+    memset(q, 0, sizeof *q);
+    q->ctx = c, q->in_order = in_order, q->ok = 1;
+    tc__map_init(&q->tensor, c);
+}
+
+static void tc__sequence_close(tc__sequence *q) {
+    TC__VEC_FREE(q->ctx, q->arena);
+    TC__VEC_FREE(q->ctx, q->whole);
+    tc__map_free(&q->tensor);
+    TC__VEC_FREE(q->ctx, q->link);
+    TC__VEC_FREE(q->ctx, q->before);
+    TC__VEC_FREE(q->ctx, q->item);
+    TC__VEC_FREE(q->ctx, q->form);
+    TC__VEC_FREE(q->ctx, q->step);
+    TC__VEC_FREE(q->ctx, q->member);
+    TC__VEC_FREE(q->ctx, q->after);
+    TC__VEC_FREE(q->ctx, q->seen);
+}
+
+// A step of the next form has room for so many items.
+static void tc__sequence_form(tc__sequence *q, uint32_t room) {
+    tc__waiting w;
+    w.first = w.last = tc__nobody, w.count = 0, w.room = room;
+    q->ok = q->ok && TC__PUSH(q->ctx, q->form, w);
+}
+
+// ---- steps ----
+
+static void tc__turn_after(tc__sequence *q, tc__turn *s, uint32_t number, uint32_t item) {
+    const tc__item *n = &q->item.at[item];
+    for (uint32_t i = n->before; q->ok && i < n->before_end; i++) {
+        uint32_t step = q->item.at[q->before.at[i]].step;
+        if (q->seen.at[step] == number + 1) continue;
+        q->seen.at[step] = number + 1;
+        q->ok = TC__PUSH(q->ctx, q->after, step);
+        s->n_after++;
+    }
+}
+
+// The items from `first` on, linked, become a step: what they come after has one.
+static void tc__sequence_step(tc__sequence *q, uint32_t first) {
+    tc__turn s;
+    uint32_t number = (uint32_t)q->step.count;
+    memset(&s, 0, sizeof s);
+    s.first = (uint32_t)q->member.count, s.after = (uint32_t)q->after.count;
+    s.part = q->part;
+    for (uint32_t i = first; q->ok && i != tc__nobody; i = q->item.at[i].next) {
+        tc__turn_after(q, &s, number, i);
+        q->item.at[i].step = number;
+        q->ok = q->ok && TC__PUSH(q->ctx, q->member, i);
+        s.count++;
+    }
+    q->ok = q->ok && TC__PUSH(q->ctx, q->step, s) && TC__PUSH(q->ctx, q->seen, 0);
+}
+
+static void tc__sequence_flush(tc__sequence *q, tc__waiting *w) {
+    if (w->first != tc__nobody) tc__sequence_step(q, w->first);
+    w->first = w->last = tc__nobody, w->count = 0;
+}
+
+static void tc__sequence_wait(tc__sequence *q, uint32_t item) {
+    tc__waiting *w = &q->form.at[q->item.at[item].form];
+    if (w->last == tc__nobody)
+        w->first = item;
+    else
+        q->item.at[w->last].next = item;
+    w->last = item;
+    if (++w->count == w->room) tc__sequence_flush(q, w);
+}
+
+// The newest item is complete.
+static void tc__sequence_settle(tc__sequence *q) {
+    if (!q->ok) return;
+    uint32_t item = (uint32_t)q->item.count - 1;
+    tc__item *n = &q->item.at[item];
+    n->before_end = (uint32_t)q->before.count;
+    for (uint32_t i = n->before; i < n->before_end; i++) {
+        const tc__item *b = &q->item.at[q->before.at[i]];
+        if (b->step == tc__nobody) tc__sequence_flush(q, &q->form.at[b->form]);
+    }
+    if (n->piece == tc__nobody)
+        tc__sequence_step(q, item);
+    else
+        tc__sequence_wait(q, item);
+}
+
+// Nothing waits any longer, and what follows comes after all of it: something else happens here, or
+// nothing more.
+static void tc__sequence_cut(tc__sequence *q) {
+    for (size_t i = 0; i < q->form.count; i++) tc__sequence_flush(q, &q->form.at[i]);
+    q->arena.count = q->whole.count = q->link.count = 0;
+    tc__map_free(&q->tensor);
+    q->part++;
+    q->part_item = (uint32_t)q->item.count;
+}
+
+// ---- items ----
+
+static void tc__sequence_before(tc__sequence *q, uint32_t item) {
+    if (item == tc__nobody || item == (uint32_t)q->item.count - 1) return;
+    q->ok = q->ok && TC__PUSH(q->ctx, q->before, item);
+}
+
+// Begins an item: its memory follows, then tc__sequence_settle. piece: tc__nobody = a whole launch.
+static void tc__sequence_item(tc__sequence *q, uint32_t launch, uint32_t piece,
+                              uint32_t form) {
+    tc__item n;
+    memset(&n, 0, sizeof n);
+    n.launch = launch, n.piece = piece, n.form = form;
+    n.before = n.before_end = (uint32_t)q->before.count;
+    n.step = n.next = tc__nobody;
+    q->ok = q->ok && TC__PUSH(q->ctx, q->item, n);
+    if (q->ok && q->in_order && q->item.count - 1 > q->part_item)
+        tc__sequence_before(q, (uint32_t)q->item.count - 2);
+}
+
+// The newest item reads or writes all of the stretch.
+static void tc__stretch_use(tc__sequence *q, tc__stretch *s, int written) {
+    uint32_t item = (uint32_t)q->item.count - 1;
+    tc__link l;
+    if (!written) {
+        tc__sequence_before(q, s->writer);
+        if (s->reader != tc__nobody && q->link.at[s->reader].item == item) return;
+        l.item = item, l.next = s->reader;
+        q->ok = q->ok && TC__PUSH(q->ctx, q->link, l);
+        s->reader = (uint32_t)q->link.count - 1;
+        return;
+    }
+    if (s->reader == tc__nobody) tc__sequence_before(q, s->writer);
+    for (uint32_t i = s->reader; i != tc__nobody; i = q->link.at[i].next)
+        tc__sequence_before(q, q->link.at[i].item);
+    s->writer = item, s->reader = tc__nobody;
+}
+
+// A stretch at place i: what was there moves up. 0 = out of memory.
+static int tc__stretches_insert(tc__sequence *q, size_t i, tc__stretch s) {
+    q->ok = q->ok && TC__PUSH(q->ctx, q->arena, s);
+    if (!q->ok) return 0;
+    tc__stretch *at = q->arena.at;
+    memmove(at + i + 1, at + i, (q->arena.count - 1 - i) * sizeof *at);
+    at[i] = s;
+    return 1;
+}
+
+// Cuts stretch i at `at`, if that is inside.
+static void tc__stretches_cut(tc__sequence *q, size_t i, size_t at) {
+    tc__stretch s = q->arena.at[i];
+    if (at <= s.from || at >= s.to) return;
+    q->arena.at[i].to = s.from = at;
+    (void)tc__stretches_insert(q, i + 1, s);
+}
+
+// The first stretch that ends behind `from`.
+static size_t tc__stretches_find(const tc__sequence *q, size_t from) {
+    size_t lo = 0, hi = q->arena.count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (q->arena.at[mid].to > from)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+static void tc__stretches_use(tc__sequence *q, size_t from, size_t to, int written) {
+    size_t i = tc__stretches_find(q, from);
+    if (i < q->arena.count && q->arena.at[i].from < from)
+        tc__stretches_cut(q, i, from), i++;
+    for (; q->ok && from < to; i++) {
+        size_t next = i < q->arena.count ? q->arena.at[i].from : to;
+        if (next > from) { // nobody was here
+            tc__stretch s;
+            s.from = from, s.to = next < to ? next : to;
+            s.writer = s.reader = tc__nobody;
+            if (!tc__stretches_insert(q, i, s)) return;
+        }
+        tc__stretches_cut(q, i, to);
+        if (!q->ok) return;
+        tc__stretch_use(q, &q->arena.at[i], written);
+        from = q->arena.at[i].to;
+    }
+}
+
+// The newest item reads or writes m. What it reads is told before what it writes.
+static void tc__sequence_use(tc__sequence *q, const tc__remote_range *m, int written) {
+    uint64_t key = (uint64_t)m->from << 2 | (uint64_t)m->kind, at;
+    tc__stretch s;
+    if (!q->ok || q->in_order) return;
+    if (!m->kind) {
+        tc__stretches_use(q, m->from, m->to, written);
+        return;
+    }
+    memset(&s, 0, sizeof s);
+    s.writer = s.reader = tc__nobody;
+    if (!tc__map_get(&q->tensor, key, &at)) {
+        at = q->whole.count;
+        q->ok = TC__PUSH(q->ctx, q->whole, s) && tc__map_set(&q->tensor, key, at);
+    }
+    if (q->ok) tc__stretch_use(q, &q->whole.at[at], written);
+}
 // ---- gen/exec/remote.c --------------------------------------------------
 // What a program has of a device: its kernels as launches, and memory that they share. Input: the
 // launches of a program, as groups with the addresses of their buffers. Output: lists that the device
@@ -50976,10 +51701,11 @@ typedef struct tc__remote_launch {
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t n_argument, bytes;
-    uint32_t first;  // its place in the list
-    uint32_t order;  //   and among what is wanted, while there is such a job
-    uint32_t number; // of the program's launches
-    size_t work;     // its place in the workspace
+    uint32_t first;         // its place in the list; that of its first piece
+    uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
+    uint32_t order;         //   and among what is wanted, while there is such a job
+    uint32_t number;        // of the program's launches
+    size_t work;            // its place in the workspace
 } tc__remote_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -50988,6 +51714,12 @@ typedef struct tc__remote_state {
     int64_t *flag; // memory of the host: an index out of range
     uint64_t seed, draw;
 } tc__remote_state;
+
+// A launch for several tensors: its arguments in `listed`, and its place in the list.
+typedef struct tc__remote_listed {
+    uint32_t step, at;
+    uint8_t *argument;
+} tc__remote_listed;
 
 // Launches [begin, end) of the list, behind which the host does launch `host`; UINT32_MAX = none.
 typedef struct tc__remote_part {
@@ -51014,7 +51746,15 @@ typedef struct tc__remote {
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
-    TC__VEC(int) after; // places in a part, of all launches of the list
+    TC__VEC(int) after;     // places in a part, of all launches of the list
+    const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
+    int in_order;           // externals may share memory that kernels write
+    tc__lists lists;
+    tc__remote_launch *form; // the kernels of lists, by form
+    tc__sequence order;
+    TC__VEC(tc__remote_listed) listed;
+    uint8_t *listed_bytes; // their arguments, owned
+    size_t listed_room;
     tc__remote_part *part;
     tc_device_mode mode;
     tc_device_memory state, work;
@@ -51099,23 +51839,221 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
            tc__remote_note(r, g);
 }
 
+// ---- their order ----
+
+// What the memory of a buffer is, whatever the arena will be.
+static tc__remote_range tc__remote_tensor(const tc__remote *r, const tc__kbuf *b) {
+    tc__remote_range m;
+    int input = b->place == TC__BUF_INPUT;
+    memset(&m, 0, sizeof m);
+    m.kind = input ? 2 : 1, m.from = b->source;
+    if (!input && r->direct && r->direct[b->source] != UINT32_MAX)
+        m.kind = 2, m.from = r->direct[b->source];
+    return m;
+}
+
+// Where each node is that has a place in the arena.
+typedef struct tc__remote_slabs {
+    const tc__slab **of; // by node, owned
+    size_t count;
+} tc__remote_slabs;
+
+static int tc__remote_slabs_open(tc__remote_slabs *s, tc_ctx *c, const tc__plan *plan) {
+    memset(s, 0, sizeof *s);
+    for (size_t i = 0; plan && i < plan->slab.count; i++)
+        if (plan->slab.at[i].node >= s->count) s->count = plan->slab.at[i].node + 1;
+    s->of = (const tc__slab **)tc__alloc_array(c, s->count, sizeof *s->of);
+    for (size_t i = 0; s->of && plan && i < plan->slab.count; i++)
+        s->of[plan->slab.at[i].node] = &plan->slab.at[i];
+    return s->of != NULL;
+}
+
+static tc__remote_range tc__remote_range_of(const tc__remote *r, const tc__kbuf *b,
+                                            const tc__remote_slabs *slabs) {
+    tc__remote_range m = tc__remote_tensor(r, b);
+    if (m.kind != 1 || b->source >= slabs->count) return m;
+    const tc__slab *s = slabs->of[b->source];
+    if (s && !s->output) m.kind = 0, m.from = s->offset, m.to = s->offset + s->bytes;
+    return m;
+}
+
+// The memory of a launch, or of the buffers of one of its pieces.
+static void tc__remote_uses(tc__remote *r, const tc__remote_launch *l, const tc__piece *p,
+                            const tc__remote_slabs *slabs) {
+    size_t n = p ? r->lists.form.at[p->form]->buffer.count : l->group->buffer.count;
+    for (int written = 0; written < 2; written++) {
+        for (size_t i = 0; i < n; i++) {
+            const tc__kbuf *b = &l->group->buffer.at[p ? p->buffer[i] : i];
+            if (!tc__is_memory(b) || (b->written != 0) != written) continue;
+            tc__remote_range m = tc__remote_range_of(r, b, slabs);
+            tc__sequence_use(&r->order, &m, written);
+        }
+    }
+    tc__sequence_settle(&r->order);
+}
+
+// The steps of the program. plan: NULL = no two nodes share memory.
+static int tc__remote_arrange(tc__remote *r, const tc__plan *plan) {
+    tc__sequence *q = &r->order;
+    tc__remote_slabs slabs;
+    if (q->ctx) tc__sequence_close(q);
+    tc__sequence_open(q, r->ctx, r->in_order);
+    if (!tc__remote_slabs_open(&slabs, r->ctx, plan)) return 0;
+    for (size_t i = 0; i < r->lists.form.count; i++)
+        tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->list);
+    for (uint32_t i = 0; q->ok && i < r->launches; i++) {
+        const tc__remote_launch *l = &r->launch[i];
+        if (l->host) tc__sequence_cut(q);
+        if (!l->host && !l->pieces) {
+            tc__sequence_item(q, i, tc__nobody, 0);
+            tc__remote_uses(r, l, NULL, &slabs);
+        }
+        for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
+            const tc__piece *p = &r->lists.piece.at[k];
+            tc__sequence_item(q, i, k, p->form);
+            tc__remote_uses(r, l, p, &slabs);
+        }
+    }
+    tc__sequence_cut(q);
+    tc__free(r->ctx, (void *)slabs.of, (slabs.count + !slabs.count) * sizeof *slabs.of);
+    return q->ok;
+}
+
+// The first item of a step: all of a list are of one form.
+static const tc__item *tc__turn_item(const tc__remote *r, const tc__turn *s) {
+    return &r->order.item.at[r->order.member.at[s->first]];
+}
+
+// What is launched at a step.
+static tc__remote_launch *tc__turn_launch(const tc__remote *r, const tc__turn *s) {
+    const tc__item *n = tc__turn_item(r, s);
+    return n->piece == tc__nobody ? &r->launch[n->launch] : &r->form[n->form];
+}
+
+// ---- lists: pieces of kernels that share a launch (kernel/list.c) ----
+
+enum { TC__LIST_LEAST = 4 }; // tensors that are worth a kernel which asks what it is about
+
+// Takes apart what can be; 0 = out of memory.
+static int tc__remote_pieces(tc__remote *r, tc__remote_launch *l, uint32_t i) {
+    uint64_t memory[TC__BUFFER_LIMIT * 2];
+    size_t n = l->group->buffer.count;
+    l->piece = (uint32_t)r->lists.piece.count;
+    if (n > TC__COUNT(memory) || l->group->checked) return 1;
+    for (size_t b = 0; b < n; b++) {
+        tc__remote_range m = tc__remote_tensor(r, &l->group->buffer.at[b]);
+        memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;
+    }
+    if (!tc__lists_add(&r->lists, i, l->group, memory)) return 0;
+    l->pieces = (uint32_t)r->lists.piece.count - l->piece;
+    return 1;
+}
+
+// Tensors that a form's kernel is made for: few steps apart, so that its text is seldom another one.
+static int tc__remote_room(const tc__remote *r, size_t buffers, uint32_t members) {
+    uint32_t bytes = r->device->own.argument_bytes, step = 1;
+    size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__CUDA_ARGUMENTS);
+    while (step * 8 <= members) step *= 2;
+    size_t room = (members + step - 1) / step * step;
+    return (int)(room < most ? room : most);
+}
+
+// Counts the pieces of each form that are still taken.
+static void tc__remote_count(tc__remote *r) {
+    for (size_t i = 0; i < r->lists.form.count; i++) r->lists.form.at[i]->list = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        for (uint32_t k = 0; k < r->launch[i].pieces; k++)
+            r->lists.form.at[r->lists.piece.at[r->launch[i].piece + k].form]->list++;
+}
+
+// The launch is whole if one of its pieces is of a form with few, or met few. 1 = it was not before.
+static int tc__remote_whole(tc__remote *r, tc__remote_launch *l, const uint32_t *met) {
+    for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
+        int few = met ? met[k] < TC__LIST_LEAST
+                      : r->lists.form.at[r->lists.piece.at[k].form]->list < TC__LIST_LEAST;
+        if (!few) continue;
+        l->pieces = 0;
+        return 1;
+    }
+    return 0;
+}
+
+static int tc__remote_wholes(tc__remote *r, const uint32_t *met) {
+    int changed = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        changed |= tc__remote_whole(r, &r->launch[i], met);
+    return changed;
+}
+
+// The rooms of forms that have pieces; those without are not made.
+static void tc__remote_rooms(tc__remote *r) {
+    for (size_t i = 0; i < r->lists.form.count; i++) {
+        tc__group *f = r->lists.form.at[i];
+        if (f->list) f->list = tc__remote_room(r, f->buffer.count, (uint32_t)f->list);
+    }
+}
+
+// Leaves those pieces that meet enough others, as far as the arena does not keep them apart; `met` has
+// room for all.
+static int tc__remote_choose(tc__remote *r, uint32_t *met) {
+    for (int changed = 1; changed;) {
+        tc__remote_count(r);
+        changed = tc__remote_wholes(r, NULL);
+        if (changed) continue;
+        tc__remote_rooms(r);
+        if (!tc__remote_arrange(r, NULL)) return 0;
+        for (size_t i = 0; i < r->order.item.count; i++) {
+            const tc__item *n = &r->order.item.at[i];
+            if (n->piece != tc__nobody) met[n->piece] = r->order.step.at[n->step].count;
+        }
+        changed = tc__remote_wholes(r, met);
+    }
+    return 1;
+}
+
+// The kernel of a form, as a launch.
+static int tc__remote_form(tc__remote *r, tc__arena *a, uint32_t i) {
+    const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
+    tc__remote_launch *l = &r->form[i];
+    l->group = r->lists.form.at[i];
+    if (!l->group->list) return 1;
+    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->list);
+    l->n_argument = 2;
+    l->bytes = (uint32_t)bytes + 16; // tc_kargs<1>
+    l->offset = TC__ANEW_ARRAY(a, uint32_t, 2);
+    if (!l->offset) return 0;
+    l->offset[0] = 0, l->offset[1] = (uint32_t)bytes;
+    return d->dialect->grids(r->ctx, l->group, &l->grids);
+}
+
+static int tc__remote_lists(tc__remote *r, tc__arena *a) {
+    int ok = 1;
+    tc__lists_open(&r->lists, r->ctx, a);
+    for (uint32_t i = 0; ok && !r->in_order && i < r->launches; i++)
+        if (!r->launch[i].host) ok = tc__remote_pieces(r, &r->launch[i], i);
+    size_t pieces = r->lists.piece.count, forms = r->lists.form.count;
+    uint32_t *met = TC__NEW_ARRAY(r->ctx, uint32_t, pieces);
+    r->form = TC__ANEW_ARRAY(a, tc__remote_launch, forms + 1);
+    ok = ok && met && r->form && (!pieces || tc__remote_choose(r, met));
+    for (uint32_t i = 0; ok && i < forms; i++) ok = tc__remote_form(r, a, i);
+    if (met) tc__free(r->ctx, met, (pieces + !pieces) * sizeof *met);
+    return ok;
+}
+
 // A launch on the host ends a part; so does the last launch.
 static int tc__remote_split(tc__remote *r, tc__arena *a) {
-    uint32_t hosts = 0, begin = 0, n = 0;
+    uint32_t hosts = 0, n = 0;
     for (uint32_t i = 0; i < r->launches; i++) hosts += (uint32_t)r->launch[i].host;
     r->part = TC__ANEW_ARRAY(a, tc__remote_part, hosts + 1);
     if (!r->part) return 0;
-    for (uint32_t i = 0; i <= r->launches; i++) {
-        tc__remote_launch *l = i < r->launches ? &r->launch[i] : NULL;
-        if (l && !l->host) {
-            l->first = n, n += (uint32_t)l->grids.count;
-            continue;
-        }
-        tc__remote_part *p = &r->part[r->parts++];
-        p->begin = begin, p->end = n, p->host = l ? i : UINT32_MAX, p->plan = NULL;
-        begin = n;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        const tc__remote_launch *l = &r->launch[i];
+        if (l->host)
+            r->part[r->parts++].host = i;
+        else
+            n += l->pieces ? l->pieces : (uint32_t)l->grids.count;
     }
-    r->list_count = n;
+    r->part[r->parts++].host = UINT32_MAX;
     r->list = TC__ANEW_ARRAY(a, tc_device_launch, n + 1);
     return r->list != NULL;
 }
@@ -51136,9 +52074,13 @@ static int tc__remote_memory(tc__remote *r, tc__arena *a, size_t args) {
     return !s || tc__remote_failed(r->ctx, r->device, "memory of a program", s);
 }
 
-// All launches were added.
-static int tc__remote_close_list(tc__remote *r, tc__arena *a, size_t args) {
-    return tc__remote_split(r, a) && tc__remote_memory(r, a, args);
+// All launches were added. direct: by node, the external in whose memory it is computed; of the arena.
+// in_order: externals may share memory that kernels write.
+static int tc__remote_close_list(tc__remote *r, tc__arena *a, size_t args,
+                                 const uint32_t *direct, int in_order) {
+    r->direct = direct, r->in_order = in_order;
+    return tc__remote_lists(r, a) && tc__remote_split(r, a) &&
+           tc__remote_memory(r, a, args);
 }
 
 static tc__remote *tc__remote_new(tc_ctx *c, tc__arena *a, tc__device *d, uint32_t n) {
@@ -51175,6 +52117,10 @@ static void tc__remote_free(tc__remote *r) {
         if (r->moment.at[i]) d->unmark(d->user, r->moment.at[i]);
     TC__VEC_FREE(r->ctx, r->moment);
     TC__VEC_FREE(r->ctx, r->after);
+    TC__VEC_FREE(r->ctx, r->listed);
+    if (r->listed_bytes) tc__free(r->ctx, r->listed_bytes, r->listed_room);
+    if (r->order.ctx) tc__sequence_close(&r->order);
+    tc__lists_close(&r->lists);
 }
 
 // ---- laying out: what depends on the sizes of a run ----
@@ -51215,6 +52161,59 @@ static uint32_t tc__remote_blocks(const tc__remote *r, const tc__grid *g, int64_
     return (uint32_t)blocks;
 }
 
+// The arguments of a launch for several tensors that do not change from run to run: sizes, and which
+// blocks are whose. Gives the number of blocks.
+static int64_t tc__remote_list_sizes(const tc__remote *r, const tc__remote_listed *d,
+                                     const tc__ixpool *x, const tc__ixenv *env) {
+    const tc__turn *s = &r->order.step.at[d->step];
+    const tc__group *form = tc__turn_launch(r, s)->group;
+    tc__list_argument a =
+        tc__list_argument_of(d->argument, form->buffer.count, (size_t)form->list);
+    tc__ix each = tc__turn_launch(r, s)->grids.at[0].blocks;
+    int64_t blocks = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const tc__item *n = &r->order.item.at[r->order.member.at[s->first + i]];
+        tc__ixenv one;
+        memset(&one, 0, sizeof one);
+        a.count[i] = tc__ix_eval(x, r->lists.piece.at[n->piece].count, env);
+        one.sym = &a.count[i];
+        a.first[i] = (int32_t)blocks;
+        blocks += tc__ix_eval(&r->lists.ix, each, &one);
+    }
+    *a.rows = (int32_t)s->count;
+    return blocks;
+}
+
+// Launches for several tensors.
+static int tc__remote_lists_lay_out(tc__remote *r, const tc__ixpool *x,
+                                    const tc__ixenv *env) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < r->listed.count; i++)
+        bytes += tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->bytes;
+    if (r->listed_bytes) tc__free(r->ctx, r->listed_bytes, r->listed_room);
+    r->listed_room = bytes + 8;
+    r->listed_bytes = (uint8_t *)tc__alloc(r->ctx, r->listed_room);
+    if (!r->listed_bytes) return 0;
+    uint8_t *at = r->listed_bytes;
+    for (size_t i = 0; i < r->listed.count; i++) {
+        tc__remote_listed *d = &r->listed.at[i];
+        const tc__remote_launch *l = tc__turn_launch(r, &r->order.step.at[d->step]);
+        tc_device_launch *to = &r->list[d->at];
+        const int *after = to->after;
+        int n_after = to->n_after;
+        d->argument = at, at += l->bytes;
+        memset(to, 0, sizeof *to);
+        to->after = after, to->n_after = n_after, to->kernel = l->kernel[0];
+        to->blocks =
+            tc__remote_blocks(r, &l->grids.at[0], tc__remote_list_sizes(r, d, x, env));
+        to->threads = (uint32_t)l->grids.at[0].threads;
+        to->early = (uint32_t)l->grids.at[0].early;
+        to->argument = d->argument, to->offset = l->offset;
+        to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
+    }
+    return 1;
+}
+
 // Launch l as `list`, which has room for its kernels.
 static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
                                      tc_device_launch *list, const tc__ixpool *x,
@@ -51244,80 +52243,58 @@ static int tc__remote_launch_lay_out(tc__remote *r, tc__remote_launch *l,
     return 1;
 }
 
-// Memory of a buffer: a range of the arena, or a whole output or input.
-typedef struct tc__remote_range {
-    int kind; // 0 = arena, 1 = an output by itself, 2 = an input
-    size_t from, to;
-} tc__remote_range;
+// ---- the list of a run ----
 
-static tc__remote_range tc__remote_range_of(const tc__kbuf *b, const tc__plan *plan) {
-    tc__remote_range m;
-    memset(&m, 0, sizeof m);
-    m.kind = 2, m.from = b->source, m.to = m.from + 1;
-    if (b->place != TC__BUF_NODE) return m;
-    const tc__slab *s = tc__plan_find(plan, b->source);
-    m.kind = !s || s->output, m.from = b->source, m.to = m.from + 1;
-    if (!m.kind) m.from = s->offset, m.to = s->offset + s->bytes;
-    return m;
-}
-
-static int tc__is_remote_memory(const tc__kbuf *b) {
-    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-}
-
-// Whether two launches use the same memory, and one of them writes there.
-static int tc__remote_meet(const tc__remote_launch *a, const tc__remote_launch *b,
-                           const tc__plan *plan) {
-    for (size_t i = 0; i < a->group->buffer.count; i++) {
-        const tc__kbuf *x = &a->group->buffer.at[i];
-        if (!tc__is_remote_memory(x)) continue;
-        tc__remote_range m = tc__remote_range_of(x, plan);
-        for (size_t k = 0; k < b->group->buffer.count; k++) {
-            const tc__kbuf *y = &b->group->buffer.at[k];
-            if (!tc__is_remote_memory(y) || (!x->written && !y->written)) continue;
-            tc__remote_range n = tc__remote_range_of(y, plan);
-            if (m.kind == n.kind && m.from < n.to && n.from < m.to) return 1;
-        }
+// Places in the list for step i, behind what has one. last[]: of each step, its last place.
+static int tc__remote_step(tc__remote *r, uint32_t i, uint32_t *last) {
+    const tc__turn *s = &r->order.step.at[i];
+    const tc__remote_launch *l = tc__turn_launch(r, s);
+    uint32_t at = r->list_count, base = r->part[s->part].begin;
+    tc__remote_listed listed;
+    listed.step = i, listed.at = at, listed.argument = NULL;
+    for (uint32_t k = 0; k < s->count; k++) {
+        const tc__item *n = &r->order.item.at[r->order.member.at[s->first + k]];
+        if (n->piece == tc__nobody || n->piece == r->launch[n->launch].piece)
+            r->launch[n->launch].first = at;
     }
-    return 0;
-}
-
-// What launch i comes after, of those from `begin` on whose first kernel is at `base` of the list.
-static int tc__remote_after(tc__remote *r, const tc__plan *plan, uint32_t begin, uint32_t i,
-                            int in_order) {
-    const tc__remote_launch *l = &r->launch[i];
-    uint32_t base = r->launch[begin].first;
-    int n = 0;
-    for (uint32_t k = i; k-- > begin && !(in_order && n);) {
-        const tc__remote_launch *b = &r->launch[k];
-        int last = (int)(b->first + (uint32_t)b->grids.count - 1 - base);
-        if (!in_order && !tc__remote_meet(l, b, plan)) continue;
-        if (!TC__PUSH(r->ctx, r->after, last)) return 0;
-        n++;
-    }
-    r->list[l->first].n_after = n;
-    for (int g = 1; g < l->grids.count; g++) { // the launches of one text
-        if (!TC__PUSH(r->ctx, r->after, (int)(l->first - base) + g - 1)) return 0;
-        r->list[l->first + (uint32_t)g].n_after = 1;
-    }
-    return 1;
-}
-
-// What each launch comes after. in_order: the one before, since externals may share memory that kernels
-// write.
-static int tc__remote_sequence(tc__remote *r, const tc__plan *plan, int in_order) {
-    uint32_t begin = 0; // first launch of the part
-    r->after.count = 0;
-    for (uint32_t i = 0; i < r->launches; i++) {
-        if (r->launch[i].host)
-            begin = i + 1;
-        else if (!tc__remote_after(r, plan, begin, i, in_order))
+    for (uint32_t k = 0; k < s->n_after; k++)
+        if (!TC__PUSH(r->ctx, r->after,
+                      (int)(last[r->order.after.at[s->after + k]] - base)))
             return 0;
+    r->list[at].n_after = (int)s->n_after;
+    for (int g = 1; g < l->grids.count; g++) { // the launches of one text
+        if (!TC__PUSH(r->ctx, r->after, (int)(at - base) + g - 1)) return 0;
+        r->list[at + (uint32_t)g].n_after = 1;
+    }
+    r->list_count = at + (uint32_t)l->grids.count;
+    last[i] = r->list_count - 1;
+    return tc__turn_item(r, s)->piece == tc__nobody || TC__PUSH(r->ctx, r->listed, listed);
+}
+
+// The list, in its order, and what each launch comes after.
+static int tc__remote_sequence(tc__remote *r, const tc__plan *plan) {
+    uint32_t i = 0, n;
+    if (!tc__remote_arrange(r, plan)) return 0;
+    n = (uint32_t)r->order.step.count;
+    uint32_t *last = TC__NEW_ARRAY(r->ctx, uint32_t, n);
+    r->after.count = r->listed.count = 0, r->list_count = 0;
+    int ok = last != NULL;
+    for (uint32_t p = 0; p < r->parts; p++) {
+        r->part[p].begin = r->list_count;
+        for (; ok && i < n && r->order.step.at[i].part == p; i++)
+            ok = tc__remote_step(r, i, last);
+        r->part[p].end = r->list_count;
     }
     const int *at = r->after.at;
-    for (uint32_t i = 0; i < r->list_count; at += r->list[i++].n_after)
-        r->list[i].after = at;
-    return 1;
+    for (uint32_t k = 0; ok && k < r->list_count; at += r->list[k++].n_after)
+        r->list[k].after = at;
+    if (last) tc__free(r->ctx, last, (n + !n) * sizeof *last);
+    return ok;
+}
+
+// What a run of the program launches, here and on the host; lists count once.
+static uint32_t tc__remote_runs(const tc__remote *r) {
+    return (uint32_t)r->order.step.count + r->parts - 1;
 }
 
 // The arena has at least so many bytes.
@@ -51331,15 +52308,16 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
 
 // Everything that depends on sizes; 0 = reported.
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
-                              const tc__plan *plan, int in_order) {
-    if (!tc__remote_workspace(r, x, env)) return 0;
+                              const tc__plan *plan) {
+    tc__remote_forget_plans(r); // what comes after what may change
+    if (!tc__remote_workspace(r, x, env) || !tc__remote_sequence(r, plan)) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__remote_launch *l = &r->launch[i];
-        if (!l->host && !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
+        if (!l->host && !l->pieces &&
+            !tc__remote_launch_lay_out(r, l, &r->list[l->first], x, env))
             return 0;
     }
-    tc__remote_forget_plans(r); // what comes after what may have changed
-    return tc__remote_sequence(r, plan, in_order);
+    return tc__remote_lists_lay_out(r, x, env);
 }
 
 // ---- running ----
@@ -51347,7 +52325,7 @@ static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixen
 static void tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
     uint8_t *to = l->argument;
     for (size_t i = 0; i < l->group->buffer.count; i++) {
-        if (!tc__is_remote_memory(&l->group->buffer.at[i])) continue;
+        if (!tc__is_memory(&l->group->buffer.at[i])) continue;
         memcpy(to, &l->buf[i], 8);
         to += 8;
     }
@@ -51357,6 +52335,29 @@ static void tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
         to += 8;
     }
     memcpy(to, &r->state.address, 8);
+}
+
+// The tensors of a list, where they are in this run.
+static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d) {
+    const tc__turn *s = &r->order.step.at[d->step];
+    const tc__remote_launch *l = tc__turn_launch(r, s);
+    size_t buffers = l->group->buffer.count;
+    tc__list_argument a =
+        tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const tc__piece *p =
+            &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
+        for (size_t b = 0; b < buffers; b++)
+            *a.at++ = r->launch[p->launch].buf[p->buffer[b]];
+    }
+    memcpy(d->argument + l->offset[1], &r->state.address, 8);
+}
+
+// The arguments of all launches of a run.
+static void tc__remote_fill_all(const tc__remote *r) {
+    for (uint32_t i = 0; i < r->launches; i++)
+        if (!r->launch[i].host && !r->launch[i].pieces) tc__remote_fill(r, &r->launch[i]);
+    for (size_t i = 0; i < r->listed.count; i++) tc__remote_fill_list(r, &r->listed.at[i]);
 }
 
 // The device is told what changed of state and run-time values.
@@ -51385,6 +52386,43 @@ static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
     tc_status s =
         d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin), r->mode);
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+}
+
+// ---- for who compiles and reports ----
+
+// What is compiled for the program: its launches, then the kernels of lists. NULL = nothing is.
+static tc__remote_launch *tc__remote_wanted(const tc__remote *r, uint32_t i) {
+    tc__remote_launch *l = i < r->launches ? &r->launch[i] : &r->form[i - r->launches];
+    return l->host || l->pieces || (i >= r->launches && !l->group->list) ? NULL : l;
+}
+
+static uint32_t tc__remote_most(const tc__remote *r) {
+    return r->launches + (uint32_t)r->lists.form.count;
+}
+
+// Tensors of the list that is launched at this place.
+static uint32_t tc__remote_tensors_at(const tc__remote *r, uint32_t at) {
+    for (size_t i = 0; i < r->listed.count; i++)
+        if (r->listed.at[i].at == at) return r->order.step.at[r->listed.at[i].step].count;
+    return 0;
+}
+
+// The launch that the kernel at this place is for; of a list, that of its first tensor.
+static uint32_t tc__remote_launch_at(const tc__remote *r, uint32_t at) {
+    for (size_t i = 0; i < r->listed.count; i++)
+        if (r->listed.at[i].at == at)
+            return tc__turn_item(r, &r->order.step.at[r->listed.at[i].step])->launch;
+    uint32_t i = 0;
+    while (r->launch[i].host || r->launch[i].pieces || r->launch[i].first != at) i++;
+    return i;
+}
+
+// And kernels of the program, by the place of their first pieces.
+static uint32_t tc__remote_kernels_at(const tc__remote *r, uint32_t at) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        n += r->launch[i].pieces && r->launch[i].first == at;
+    return n;
 }
 // ---- gen/exec/program.c -------------------------------------------------
 // Programs: what a path of steps became. Kernels in order, memory plan, outputs, write-backs.
@@ -51974,8 +53012,7 @@ static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
 
 // And those of a device. Launches on the host have all its threads.
 static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) ||
-        !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
+    if (!tc__program_addresses(p) || !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
@@ -52057,6 +53094,11 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
 // Its launches become launches of the device.
 static int tc__program_remote(tc__program *p) {
     uint32_t n = (uint32_t)p->launch.count;
+    uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
+    if (!direct) return 0;
+    memset(direct, 0xff, p->graph.node.count * sizeof *direct);
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
@@ -52065,7 +53107,8 @@ static int tc__program_remote(tc__program *p) {
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
-    return p->remote && tc__remote_close_list(p->remote, &p->arena, p->arg.count);
+    return p->remote &&
+           tc__remote_close_list(p->remote, &p->arena, p->arg.count, direct, p->overlaps);
 }
 
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
@@ -52085,10 +53128,10 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    ok = ok && (!p->device || tc__program_remote(p));
     int foreign = p->backend && p->backend->own.run;
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
+    ok = ok && (!p->device || tc__program_remote(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 
@@ -52770,35 +53813,6 @@ typedef struct tc__remote_job {
     tc__text *source; // of each unit
 } tc__remote_job;
 
-static int tc__nodes_same(const tc__node *a, const tc__node *b) {
-    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
-           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
-           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
-           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
-}
-
-static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
-    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
-           a->numel == b->numel && a->offset == b->offset;
-}
-
-// Whether two kernels of a program are the same but for where their buffers are: then so is their text,
-// which need not be printed to see it. The layers of a model are such kernels.
-static int tc__groups_same(const tc__group *a, const tc__group *b) {
-    if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
-        a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
-        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
-        a->vector != b->vector || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
-        return 0;
-    for (size_t i = 0; i < a->body.node.count; i++)
-        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
-    for (size_t i = 0; i < a->buffer.count; i++)
-        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
-    return 1;
-}
-
 // Adds the kernel of a launch, unless it is there. 0 = reported.
 static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
     tc__remote_order o;
@@ -53018,17 +54032,20 @@ static void tc__remote_look_up(tc__remote_job *j) {
 }
 
 static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
-    for (uint32_t i = 0; i < r->launches; i++) {
-        tc__remote_launch *l = &r->launch[i];
-        if (l->host) continue;
+    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
+        tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (!l) continue;
         const tc__remote_kernel *k =
             tc__remote_known(j->code, j->order.at[l->order].text.digest);
         if (!k) return tc__fail(j->c, TC_E_INTERNAL, "a kernel was compiled and is lost");
         for (int g = 0; g < l->grids.count; g++) {
             l->kernel[g] = k->kernel[g];
-            r->list[l->first + (uint32_t)g].kernel = k->kernel[g];
+            if (i < r->launches) r->list[l->first + (uint32_t)g].kernel = k->kernel[g];
         }
     }
+    for (size_t i = 0; i < r->listed.count; i++)
+        r->list[r->listed.at[i].at].kernel =
+            tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
     return 1;
 }
 
@@ -53058,8 +54075,8 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
     int ok = tc__remote_job_open(&j, r);
-    for (uint32_t i = 0; ok && i < r->launches; i++)
-        if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
+    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++)
+        if (tc__remote_wanted(r, i)) ok = tc__remote_order_add(&j, tc__remote_wanted(r, i));
     r->ctx->stats.emit_ns += tc__now_ns() - start;
     if (ok) tc__remote_look_up(&j);
     size_t open = 0;
@@ -53301,13 +54318,18 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     return at && !t->failed ? t->at : NULL;
 }
 
-// Kernels that a device has no text for are left out.
+// Kernels that a device has no text for are left out; those that share a launch have one text.
 static int tc__foreign_cuda(tc__program *p, tc__text *out) {
-    size_t most = p->launch.count, n = 0;
+    const tc__remote *r = p->remote;
+    size_t most = r ? tc__remote_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
-    for (size_t i = 0; groups && i < most; i++)
-        if (!p->remote || !p->remote->launch[i].host) groups[n++] = p->launch.at[i].group;
+    for (uint32_t i = 0; groups && i < most; i++) {
+        if (!r)
+            groups[n++] = p->launch.at[i].group;
+        else if (tc__remote_wanted(r, i))
+            groups[n++] = tc__remote_wanted(r, i)->group;
+    }
     int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);
@@ -53730,7 +54752,7 @@ static int tc__device_has_time(const tc_device *d) {
 // Room for the marks of a program; 0 = there is no memory for them, and it runs as ever.
 static int tc__profile_room(tc__remote *r) {
     tc__error_mark held = tc__error_now(r->ctx);
-    while (r->moment.count <= r->launches)
+    while (r->moment.count <= r->list_count)
         if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
     return 1;
 }
@@ -53801,27 +54823,32 @@ static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64
     return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
 }
 
+// Places of the list that are the launches of one kernel.
+static uint32_t tc__profile_count(const tc__remote_launch *l) {
+    return l->pieces ? 1 : (uint32_t)l->grids.count;
+}
+
 // The launches of one kernel, in order, by themselves.
-static int tc__profile_kernel_run(tc__remote *r, const tc__remote_launch *l) {
+static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
     const tc_device *d = &r->device->own;
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan = NULL;
-    for (int i = 0; i < l->grids.count; i++) {
-        list[i] = r->list[l->first + (uint32_t)i];
-        after[i] = i - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = r->list[at + i];
+        after[i] = (int)i - 1;
         list[i].after = &after[i], list[i].n_after = i > 0;
     }
-    tc_status s = d->run(d->user, &plan, list, l->grids.count, TC_DEVICE_LAUNCHES);
+    tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES);
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 
-// Kernel i of the program took so long.
-static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t i,
+// The kernel at this place took so long; one of a list of tensors is told as that of the first.
+static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
                                     const tc__region *region, uint64_t start, uint64_t ns) {
+    uint32_t i = tc__remote_launch_at(p->remote, at);
     const tc__launch *l = &p->launch.at[i];
-    const tc__remote_launch *remote = &p->remote->launch[i];
     tc__event e;
     if (!tc__profile_row_is_known(f, p, i, region)) {
         f->dropped++;
@@ -53830,7 +54857,7 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t i,
     memset(&e, 0, sizeof e);
     e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.of = l->row;
     e.thread = (uint16_t)(TC__DEVICES + p->device);
-    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[remote->first].blocks;
+    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[at].blocks;
     e.start = start, e.ns = ns;
     tc__profile_row *row = &f->row.at[e.of];
     row->calls++, row->compiled++, row->ns += ns, row->bytes += (uint64_t)e.bytes;
@@ -53849,20 +54876,18 @@ static int tc__profile_part(tc__program *p, const tc__region *region,
     if (part->begin == part->end) return 1;
     tc__device_yardstick(r->device);
     if (!tc__profile_mark(r, 0)) return 0;
-    for (uint32_t i = 0; i < r->launches; i++) {
-        const tc__remote_launch *l = &r->launch[i];
-        if (l->host || l->first < part->begin || l->first >= part->end) continue;
-        if (!tc__profile_kernel_run(r, l) || !tc__profile_mark(r, ++n)) return 0;
+    for (uint32_t at = part->begin, count; at < part->end; at += count) {
+        count = tc__profile_count(&r->launch[tc__remote_launch_at(r, at)]);
+        if (!tc__profile_kernel_run(r, at, count) || !tc__profile_mark(r, ++n)) return 0;
     }
     if (!tc__profile_between(r, 0, n, &ns)) return 0;
-    uint64_t begin = tc__now_ns() - ns, at = 0;
+    uint64_t begin = tc__now_ns() - ns;
     if (begin < f->begun) begin = f->begun;
-    for (uint32_t i = 0; i < r->launches; i++) {
-        const tc__remote_launch *l = &r->launch[i];
-        if (l->host || l->first < part->begin || l->first >= part->end) continue;
+    for (uint32_t at = part->begin; at < part->end;
+         at += tc__profile_count(&r->launch[tc__remote_launch_at(r, at)])) {
         if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-        tc__profile_remote_note(f, p, i, region, begin + at, ns);
-        at += ns, done++;
+        tc__profile_remote_note(f, p, at, region, begin, ns);
+        begin += ns, done++;
     }
     return 1;
 }
@@ -54970,7 +55995,7 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
 // program that is bound. Output: launches with other code; what was found is remembered.
 //
 // A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
-// in place, or have launches of the host, are not measured. Every candidate's results are compared with
+// in place, have launches of the host or lists of tensors, are not measured. Every candidate's results are compared with
 // the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
 
 #if TC__JIT
@@ -55238,7 +56263,7 @@ static int tc__program_tunes_remote(const tc__program *p) {
     const tc__remote *r = p->remote;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        if (r->launch[i].host) return 0;
+        if (r->launch[i].host || r->launch[i].pieces) return 0;
         open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
     }
     for (size_t i = 0; i < p->output.count; i++)
@@ -55251,11 +56276,12 @@ static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadl
     tc__remote *r = p->remote;
     int ok = tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
              tc__bounce_in(p);
-    for (uint32_t i = 0; ok && i < r->launches; i++) tc__remote_fill(r, &r->launch[i]);
+    if (ok) tc__remote_fill_all(r);
     for (uint32_t i = 0; ok && i < r->launches; i++) {
         if (p->launch.at[i].tuned == TC__TUNED_OPEN)
             tc__remote_launch_search(p, i, deadline);
-        ok = tc__profile_kernel_run(r, &r->launch[i]);
+        ok = tc__profile_kernel_run(r, r->launch[i].first,
+                                    (uint32_t)r->launch[i].grids.count);
     }
     tc__bounce_restore(p);
     (void)tc__bounce_out(p, 0);
@@ -55760,8 +56786,7 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
     int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
+    tc__remote_fill_all(r);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
         ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
@@ -55912,7 +56937,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t took = tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
-    tc__note_run(p->ctx, p->launch.count, took);
+    tc__note_run(p->ctx, p->remote ? tc__remote_runs(p->remote) : p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;
     if (p->remote) return 1;
     tc__program_copies(p, v);
@@ -57921,7 +58946,7 @@ TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draw
     uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
     f->visit.draw = r->draw;
     p->runs++;
-    p->ctx->stats.kernel_runs += p->launch.count;
+    p->ctx->stats.kernel_runs += tc__remote_runs(p->remote);
     if (!tc__program_go_remote(p, &f->visit)) return 0;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
     r->draw += draws;
@@ -59798,8 +60823,13 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
     const tc__remote_launch *l = &r->launch[i];
     const tc_device *d = &r->device->own;
     char text[200];
+    int count = l->host ? 0 : l->pieces ? 1 : l->grids.count;
     if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
-    for (int k = 0; k < l->grids.count && !l->host; k++) {
+    if (l->pieces)
+        tc__put(t, "    one of %u kernels in a launch for %u tensors\n",
+                (unsigned)tc__remote_kernels_at(r, l->first),
+                (unsigned)tc__remote_tensors_at(r, l->first));
+    for (int k = 0; k < count; k++) {
         const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
         tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
                 (unsigned)at->threads);
@@ -59807,8 +60837,7 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
         if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
         text[0] = 0;
         if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
-        tc__put(t, "%s%s%s", *text ? "; " : "", text,
-                k + 1 < l->grids.count ? "; then\n" : " as ");
+        tc__put(t, "%s%s%s", *text ? "; " : "", text, k + 1 < count ? "; then\n" : " as ");
     }
 }
 
@@ -59867,6 +60896,9 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
+    if (p->remote && p->remote->listed.count)
+        tc__put(t, "launches: %u, of which %u for lists of tensors\n",
+                (unsigned)tc__remote_runs(p->remote), (unsigned)p->remote->listed.count);
     if (p->remote) tc__explain_lists(t, p->remote);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);
@@ -60687,6 +61719,9 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
                 p->remote ? p->remote->device->own.name
                 : l->run  ? "compiled"
                           : "interpreted");
+        if (p->remote && p->remote->launch[i].pieces)
+            tc__put(h->t, ", in a launch for %u tensors",
+                    (unsigned)tc__remote_tensors_at(p->remote, p->remote->launch[i].first));
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);

@@ -87,6 +87,21 @@ static void tinymlp(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user)
     out[0] = x;
 }
 
+// A step over tensors of GPT-2's sizes; the inputs are their gradients.
+enum { BLOCKS = 12, BLOCK_TENSORS = 12, GPT2_TENSORS = 4 + BLOCKS * BLOCK_TENSORS };
+#define GPT2_PARAMETERS 124475904.0
+
+static struct {
+    tc_tensor param[GPT2_TENSORS], exp_avg[GPT2_TENSORS], exp_avg_sq[GPT2_TENSORS], step;
+} gpt2;
+
+static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_adamw_list_(gpt2.param, in, gpt2.exp_avg, gpt2.exp_avg_sq, GPT2_TENSORS, gpt2.step,
+                   1e-4, 0.9, 0.999, 1e-8, 0.01);
+    out[0] = tc_add_s(gpt2.step, 0);
+}
+
 // ---- the table ----
 
 #define IN(...)                                                                            \
@@ -131,6 +146,8 @@ static const work works[] = {
      IN(BF16(1, 8192, 4096), BF16(1, 4096, 4096), BF16(1, 4096)), 0,
      2.0 * 8192 * 4096 * 4096, 0, linear_relu},
     {"tinymlp_24x64_b16_f32", 1 + 4 * LAYERS, NULL, 0, 0, 0, tinymlp},
+    // read: parameters, gradients, both moments; written: all but the gradients
+    {"adamw_gpt2", GPT2_TENSORS, NULL, 7 * 4.0 * GPT2_PARAMETERS, 0, 0, adamw},
 };
 
 // ---- measuring ----
@@ -151,7 +168,34 @@ static tc_tensor make(tc_ctx *tc, const input *in, uint64_t seed) {
     return out;
 }
 
+// Tensor i of GPT-2: two embeddings, the layers, the last norm.
+static input gpt2_tensor(int i) {
+    enum { C = 768 };
+    static const input first[2] = {F32(1, 50304, C), F32(1, 1024, C)};
+    static const input block[BLOCK_TENSORS] = {
+        F32(1, C), F32(1, C), F32(1, 3 * C, C), F32(1, 3 * C), F32(1, C, C),     F32(1, C),
+        F32(1, C), F32(1, C), F32(1, 4 * C, C), F32(1, 4 * C), F32(1, C, 4 * C), F32(1, C)};
+    return i < 2 ? first[i] : block[(i - 2) % BLOCK_TENSORS];
+}
+
+static int make_gpt2(tc_ctx *tc, tc_tensor *grad) {
+    for (int i = 0; i < GPT2_TENSORS; i++) {
+        input t = gpt2_tensor(i);
+        tc_dims d = tc_dims_of(t.rank, t.size);
+        tc_tensor zero = tc_zeros(tc, d, TC_F32);
+        gpt2.param[i] = make(tc, &t, (uint64_t)i + 1);
+        grad[i] = make(tc, &t, (uint64_t)i + 1000);
+        gpt2.exp_avg[i] = tc_to(zero, "cuda:0");
+        gpt2.exp_avg_sq[i] = tc_to(zero, "cuda:0");
+        tc_free(zero);
+    }
+    gpt2.step = tc_to(tc_zeros(tc, TC_SCALAR, TC_F32), "cuda:0");
+    bench_check(tc);
+    return GPT2_TENSORS;
+}
+
 static int make_all(tc_ctx *tc, const work *w, tc_tensor *in) {
+    if (w->body == adamw) return make_gpt2(tc, in);
     static const input layer[5] = {F32(1, 16, WIDTH), F32(1, WIDTH), F32(1, WIDTH),
                                    F32(0.1, WIDTH, WIDTH), F32(1, WIDTH)};
     for (int i = 0; i < w->inputs; i++)

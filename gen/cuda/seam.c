@@ -31,6 +31,13 @@ typedef struct tcu__plan {
     tcu__share share; // what tells whether it is to be a graph
 } tcu__plan;
 
+// Bytes of arguments of a kernel, from this version of the driver on and before. NVRTC has it too.
+enum {
+    TCU__MANY_ARGUMENTS = 12010,
+    TCU__ARGUMENT_BYTES = 32764,
+    TCU__ARGUMENT_BYTES_BEFORE = 4096
+};
+
 TCU__FN tcu__seam *tcu__seam_of(void *user) { return (tcu__seam *)user; }
 
 TCU__FN int tcu__seam_begin(tcu__seam *s) {
@@ -468,6 +475,9 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->name = s->name, d->language = "cuda", d->identity = s->identity;
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
+    d->argument_bytes = s->runtime.device.driver.version >= TCU__MANY_ARGUMENTS
+                            ? TCU__ARGUMENT_BYTES
+                            : TCU__ARGUMENT_BYTES_BEFORE;
     d->user = s;
     d->close = tcu__seam_close, d->why = tcu__seam_why;
     d->take = tcu__seam_take, d->give = tcu__seam_give, d->arena = tcu__seam_arena;

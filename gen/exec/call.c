@@ -211,7 +211,7 @@ TC__NOINLINE static int tc__quick_remote(tc__program *p, tc_fn *f, uint32_t draw
     uint64_t start = p->ctx->profiling ? tc__now_ns() : 0;
     f->visit.draw = r->draw;
     p->runs++;
-    p->ctx->stats.kernel_runs += p->launch.count;
+    p->ctx->stats.kernel_runs += tc__remote_runs(p->remote);
     if (!tc__program_go_remote(p, &f->visit)) return 0;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, f->region);
     r->draw += draws;

@@ -185,8 +185,13 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
     const tc__remote_launch *l = &r->launch[i];
     const tc_device *d = &r->device->own;
     char text[200];
+    int count = l->host ? 0 : l->pieces ? 1 : l->grids.count;
     if (l->host) tc__put(t, "    runs on the host, between two lists of %s, as ", d->name);
-    for (int k = 0; k < l->grids.count && !l->host; k++) {
+    if (l->pieces)
+        tc__put(t, "    one of %u kernels in a launch for %u tensors\n",
+                (unsigned)tc__remote_kernels_at(r, l->first),
+                (unsigned)tc__remote_tensors_at(r, l->first));
+    for (int k = 0; k < count; k++) {
         const tc_device_launch *at = &r->list[l->first + (uint32_t)k];
         tc__put(t, "    on %s: %u blocks of %u threads", d->name, (unsigned)at->blocks,
                 (unsigned)at->threads);
@@ -194,8 +199,7 @@ static void tc__explain_remote(tc__text *t, const tc__remote *r, uint32_t i) {
         if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
         text[0] = 0;
         if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
-        tc__put(t, "%s%s%s", *text ? "; " : "", text,
-                k + 1 < l->grids.count ? "; then\n" : " as ");
+        tc__put(t, "%s%s%s", *text ? "; " : "", text, k + 1 < count ? "; then\n" : " as ");
     }
 }
 
@@ -254,6 +258,9 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__put(t, l->tuned && !l->opaque ? "\n    " : "\n");
         tc__explain_tuned(t, l);
     }
+    if (p->remote && p->remote->listed.count)
+        tc__put(t, "launches: %u, of which %u for lists of tensors\n",
+                (unsigned)tc__remote_runs(p->remote), (unsigned)p->remote->listed.count);
     if (p->remote) tc__explain_lists(t, p->remote);
     tc__put(t, "intermediates: %zu bytes in one arena, %zu one by one\n", p->plan.bytes,
             p->plan.unplanned);

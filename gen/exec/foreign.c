@@ -138,13 +138,18 @@ TCDEF const char *tc_graph_text(const tc_graph *graph) {
     return at && !t->failed ? t->at : NULL;
 }
 
-// Kernels that a device has no text for are left out.
+// Kernels that a device has no text for are left out; those that share a launch have one text.
 static int tc__foreign_cuda(tc__program *p, tc__text *out) {
-    size_t most = p->launch.count, n = 0;
+    const tc__remote *r = p->remote;
+    size_t most = r ? tc__remote_most(r) : p->launch.count, n = 0;
     const tc__group **groups = TC__NEW_ARRAY(p->ctx, const tc__group *, most);
     char symbol[32];
-    for (size_t i = 0; groups && i < most; i++)
-        if (!p->remote || !p->remote->launch[i].host) groups[n++] = p->launch.at[i].group;
+    for (uint32_t i = 0; groups && i < most; i++) {
+        if (!r)
+            groups[n++] = p->launch.at[i].group;
+        else if (tc__remote_wanted(r, i))
+            groups[n++] = tc__remote_wanted(r, i)->group;
+    }
     int ok = groups && tc__print_cuda_prelude(out, groups, (int)n);
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(symbol, sizeof symbol, "kernel_%u", (unsigned)i);

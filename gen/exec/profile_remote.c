@@ -10,7 +10,7 @@ static int tc__device_has_time(const tc_device *d) {
 // Room for the marks of a program; 0 = there is no memory for them, and it runs as ever.
 static int tc__profile_room(tc__remote *r) {
     tc__error_mark held = tc__error_now(r->ctx);
-    while (r->moment.count <= r->launches)
+    while (r->moment.count <= r->list_count)
         if (!TC__PUSH(r->ctx, r->moment, NULL)) return tc__error_restore(r->ctx, held), 0;
     return 1;
 }
@@ -81,27 +81,32 @@ static int tc__profile_between(tc__remote *r, uint32_t from, uint32_t to, uint64
     return !s || tc__remote_failed(r->ctx, r->device, "the profiler", s);
 }
 
+// Places of the list that are the launches of one kernel.
+static uint32_t tc__profile_count(const tc__remote_launch *l) {
+    return l->pieces ? 1 : (uint32_t)l->grids.count;
+}
+
 // The launches of one kernel, in order, by themselves.
-static int tc__profile_kernel_run(tc__remote *r, const tc__remote_launch *l) {
+static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
     const tc_device *d = &r->device->own;
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan = NULL;
-    for (int i = 0; i < l->grids.count; i++) {
-        list[i] = r->list[l->first + (uint32_t)i];
-        after[i] = i - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = r->list[at + i];
+        after[i] = (int)i - 1;
         list[i].after = &after[i], list[i].n_after = i > 0;
     }
-    tc_status s = d->run(d->user, &plan, list, l->grids.count, TC_DEVICE_LAUNCHES);
+    tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES);
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 
-// Kernel i of the program took so long.
-static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t i,
+// The kernel at this place took so long; one of a list of tensors is told as that of the first.
+static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t at,
                                     const tc__region *region, uint64_t start, uint64_t ns) {
+    uint32_t i = tc__remote_launch_at(p->remote, at);
     const tc__launch *l = &p->launch.at[i];
-    const tc__remote_launch *remote = &p->remote->launch[i];
     tc__event e;
     if (!tc__profile_row_is_known(f, p, i, region)) {
         f->dropped++;
@@ -110,7 +115,7 @@ static void tc__profile_remote_note(tc__profile *f, tc__program *p, uint32_t i,
     memset(&e, 0, sizeof e);
     e.kind = TC__SPAN_KERNEL, e.compiled = 1, e.of = l->row;
     e.thread = (uint16_t)(TC__DEVICES + p->device);
-    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[remote->first].blocks;
+    e.bytes = tc__launch_bytes(p, l), e.items = p->remote->list[at].blocks;
     e.start = start, e.ns = ns;
     tc__profile_row *row = &f->row.at[e.of];
     row->calls++, row->compiled++, row->ns += ns, row->bytes += (uint64_t)e.bytes;
@@ -129,20 +134,18 @@ static int tc__profile_part(tc__program *p, const tc__region *region,
     if (part->begin == part->end) return 1;
     tc__device_yardstick(r->device);
     if (!tc__profile_mark(r, 0)) return 0;
-    for (uint32_t i = 0; i < r->launches; i++) {
-        const tc__remote_launch *l = &r->launch[i];
-        if (l->host || l->first < part->begin || l->first >= part->end) continue;
-        if (!tc__profile_kernel_run(r, l) || !tc__profile_mark(r, ++n)) return 0;
+    for (uint32_t at = part->begin, count; at < part->end; at += count) {
+        count = tc__profile_count(&r->launch[tc__remote_launch_at(r, at)]);
+        if (!tc__profile_kernel_run(r, at, count) || !tc__profile_mark(r, ++n)) return 0;
     }
     if (!tc__profile_between(r, 0, n, &ns)) return 0;
-    uint64_t begin = tc__now_ns() - ns, at = 0;
+    uint64_t begin = tc__now_ns() - ns;
     if (begin < f->begun) begin = f->begun;
-    for (uint32_t i = 0; i < r->launches; i++) {
-        const tc__remote_launch *l = &r->launch[i];
-        if (l->host || l->first < part->begin || l->first >= part->end) continue;
+    for (uint32_t at = part->begin; at < part->end;
+         at += tc__profile_count(&r->launch[tc__remote_launch_at(r, at)])) {
         if (!tc__profile_between(r, done, done + 1, &ns)) return 0;
-        tc__profile_remote_note(f, p, i, region, begin + at, ns);
-        at += ns, done++;
+        tc__profile_remote_note(f, p, at, region, begin, ns);
+        begin += ns, done++;
     }
     return 1;
 }

@@ -585,8 +585,7 @@ static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
 
 // And those of a device. Launches on the host have all its threads.
 static int tc__program_lay_out_remote(tc__program *p, const tc__ixenv *env) {
-    if (!tc__program_addresses(p) ||
-        !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan, p->overlaps))
+    if (!tc__program_addresses(p) || !tc__remote_lay_out(p->remote, &p->ix, env, &p->plan))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         if (p->remote->launch[i].host) return tc__program_lay_out_host(p, env);
@@ -668,6 +667,11 @@ static int tc__program_symbols(tc__program *p, const tc__builder *b) {
 // Its launches become launches of the device.
 static int tc__program_remote(tc__program *p) {
     uint32_t n = (uint32_t)p->launch.count;
+    uint32_t *direct = TC__ANEW_ARRAY(&p->arena, uint32_t, p->graph.node.count + 1);
+    if (!direct) return 0;
+    memset(direct, 0xff, p->graph.node.count * sizeof *direct);
+    for (size_t i = 0; i < p->output.count; i++)
+        if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
@@ -676,7 +680,8 @@ static int tc__program_remote(tc__program *p) {
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
-    return p->remote && tc__remote_close_list(p->remote, &p->arena, p->arg.count);
+    return p->remote &&
+           tc__remote_close_list(p->remote, &p->arena, p->arg.count, direct, p->overlaps);
 }
 
 static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
@@ -696,10 +701,10 @@ static int tc__program_fill(tc__program *p, tc__visit *v, uint32_t count,
     ok = ok && tc__program_schedule(p, v->region);
     for (size_t i = 0; ok && i < p->launch.count; i++)
         ok = tc__launch_prepare(p, &p->launch.at[i]);
-    ok = ok && (!p->device || tc__program_remote(p));
     int foreign = p->backend && p->backend->own.run;
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX) tc__choose_direct(p, &p->output.at[i]);
+    ok = ok && (!p->device || tc__program_remote(p));
     return ok && !p->ix.failed && tc__program_lay_out(p, v);
 }
 

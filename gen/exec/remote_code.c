@@ -68,35 +68,6 @@ typedef struct tc__remote_job {
     tc__text *source; // of each unit
 } tc__remote_job;
 
-static int tc__nodes_same(const tc__node *a, const tc__node *b) {
-    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
-           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
-           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
-           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
-}
-
-static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
-    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
-           a->numel == b->numel && a->offset == b->offset;
-}
-
-// Whether two kernels of a program are the same but for where their buffers are: then so is their text,
-// which need not be printed to see it. The layers of a model are such kernels.
-static int tc__groups_same(const tc__group *a, const tc__group *b) {
-    if (a->kind != b->kind || a->rows != b->rows || a->cols != b->cols ||
-        a->depth != b->depth || a->batch != b->batch || a->left != b->left ||
-        a->right != b->right || a->prologue != b->prologue || a->phases != b->phases ||
-        a->vector != b->vector || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
-        a->kind == TC__OPAQUE)
-        return 0;
-    for (size_t i = 0; i < a->body.node.count; i++)
-        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
-    for (size_t i = 0; i < a->buffer.count; i++)
-        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
-    return 1;
-}
-
 // Adds the kernel of a launch, unless it is there. 0 = reported.
 static int tc__remote_order_add(tc__remote_job *j, tc__remote_launch *l) {
     tc__remote_order o;
@@ -316,17 +287,20 @@ static void tc__remote_look_up(tc__remote_job *j) {
 }
 
 static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
-    for (uint32_t i = 0; i < r->launches; i++) {
-        tc__remote_launch *l = &r->launch[i];
-        if (l->host) continue;
+    for (uint32_t i = 0; i < tc__remote_most(r); i++) {
+        tc__remote_launch *l = tc__remote_wanted(r, i);
+        if (!l) continue;
         const tc__remote_kernel *k =
             tc__remote_known(j->code, j->order.at[l->order].text.digest);
         if (!k) return tc__fail(j->c, TC_E_INTERNAL, "a kernel was compiled and is lost");
         for (int g = 0; g < l->grids.count; g++) {
             l->kernel[g] = k->kernel[g];
-            r->list[l->first + (uint32_t)g].kernel = k->kernel[g];
+            if (i < r->launches) r->list[l->first + (uint32_t)g].kernel = k->kernel[g];
         }
     }
+    for (size_t i = 0; i < r->listed.count; i++)
+        r->list[r->listed.at[i].at].kernel =
+            tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
     return 1;
 }
 
@@ -356,8 +330,8 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
     uint64_t start = tc__now_ns();
     int ok = tc__remote_job_open(&j, r);
-    for (uint32_t i = 0; ok && i < r->launches; i++)
-        if (!r->launch[i].host) ok = tc__remote_order_add(&j, &r->launch[i]);
+    for (uint32_t i = 0; ok && i < tc__remote_most(r); i++)
+        if (tc__remote_wanted(r, i)) ok = tc__remote_order_add(&j, tc__remote_wanted(r, i));
     r->ctx->stats.emit_ns += tc__now_ns() - start;
     if (ok) tc__remote_look_up(&j);
     size_t open = 0;

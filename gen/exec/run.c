@@ -458,8 +458,7 @@ static int tc__program_go_remote(tc__program *p, const tc__visit *v) {
     if (!tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at))
         return 0;
     int ok = tc__bounce_in(p), timed = tc__profiles_remote(r);
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host) tc__remote_fill(r, &r->launch[i]);
+    tc__remote_fill_all(r);
     tc__bounce_restore(p);
     for (uint32_t i = 0; ok && i < r->parts; i++) {
         ok = TC__UNLIKELY(timed) ? tc__profile_part(p, v->region, &r->part[i])
@@ -610,7 +609,7 @@ static int tc__program_run(tc__program *p, tc__visit *v) {
     uint64_t took = tc__now_ns() - start;
     tc__note_span(p->ctx, TC__SPAN_RUN, start, v->region);
     p->runs++, p->run_ns += took;
-    tc__note_run(p->ctx, p->launch.count, took);
+    tc__note_run(p->ctx, p->remote ? tc__remote_runs(p->remote) : p->launch.count, took);
     if (!ok || !tc__program_flagged(p)) return 0;
     if (p->remote) return 1;
     tc__program_copies(p, v);

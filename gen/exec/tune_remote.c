@@ -3,7 +3,7 @@
 // program that is bound. Output: launches with other code; what was found is remembered.
 //
 // A kernel is run many times, so it must not read what it writes; and programs that write the user's memory
-// in place, or have launches of the host, are not measured. Every candidate's results are compared with
+// in place, have launches of the host or lists of tensors, are not measured. Every candidate's results are compared with
 // the default's. Whatever goes wrong, kernels stay as they are, and nothing is reported.
 
 #if TC__JIT
@@ -271,7 +271,7 @@ static int tc__program_tunes_remote(const tc__program *p) {
     const tc__remote *r = p->remote;
     int open = 0;
     for (uint32_t i = 0; i < r->launches; i++) {
-        if (r->launch[i].host) return 0;
+        if (r->launch[i].host || r->launch[i].pieces) return 0;
         open |= p->launch.at[i].tuned == TC__TUNED_OPEN;
     }
     for (size_t i = 0; i < p->output.count; i++)
@@ -284,11 +284,12 @@ static void tc__remote_search(tc__program *p, const tc__visit *v, uint64_t deadl
     tc__remote *r = p->remote;
     int ok = tc__remote_tell(r, tc__recorder_of(p->ctx)->seed, v->draw, p->arg_now.at) &&
              tc__bounce_in(p);
-    for (uint32_t i = 0; ok && i < r->launches; i++) tc__remote_fill(r, &r->launch[i]);
+    if (ok) tc__remote_fill_all(r);
     for (uint32_t i = 0; ok && i < r->launches; i++) {
         if (p->launch.at[i].tuned == TC__TUNED_OPEN)
             tc__remote_launch_search(p, i, deadline);
-        ok = tc__profile_kernel_run(r, &r->launch[i]);
+        ok = tc__profile_kernel_run(r, r->launch[i].first,
+                                    (uint32_t)r->launch[i].grids.count);
     }
     tc__bounce_restore(p);
     (void)tc__bounce_out(p, 0);

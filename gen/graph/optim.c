@@ -1,5 +1,5 @@
 // Steps of optimisers, written in public ops: what is updated is written in place, and each tensor's
-// update is one kernel. Learning rates and the like are scalars of ops, so programs get them at run
+// update is one kernel; on a device those of a list share a launch (kernel/list.c). Learning rates and the like are scalars of ops, so programs get them at run
 // time from the second value on. The formulas are those of torch.optim.
 //
 // All operands are checked before the first write, so an error leaves everything as it was.

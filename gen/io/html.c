@@ -190,6 +190,9 @@ static void tc__html_kernels(tc__html *h, const tc__program *p) {
                 p->remote ? p->remote->device->own.name
                 : l->run  ? "compiled"
                           : "interpreted");
+        if (p->remote && p->remote->launch[i].pieces)
+            tc__put(h->t, ", in a launch for %u tensors",
+                    (unsigned)tc__remote_tensors_at(p->remote, p->remote->launch[i].first));
         if (l->tuned) {
             tc__put(h->t, TC__HTML_TIME_BEGIN "; ");
             tc__explain_tuned(&h->plain, l);

@@ -32,7 +32,7 @@ typedef struct tc__grid {
     int waves;     // blocks at most for each multiprocessor, 0 = all that have work
     tc__ix shared; // bytes of a block, beside what the text itself declares
     int cluster;   // blocks that share their memory, 0 = none
-    int early;     // its blocks may begin while the launch before ends: they wait by themselves
+    int early; // its blocks may begin while the launch before ends: they wait by themselves
 } tc__grid;
 
 enum {
@@ -692,6 +692,7 @@ static void tc__put_head(tc__printer *p, const char *symbol) {
         tc__put_ix(p, g->depth);
     }
     tc__put(p->out, "; vector along %s\n", tc__axis_names[g->vector]);
+    if (g->list) tc__put(p->out, "// of each tensor of a list, up to %d\n", g->list);
     tc__put_dump_buffers(p);
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];

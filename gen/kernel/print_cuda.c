@@ -84,9 +84,9 @@ static void tc__cuda_flat(tc__printer *p) {
     if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
     tc__cuda_flat_place(p, &at);
     tc__line(p);
-    tc__put(p->out, "const %s %s = %sblockIdx.x * %d + threadIdx.x;\n",
-            tc__cuda_index_type(p), deep || q->tail ? "i0" : "i",
-            p->narrow ? "" : "(tc_i64)", q->threads * q->vectors);
+    tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
+            deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
+            p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
     tc__cuda_flat_body(p, &b);
     if (deep) {
         tc__cuda_declare(p, &b, q->vectors);
@@ -316,6 +316,10 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
 static void tc__cuda_parameters(tc__printer *p) {
+    if (p->g->list) {
+        tc__cuda_list_parameters(p);
+        return;
+    }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
         if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
@@ -370,7 +374,8 @@ static void tc__cuda_args(tc__printer *p) {
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
-    for (int64_t slot = 0; slot < 64; slot++) {
+    if (p->g->list) tc__cuda_list_names(p);
+    for (int64_t slot = 0; slot < 64 && !p->g->list; slot++) {
         char name[24];
         snprintf(name, sizeof name, "s%lld", (long long)slot);
         if (!tc__c_mentions(body, name)) continue;
@@ -402,8 +407,8 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out, " blocks have work\nextern \"C\" __global__ void __launch_bounds__(%d",
-            q->threads);
+    tc__put(out, " blocks have work%s\nextern \"C\" __global__ void __launch_bounds__(%d",
+            p->g->list ? " for a tensor" : "", q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);

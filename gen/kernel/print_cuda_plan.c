@@ -44,6 +44,7 @@ enum {
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
     TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
+    TC__CUDA_LIST_VECTORS = 1, //   and of flat for a list of tensors
     TC__CUDA_WAVE = 8,         // flat: blocks for each multiprocessor before U grows
     TC__CUDA_ROW_WAVES = 0,    // rows: blocks for each multiprocessor, 0 = one for each row
     TC__CUDA_TILE_SIZE = 32,   //
@@ -698,7 +699,8 @@ static void tc__cuda_plan_flat(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix count = tc__ix_mul(x, g->rows, tc__ix_div(x, g->cols, tc__ix_const(q->width)));
     q->vectors = tc__cuda_vectors(g, q);
-    if (q->vectors > TC__CUDA_FLAT_VECTORS) q->vectors = TC__CUDA_FLAT_VECTORS;
+    int most = g->list ? TC__CUDA_LIST_VECTORS : TC__CUDA_FLAT_VECTORS;
+    if (q->vectors > most) q->vectors = most;
     while (tc__ix_is_const(count) && q->vectors > 1 &&
            tc__ix_value(count) / (q->threads * q->vectors) < TC__CUDA_SMS * TC__CUDA_WAVE)
         q->vectors /= 2;
@@ -784,6 +786,7 @@ static void tc__cuda_symbols_of(tc__cuda_symbols *s, tc__ix e) {
 static int tc__cuda_sizes(const tc__group *g) {
     tc__cuda_symbols s;
     s.g = g, s.count = 0, s.lost = 0;
+    if (g->list) return 0; // its row tells the one that there is
     tc__cuda_symbols_of(&s, g->rows);
     tc__cuda_symbols_of(&s, g->cols);
     if (g->kind == TC__CONTRACTION) tc__cuda_symbols_of(&s, g->depth);

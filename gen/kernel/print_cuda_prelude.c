@@ -245,6 +245,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_math, (uint32_t)TC__COUNT(tc__text_cuda_math)},
         {tc__text_cuda_trig, (uint32_t)TC__COUNT(tc__text_cuda_trig)},
         {tc__text_cuda_fast, (uint32_t)TC__COUNT(tc__text_cuda_fast)},
+        {tc__text_cuda_list, (uint32_t)TC__COUNT(tc__text_cuda_list)},
         {tc__text_cuda_random, (uint32_t)TC__COUNT(tc__text_cuda_random)},
         {tc__text_cuda_divide, (uint32_t)TC__COUNT(tc__text_cuda_divide)},
         {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},

@@ -10,8 +10,9 @@
 
 #include "harness.h"
 
-// JOINED: as a CUDA device has them
-enum { WITH_SOURCE = 1, WITH_CUDA = 2, JOINED = 4, WITH_CHECKS = 8 };
+// JOINED: as a CUDA device has them. WITH_LISTS: the CUDA file has the kernels that lists of tensors
+// share instead.
+enum { WITH_SOURCE = 1, WITH_CUDA = 2, JOINED = 4, WITH_CHECKS = 8, WITH_LISTS = 16 };
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
 
@@ -158,6 +159,24 @@ static void run_opaque(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// A step of AdamW over f32 and bf16 parameters: two of equal sizes are one kernel of a program, and two
+// tensors of a list.
+static void run_lists(tc_ctx *c) {
+    enum { TENSORS = 8 };
+    static const int64_t size[TENSORS] = {1000, 4096, 1777, 77, 4096, 500, 600, 700};
+    tc_tensor p[TENSORS], g[TENSORS], m[TENSORS], v[TENSORS];
+    for (int i = 0; i < TENSORS; i++) {
+        tc_dims d = TC_DIMS(size[i]);
+        tc_dtype dtype = i < 5 ? TC_F32 : TC_BF16;
+        p[i] = tc_zeros(c, d, dtype), g[i] = tc_zeros(c, d, dtype);
+        m[i] = tc_zeros(c, d, TC_F32), v[i] = tc_zeros(c, d, TC_F32);
+    }
+    tc_tensor step = tc_zeros(c, TC_SCALAR, TC_F32);
+    tc_trace_begin(c, "golden");
+    tc_adamw_list_(p, g, m, v, TENSORS, step, 1e-3, 0.9, 0.999, 1e-8, 0.01);
+    tc_trace_end(c);
+}
+
 // ---- the table ----
 
 typedef struct golden {
@@ -182,6 +201,7 @@ static const golden goldens[] = {
     {"mlp", 2, WITH_SOURCE, run_mlp},
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
+    {"lists", 8, WITH_LISTS, run_lists},
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
@@ -260,6 +280,25 @@ static void check_cuda(tc_ctx *c, const golden *g, tc__group *const *k, size_t n
     compare_cuda(c, name, k, n);
 }
 
+// The kernels that lists of these share, by how many tensors are in them.
+static void check_lists(tc_ctx *c, const char *name, tc__group *const *k, size_t n) {
+    uint64_t memory[64];
+    tc__arena arena;
+    tc__lists s;
+    tc__arena_init(&arena, c);
+    tc__lists_open(&s, c, &arena);
+    for (size_t i = 0; i < n; i++) {
+        REQUIRE(k[i]->buffer.count <= 64);
+        for (size_t b = 0; b < k[i]->buffer.count; b++) memory[b] = b; // none is in place
+        CHECK(tc__lists_add(&s, (uint32_t)i, k[i], memory));
+    }
+    for (size_t i = 0; i < s.form.count; i++) s.form.at[i]->list = 0;
+    for (size_t i = 0; i < s.piece.count; i++) s.form.at[s.piece.at[i].form]->list++;
+    compare_cuda(c, name, s.form.at, s.form.count);
+    tc__lists_close(&s);
+    tc__arena_free(&arena);
+}
+
 static void put_kernels(tc__text *t, tc__group *const *k, size_t n, int flags) {
     for (size_t i = 0; i < n; i++) {
         tc__put(t, "== kernel %u\n", (unsigned)i);
@@ -293,6 +332,7 @@ static void run_program(tc_ctx *c, const golden *g, tc__text *t) {
     CHECK_EQ(tc_region_kernels(c, "golden"), n);
     put_kernels(t, k, n, g->flags);
     if (g->flags & WITH_CUDA) check_cuda(c, g, k, n);
+    if (g->flags & WITH_LISTS) check_lists(c, g->name, k, n);
 }
 
 static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t) {
@@ -367,6 +407,7 @@ GOLDEN(salience)
 GOLDEN(mlp)
 GOLDEN(readers)
 GOLDEN(opaque)
+GOLDEN(lists)
 GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)

@@ -61,8 +61,9 @@ typedef struct node {
     struct node *next;
     object *graph;
     fake_launch launch;
-    struct node *before[16];
-    int n_before;
+    struct node **before; // nodes of the graph, too, of malloc
+    int n_before, done;
+    struct node *from; // of an exec: the graph's
 } node;
 
 enum { PAGE = 4096, ALIGNED = 512 };
@@ -150,6 +151,7 @@ static void drop(object *o) {
     while (o->node) {
         node *n = o->node;
         o->node = n->next;
+        free(n->before);
         free(n);
     }
     while (o->kernel) {
@@ -948,7 +950,12 @@ static node *node_of(object *graph, const void *handle) {
     return n;
 }
 
-// Nodes are kept in the order they were added, which is the one they are launched in.
+static void comes_after(node *n, node *before) {
+    n->before = (node **)realloc(n->before, (size_t)(n->n_before + 1) * sizeof *n->before);
+    n->before[n->n_before++] = before;
+}
+
+// Nodes are kept in the order they were added, which is the one they are launched in, or last_first.
 int cuGraphAddKernelNode_v2(node **out, object *g, node *const *after, size_t count,
                             const tcu__node_params *p) {
     node **last, *n;
@@ -966,7 +973,7 @@ int cuGraphAddKernelNode_v2(node **out, object *g, node *const *after, size_t co
     for (last = &g->node; *last;) last = &(*last)->next;
     *last = *out = n;
     n->graph = g;
-    for (size_t i = 0; i < count && i < 16; i++) n->before[n->n_before++] = after[i];
+    for (size_t i = 0; i < count; i++) comes_after(n, after[i]);
     return 0;
 }
 
@@ -978,6 +985,7 @@ int cuGraphAddDependencies_v2(object *g, node *const *from, node *const *to,
     for (size_t i = 0; i < count; i++) {
         if (!node_of(g, from[i]) || !node_of(g, to[i])) return misuse(__func__);
         to[i]->launch.programmatic = edge[i].type == 1 && edge[i].from_port == 1;
+        comes_after(to[i], from[i]);
     }
     return 0;
 }
@@ -998,6 +1006,7 @@ int cuGraphInstantiateWithFlags(object **out, object *g, unsigned long long flag
     for (node *n = g->node; n; n = n->next) {
         *last = (node *)calloc(1, sizeof **last);
         (*last)->launch = n->launch;
+        (*last)->from = n;
         last = &(*last)->next;
     }
     return 0;
@@ -1010,11 +1019,25 @@ int cuGraphUpload(object *e, object *s) {
     return 0;
 }
 
+// The next kernel of a graph; NULL = all were launched.
+static node *next_node(object *e) {
+    node *best = NULL;
+    for (node *n = e->node; n; n = n->next) {
+        int ready = !n->from->done;
+        for (int i = 0; i < n->from->n_before; i++) ready &= n->from->before[i]->done;
+        if (ready && (!best || state.last_first)) best = n;
+        if (best && !state.last_first) break;
+    }
+    return best;
+}
+
 int cuGraphLaunch(object *e, object *s) {
     IN_CONTEXT(0);
     NEEDS(e, FAKE_EXEC);
     NEEDS(s, FAKE_STREAM);
-    for (node *n = e->node; n; n = n->next) launched(&n->launch, s);
+    NEEDS(e->graph, FAKE_GRAPH);
+    for (node *n = e->node; n; n = n->next) n->from->done = 0;
+    for (node *n; (n = next_node(e)) != NULL; n->from->done = 1) launched(&n->launch, s);
     return 0;
 }
 

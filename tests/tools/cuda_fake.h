@@ -21,7 +21,7 @@ typedef enum fake_kind {
     FAKE_KINDS
 } fake_kind;
 
-enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 1000, FAKE_PARAMS = 4096, FAKE_ARGS = 256 };
+enum { FAKE_CALLS = 20000, FAKE_LAUNCHES = 250, FAKE_PARAMS = 32764, FAKE_ARGS = 256 };
 
 typedef struct fake_launch {
     char name[64];
@@ -45,6 +45,7 @@ typedef struct fake_control {
     double op_ns, thread_ns;
     int sticky;     // from there on all calls fail, and objects die with the context
     int set_params; // code of cuGraphExecKernelNodeSetParams
+    int last_first; // of a graph's kernels that could run, the one added last does
 
     // told to the test
     int calls;

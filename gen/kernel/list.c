@@ -1,0 +1,358 @@
+// One kernel for many tensors of different sizes: an optimiser's step, the same formula for each of a
+// list. Input: kernels of a program (LOOP). Output: pieces, and forms. A piece is what a kernel does to
+// one tensor; kernels that the scheduler has put together for their equal sizes have several. Its form
+// is a kernel of its own, whose columns are the symbol s0: pieces that do the same have one form, and a
+// launch of it (exec/remote_list.c) is told the addresses and the size of each of its tensors.
+//
+// A kernel has pieces if it is pointwise over one row, and reads and writes every tensor at its own
+// column or at one place for all columns. Tensors of one element are not told from scalars: they
+// have none.
+
+typedef struct tc__piece {
+    uint32_t launch; // kernel of the program
+    uint32_t form;
+    tc__ix count;     // elements, an expression of the program's
+    uint32_t *buffer; // the kernel's, by buffer of the form; of the arena
+} tc__piece;
+
+typedef struct tc__lists {
+    tc_ctx *ctx;
+    tc__arena *arena;          // of the program
+    tc__ixpool ix;             // of the forms
+    TC__VEC(tc__group *) form; // owned
+    TC__VEC(tc__piece) piece;  // in the order of kernels
+} tc__lists;
+
+static void tc__lists_open(tc__lists *s, tc_ctx *c, tc__arena *arena) {
+    memset(s, 0, sizeof *s);
+    s->ctx = c, s->arena = arena;
+    tc__ix_open(&s->ix, c);
+}
+
+static void tc__lists_close(tc__lists *s) {
+    if (!s->ctx) return;
+    for (size_t i = 0; i < s->form.count; i++) tc__group_free(s->ctx, s->form.at[i]);
+    TC__VEC_FREE(s->ctx, s->form);
+    TC__VEC_FREE(s->ctx, s->piece);
+    tc__ix_close(&s->ix);
+}
+
+static int tc__is_memory(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
+// ---- equal kernels ----
+
+static int tc__nodes_same(const tc__node *a, const tc__node *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
+           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
+           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
+           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
+}
+
+static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
+    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
+           a->numel == b->numel && a->offset == b->offset;
+}
+
+// Whether two kernels with one pool of expressions are the same but for where their buffers are: then
+// so is their text, which need not be printed to see it. The layers of a model are such kernels.
+static int tc__groups_same(const tc__group *a, const tc__group *b) {
+    if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
+        a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
+        a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
+        a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
+        a->checked != b->checked || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
+        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
+        a->kind == TC__OPAQUE)
+        return 0;
+    for (size_t i = 0; i < a->body.node.count; i++)
+        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
+    for (size_t i = 0; i < a->buffer.count; i++)
+        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
+    return 1;
+}
+
+// ---- the pieces of a kernel ----
+
+// A kernel while it is taken apart. Nodes that have to stay together are a tree of `up`.
+typedef struct tc__parter {
+    tc__lists *lists;
+    const tc__group *g;
+    const uint64_t *memory; // by buffer: equal where the memory is
+    tc__ix column;          // c, as the kernel's indices have it
+    uint32_t *up;           // by node; then
+    uint32_t *made;         //   the node of the form and one; 0 = none yet
+    uint32_t *order;        //   nodes of the piece, operands first
+    uint32_t *first;        // by buffer: the node that uses its memory first
+    uint32_t *place;        //   the buffer of the form and one
+    uint32_t *buffer;       // by buffer of the form
+    uint32_t count;         // in order
+} tc__parter;
+
+static tc__ix tc__piece_index(const tc__node *n) {
+    return n->attr[n->op == TC_OP_INDEX ? 0 : 1];
+}
+
+// At its own column.
+static int tc__is_dense(const tc__parter *p, const tc__node *n) {
+    return tc__piece_index(n) == p->column;
+}
+
+// What every piece that uses it gets a copy of: it names no tensor's column.
+static int tc__is_shared(const tc__parter *p, const tc__node *n) {
+    return n->op == TC_OP_CONST || n->op == TC_OP_ARG || n->level == TC__AT_ROW ||
+           (n->op == TC_OP_LOAD && !tc__is_dense(p, n));
+}
+
+static int tc__node_has_piece(const tc__parter *p, const tc__node *n) {
+    int at = n->op == TC_OP_LOAD || n->op == TC_OP_STORE || n->op == TC_OP_INDEX;
+    if (n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_CONST ||
+        n->op == TC_OP_ARG)
+        return 1;
+    if (!at) return tc__is_alu(n);
+    if (n->op == TC_OP_LOAD && n->n_attr != TC__LOAD_FIXED) return 0;
+    if (n->level == TC__AT_COL && tc__is_dense(p, n)) return 1;
+    return n->op == TC_OP_LOAD && tc__ix_is_const(tc__piece_index(n));
+}
+
+// Whether a buffer is read or written at all columns; *one: at a place for all of them.
+static int tc__buffer_is_dense(const tc__parter *p, size_t b, int *one) {
+    int dense = 0;
+    *one = 0;
+    for (size_t i = 0; i < p->g->body.node.count; i++) {
+        const tc__node *n = p->g->body.node.at[i];
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->attr[0] != (int64_t)b)
+            continue;
+        if (tc__is_dense(p, n))
+            dense = 1;
+        else
+            *one = 1;
+    }
+    return dense;
+}
+
+// No scalar lies in memory that is written, or is an element of a tensor of the list.
+static int tc__memory_has_pieces(const tc__parter *p) {
+    const tc__group *g = p->g;
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        int one = 0;
+        if (!tc__is_memory(&g->buffer.at[i])) return 0;
+        (void)tc__buffer_is_dense(p, i, &one);
+        for (size_t k = 0; one && k < g->buffer.count; k++) {
+            int other = 0;
+            if (p->memory[i] == p->memory[k] && tc__buffer_is_dense(p, k, &other)) return 0;
+        }
+    }
+    return 1;
+}
+
+static int tc__kernel_has_pieces(const tc__parter *p) {
+    const tc__group *g = p->g;
+    int dense = !tc__ix_is_const(g->cols) || tc__ix_value(g->cols) > 1;
+    if (g->kind != TC__POINTWISE || g->phases > 1 || g->vector != TC__COL || !dense ||
+        !tc__ix_equals(g->rows, 1))
+        return 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (!tc__node_has_piece(p, g->body.node.at[i])) return 0;
+    return tc__memory_has_pieces(p);
+}
+
+static uint32_t tc__piece_root(const tc__parter *p, uint32_t id) {
+    while (p->up[id] != id) id = p->up[id];
+    return id;
+}
+
+static void tc__piece_join(tc__parter *p, uint32_t a, uint32_t b) {
+    a = tc__piece_root(p, a), b = tc__piece_root(p, b);
+    if (a > b)
+        p->up[a] = b; // to the earlier one, so that the order of pieces is the kernel's
+    if (b > a) p->up[b] = a;
+}
+
+// What uses a value stays with it, and so does what uses the same memory.
+static void tc__pieces_join(tc__parter *p) {
+    const tc__group *g = p->g;
+    for (uint32_t id = 0; id < g->body.node.count; id++) p->up[id] = id;
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->op == TC_OP_FOR || n->op == TC_OP_END || tc__is_shared(p, n)) continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (!tc__is_shared(p, g->body.node.at[n->in[k]]))
+                tc__piece_join(p, id, n->in[k]);
+        if (n->op != TC_OP_LOAD && n->op != TC_OP_STORE) continue;
+        size_t b = 0;
+        while (p->memory[b] != p->memory[n->attr[0]]) b++;
+        if (p->first[b]) tc__piece_join(p, id, p->first[b] - 1);
+        p->first[b] = id + 1;
+    }
+}
+
+// ---- the form of a piece ----
+
+static void tc__piece_visit(tc__parter *p, uint32_t id) {
+    const tc__node *n = p->g->body.node.at[id];
+    if (p->made[id]) return;
+    for (uint32_t k = 0; k < n->n_in; k++) tc__piece_visit(p, n->in[k]);
+    p->made[id] = 1;
+    p->order[p->count++] = id;
+}
+
+static tc__ix tc__form_size(tc__lists *s) {
+    return tc__ix_sym(&s->ix, 0, 1, INT64_MAX / 8);
+}
+
+static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
+    uint32_t *place = &p->place[n->attr[0]];
+    tc__kbuf b = p->g->buffer.at[n->attr[0]];
+    if (*place) return 1;
+    b.place = b.written ? TC__BUF_NODE : TC__BUF_INPUT;
+    b.source = (uint32_t)form->buffer.count, b.offset = tc__ix_const(0);
+    b.numel = tc__is_dense(p, n) ? form->cols
+                                 : tc__ix_const(tc__ix_value(tc__piece_index(n)) + 1);
+    p->buffer[form->buffer.count] = (uint32_t)n->attr[0];
+    *place = b.source + 1;
+    return TC__PUSH(p->lists->ctx, form->buffer, b);
+}
+
+// A node of the piece in its form: what depends on the size or on other pieces is left out.
+static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
+    const tc__node *n = p->g->body.node.at[id];
+    int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
+    uint32_t in[4];
+    int64_t attr[4];
+    tc__node m = *n;
+    if (n->n_in > TC__COUNT(in) || n->n_attr > TC__COUNT(attr)) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = p->made[n->in[k]] - 1;
+    if (n->n_attr) memcpy(attr, n->attr, n->n_attr * sizeof *attr);
+    m.in = in, m.attr = attr;
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) m.level = TC__AT_ROW;
+    if (memory && !tc__form_buffer(p, form, n)) return 0;
+    if (memory) attr[0] = p->place[n->attr[0]] - 1;
+    if (memory && n->n_attr > 2) attr[2] = 0; // no fill; a store that is not streamed
+    if ((memory || n->op == TC_OP_INDEX) && tc__is_dense(p, n))
+        attr[memory] = tc__ix_var(&p->lists->ix, TC__COL, form->cols);
+    const tc__node *made = tc__node_append(&form->body, &m);
+    p->made[id] = made ? made->id + 1 : 0;
+    return made != NULL;
+}
+
+static int tc__form_statement(tc__group *form, tc__op op, tc__axis axis) {
+    tc__node n;
+    int64_t attr[6];
+    memset(&n, 0, sizeof n), memset(attr, 0, sizeof attr);
+    n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = TC_I64, n.attr = attr;
+    n.n_attr = op == TC_OP_FOR ? 6 : 1;
+    attr[0] = axis, attr[1] = axis == TC__ROW ? TC__BIND_SERIAL : TC__BIND_WORKER;
+    attr[2] = 1;
+    attr[4] = tc__ix_const(0), attr[5] = axis == TC__ROW ? form->rows : form->cols;
+    if (op == TC_OP_END) attr[0] = axis;
+    return tc__node_append(&form->body, &n) != NULL;
+}
+
+// What stands before the columns, loads, and what is computed: memory may be written in place, so
+// nothing is loaded behind a store.
+typedef enum tc__form_part { TC__FORM_HEAD, TC__FORM_LOADS, TC__FORM_REST } tc__form_part;
+
+static tc__form_part tc__form_part_of(const tc__parter *p, const tc__node *n) {
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG || n->level == TC__AT_ROW)
+        return TC__FORM_HEAD;
+    (void)p;
+    return n->op == TC_OP_LOAD ? TC__FORM_LOADS : TC__FORM_REST;
+}
+
+static int tc__form_fill(tc__parter *p, tc__group *form) {
+    int ok = tc__form_statement(form, TC_OP_FOR, TC__ROW);
+    for (int part = TC__FORM_HEAD; part <= TC__FORM_REST; part++) {
+        if (part == TC__FORM_LOADS) ok = ok && tc__form_statement(form, TC_OP_FOR, TC__COL);
+        for (uint32_t i = 0; ok && i < p->count; i++)
+            if ((int)tc__form_part_of(p, p->g->body.node.at[p->order[i]]) == part)
+                ok = tc__form_node(p, form, p->order[i]);
+    }
+    return ok && tc__form_statement(form, TC_OP_END, TC__COL) &&
+           tc__form_statement(form, TC_OP_END, TC__ROW);
+}
+
+// The form of the piece with this root; NULL = reported.
+static tc__group *tc__form_make(tc__parter *p, uint32_t root) {
+    const tc__group *g = p->g;
+    tc_ctx *c = p->lists->ctx;
+    tc__group *form = TC__NEW(c, tc__group);
+    if (!form) return NULL;
+    size_t nodes = g->body.node.count;
+    memset(p->made, 0, nodes * sizeof *p->made);
+    memset(p->place, 0, g->buffer.count * sizeof *p->place);
+    p->count = 0;
+    for (uint32_t id = 0; id < nodes; id++)
+        if (g->body.node.at[id]->op == TC_OP_STORE && tc__piece_root(p, id) == root)
+            tc__piece_visit(p, id);
+    form->kind = TC__POINTWISE, form->phases = g->phases, form->vector = TC__COL;
+    form->rows = tc__ix_const(1), form->cols = tc__form_size(p->lists);
+    form->list = 1;
+    if (tc__graph_open(&form->body, c, &p->lists->ix) && tc__form_fill(p, form) &&
+        tc__checked(c, &form->body, TC__LOOP))
+        return form;
+    tc__group_free(c, form);
+    return NULL;
+}
+
+// The number of an equal form, which the lists own from now on; UINT32_MAX = out of memory.
+static uint32_t tc__lists_form(tc__lists *s, tc__group *form) {
+    for (uint32_t i = 0; i < s->form.count; i++) {
+        if (!tc__groups_same(s->form.at[i], form)) continue;
+        tc__group_free(s->ctx, form);
+        return i;
+    }
+    if (TC__PUSH(s->ctx, s->form, form)) return (uint32_t)s->form.count - 1;
+    tc__group_free(s->ctx, form);
+    return UINT32_MAX;
+}
+
+static int tc__lists_piece(tc__parter *p, uint32_t launch, uint32_t root) {
+    tc__lists *s = p->lists;
+    tc__piece piece;
+    tc__group *form = tc__form_make(p, root);
+    if (!form) return 0;
+    size_t n = form->buffer.count;
+    piece.launch = launch, piece.count = p->g->cols;
+    piece.form = tc__lists_form(s, form);
+    piece.buffer = TC__ANEW_ARRAY(s->arena, uint32_t, n + 1);
+    if (piece.form == UINT32_MAX || !piece.buffer) return 0;
+    memcpy(piece.buffer, p->buffer, n * sizeof *p->buffer);
+    return TC__PUSH(s->ctx, s->piece, piece);
+}
+
+static int tc__lists_take(tc__parter *p, uint32_t launch) {
+    const tc__group *g = p->g;
+    tc__pieces_join(p);
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        uint32_t root = tc__piece_root(p, id), before = 0;
+        if (n->op != TC_OP_STORE) continue;
+        while (before < id && (g->body.node.at[before]->op != TC_OP_STORE ||
+                               tc__piece_root(p, before) != root))
+            before++;
+        if (before == id && !tc__lists_piece(p, launch, root)) return 0;
+    }
+    return 1;
+}
+
+// Adds the pieces of kernel `launch`, if it has any. memory[i] tells which of its buffers are the same
+// memory. 0 = out of memory, reported.
+static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
+                         const uint64_t *memory) {
+    tc__parter p;
+    size_t nodes = g->body.node.count, buffers = g->buffer.count;
+    memset(&p, 0, sizeof p);
+    p.lists = s, p.g = g, p.memory = memory;
+    if (g->kind != TC__POINTWISE) return 1;
+    p.column = tc__ix_var(g->body.ix, TC__COL, g->cols);
+    if (!tc__kernel_has_pieces(&p)) return 1;
+    uint32_t *at = TC__NEW_ARRAY(s->ctx, uint32_t, 3 * (nodes + buffers));
+    if (!at) return 0;
+    p.up = at, p.made = at + nodes, p.order = at + 2 * nodes;
+    p.first = at + 3 * nodes, p.place = p.first + buffers, p.buffer = p.place + buffers;
+    int ok = tc__lists_take(&p, launch);
+    tc__free(s->ctx, at, 3 * (nodes + buffers) * sizeof *at);
+    return ok;
+}

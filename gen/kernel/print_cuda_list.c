@@ -1,0 +1,83 @@
+// CUDA dialect, one launch for a list of tensors (kernel/list.c): the form "flat" with other
+// parameters. Addresses and sizes of all tensors are in the kernel's arguments, which the hardware
+// keeps in the cache of constants: nothing has to be copied to the device before a launch, a recorded
+// graph has them like other arguments, and all threads of a block read the same words. A block finds
+// its tensor among the first blocks of all by halving.
+
+// Arguments of a kernel, in bytes, where the device does not tell.
+enum { TC__CUDA_ARGUMENTS = 4096 };
+
+static const char *const tc__text_cuda_list[] = {
+    "// fn: list",
+    "// Up to N tensors that a launch is for, each with W buffers, which the host lays out: see",
+    "// tc__list_argument.",
+    "template <int W, int N> struct tc_list {",
+    "    void *at[N][W];",
+    "    tc_i64 count[N];       // elements",
+    "    int first[N], rows;    // the first block of each; tensors",
+    "};",
+    "",
+    "// fn: list_row",
+    "// The tensor of this block. TOP is the largest power of two below N.",
+    "template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &list) {",
+    "    int row = 0;",
+    "    #pragma unroll",
+    "    for (int step = TOP; step; step /= 2)",
+    "        if (row + step < list.rows && list.first[row + step] <= (int)blockIdx.x) row += step;",
+    "    return row;",
+    "}",
+    "",
+};
+
+static const char tc__cuda_list_block[] = "(blockIdx.x - list.first[row])";
+
+static void tc__cuda_list_parameters(tc__printer *p) {
+    tc__put(p->out, "const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
+            (unsigned)p->g->buffer.count, p->g->list);
+}
+
+// The tensor of the block: its size, and its buffers in the group's order.
+static void tc__cuda_list_names(tc__printer *p) {
+    int top = 1;
+    while (2 * top < p->g->list) top *= 2;
+    tc__line(p);
+    tc__put(p->out, "const int row = tc_list_row<%d>(list);\n", top);
+    tc__line(p);
+    tc__put(p->out, "const %s s0 = list.count[row];\n", tc__cuda_index_type(p));
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        const char *type = tc__dtypes[b->dtype].memory, *fixed = b->written ? "" : "const ";
+        tc__line(p);
+        tc__put(p->out, "%s%s *__restrict__ ", fixed, type);
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, " = (%s%s *)list.at[row][%u];\n", fixed, type, (unsigned)i);
+    }
+}
+
+// Bytes of the list among the arguments: a tc_list<buffers, tensors> of the text.
+static size_t tc__list_bytes(size_t buffers, size_t tensors) {
+    return tensors * (8 * buffers + 8) + (4 * tensors + 4 + 7) / 8 * 8;
+}
+
+// Where the host writes the parts of a tc_list.
+typedef struct tc__list_argument {
+    void **at; // by tensor and buffer
+    int64_t *count;
+    int32_t *first, *rows;
+} tc__list_argument;
+
+static tc__list_argument tc__list_argument_of(uint8_t *bytes, size_t buffers,
+                                              size_t tensors) {
+    tc__list_argument a;
+    a.at = (void **)(void *)bytes;
+    a.count = (int64_t *)(void *)(bytes + 8 * buffers * tensors);
+    a.first = (int32_t *)(void *)(a.count + tensors);
+    a.rows = a.first + tensors;
+    return a;
+}
+
+// Tensors that a launch with so many bytes of arguments has room for.
+static size_t tc__list_room(size_t buffers, size_t bytes) {
+    size_t fixed = sizeof(void *) + 8 + 16; // tc_kargs<1>, and what is rounded up
+    return bytes < fixed ? 0 : (bytes - fixed) / (8 * buffers + 12);
+}

@@ -1,0 +1,468 @@
+// One launch for a list of tensors: optimisers' steps and formulas over many tensors of different
+// sizes, against the same in double. On a GPU or on the emulator.
+#include "tcompile.h"
+
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "help.h"
+#include "tools/cuda_device.h"
+
+#include <math.h>
+
+enum { LIST = 150, STEPS = 4, MOST = 70000 };
+
+// Whole vectors and not, fewer elements than a vector or a block has, one, none, and many.
+static int size_of(int i) {
+    static const int first[] = {70000, 2,    3,    4, 5,    7,     8,
+                                1023,  1024, 1025, 0, 4097, 65537, 1};
+    return i < (int)(sizeof first / sizeof *first) ? first[i] : 6 + i * 37 % 700;
+}
+
+static tc_dims dims_of(int i) {
+    int n = size_of(i);
+    return i % 3 == 1 && n % 2 == 0 ? TC_DIMS(2, n / 2) : TC_DIMS(n);
+}
+
+// Every fifth tensor is a view that begins inside of another one, at any element.
+static tc_tensor on_device(tc_ctx *tc, int i, const double *x, tc_dtype dtype) {
+    int n = size_of(i), lead = i % 5 == 3 ? i % 7 : 0;
+    double *all = (double *)calloc((size_t)n + 8, sizeof *all);
+    if (x) memcpy(all + lead, x, (size_t)n * sizeof *x);
+    tc_tensor host = tc_cast(tc_from_data(tc, all, TC_DIMS(n + lead), TC_F64), dtype);
+    tc_tensor t = tc_to(host, DEVICE_NAME);
+    free(all);
+    return tc_reshape(tc_narrow(t, 0, lead, n), dims_of(i));
+}
+
+// Exact in bf16.
+static double value(int i, int k) { return floor(sin(0.37 * k + i) * 64) / 64; }
+static double gradient(int i, int k, int t) {
+    return floor(cos(0.11 * k * (1 + t) + 2 * i) * 64) / 64;
+}
+
+typedef struct params {
+    tc_tensor p[LIST], m[LIST], v[LIST], step;
+    double lr;
+} params;
+
+typedef struct wanted {
+    double *p[LIST], *m[LIST], *v[LIST];
+} wanted;
+
+static params given; // what functions keep between calls
+static wanted want;
+static double scratch[MOST];
+
+static void params_open(tc_ctx *tc, tc_dtype dtype) {
+    memset(&given, 0, sizeof given);
+    for (int i = 0; i < LIST; i++) {
+        size_t n = (size_t)size_of(i) + 1;
+        want.p[i] = (double *)calloc(n, sizeof(double));
+        want.m[i] = (double *)calloc(n, sizeof(double));
+        want.v[i] = (double *)calloc(n, sizeof(double));
+        for (int k = 0; k < size_of(i); k++) want.p[i][k] = value(i, k);
+        given.p[i] = on_device(tc, i, want.p[i], dtype);
+        given.m[i] = on_device(tc, i, NULL, TC_F32);
+        given.v[i] = on_device(tc, i, NULL, TC_F32);
+    }
+    given.step = tc_to(tc_zeros(tc, TC_SCALAR, TC_F32), DEVICE_NAME);
+    given.lr = 0.01;
+}
+
+static void params_close(void) {
+    for (int i = 0; i < LIST; i++) free(want.p[i]), free(want.m[i]), free(want.v[i]);
+}
+
+// New tensors, so that they are elsewhere than those of the step before.
+static void gradients(tc_ctx *tc, tc_tensor *g, int t, tc_dtype dtype) {
+    for (int i = 0; i < LIST; i++) {
+        for (int k = 0; k < size_of(i); k++) scratch[k] = gradient(i, k, t);
+        g[i] = on_device(tc, i, scratch, dtype);
+    }
+}
+
+static void adamw_want(int t) {
+    double c1 = 1 - pow(0.9, t), c2 = 1 - pow(0.999, t);
+    for (int i = 0; i < LIST; i++) {
+        for (int k = 0; k < size_of(i); k++) {
+            double g = gradient(i, k, t), *p = &want.p[i][k];
+            double *m = &want.m[i][k], *v = &want.v[i][k];
+            *m = 0.9 * *m + 0.1 * g;
+            *v = 0.999 * *v + 0.001 * g * g;
+            *p = *p * (1 - given.lr * 0.1) -
+                 given.lr / c1 * *m / (sqrt(*v) / sqrt(c2) + 1e-8);
+        }
+    }
+}
+
+static void compare(tc_tensor t, const double *x, int n, double near, const char *what,
+                    int i) {
+    int bad = 0;
+    REQUIRE(tc_numel(t) == n);
+    CHECK_EQ(
+        tc_read(tc_cast(tc_to(t, "cpu"), TC_F64), scratch, (size_t)n * sizeof *scratch),
+        TC_OK);
+    for (int k = 0; k < n && bad < 2; k++)
+        if (!(fabs(scratch[k] - x[k]) <= near * (1 + fabs(x[k]))))
+            FAIL("%s %d of %d elements: element %d is %.9g, not %.9g", what, i, n, k,
+                 scratch[k], x[k]),
+                bad++;
+}
+
+static void compare_all(double near, double near_moments) {
+    for (int i = 0; i < LIST; i++) {
+        compare(given.p[i], want.p[i], size_of(i), near, "parameter", i);
+        compare(given.m[i], want.m[i], size_of(i), near_moments, "exp_avg", i);
+        compare(given.v[i], want.v[i], size_of(i), near_moments, "exp_avg_sq", i);
+    }
+}
+
+// Launches of a call: kernels of the device, as tc_stats counts them.
+static int launches_of_call(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in,
+                            tc_tensor *out, int n_out) {
+    uint64_t before = tc_stats_get(tc).kernel_runs;
+    unsigned ran = fake ? (unsigned)fake->executed : 0;
+    CHECK_EQ(tc_call(f, in, n_in, out, n_out), TC_OK);
+    CHECK_EQ(tc_sync(tc), TC_OK);
+    int counted = (int)(tc_stats_get(tc).kernel_runs - before);
+    if (fake) CHECK_EQ((unsigned)fake->executed - ran, (unsigned)counted);
+    return counted;
+}
+
+// A test with a context that has the device, in each way to run.
+static void in_mode(const char *mode, void (*body)(tc_ctx *)) {
+    tc_config config = tc_config_default();
+    config.threads = 2;
+    setenv("TC_MODE", mode, 1);
+    tc_ctx *tc = tc_open(&config);
+    unsetenv("TC_MODE");
+    REQUIRE(open_device(tc));
+    if (fake) fake->last_first = 1; // of a graph, what may run early does
+    body(tc);
+    if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
+    tc_close(tc);
+    check_device_closed();
+}
+
+#define LISTS(name, mode)                                                                  \
+    static void body_##name(tc_ctx *tc);                                                   \
+    TEST(name) { in_mode(mode, body_##name); }                                             \
+    static void body_##name(tc_ctx *tc)
+
+// ---- AdamW ----
+
+static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    params *s = (params *)user;
+    (void)tc, (void)out;
+    tc_adamw_list_(s->p, in, s->m, s->v, LIST, s->step, s->lr, 0.9, 0.999, 1e-8, 0.1);
+}
+
+enum { IN_ONE = 2, IN_PARTS = 5 }; // launches
+
+// The counter's kernel, which has the tensors of one element too, and one launch for all others.
+static void adamw_steps(tc_ctx *tc, tc_dtype dtype, double near, int launches) {
+    static tc_tensor g[LIST];
+    params_open(tc, dtype);
+    tc_fn *f = tc_compile(tc, adamw, &given, sizeof given, NULL);
+    for (int t = 1; t <= STEPS; t++) {
+        tc_scope_begin(tc);
+        gradients(tc, g, t, dtype);
+        CHECK_EQ(launches_of_call(tc, f, g, LIST, NULL, 0), launches);
+        tc_scope_end(tc);
+        adamw_want(t);
+    }
+    compare_all(near, 1e-5);
+    tc_fn_free(f);
+    params_close();
+}
+
+LISTS(adamw_f32, "max-autotune-no-cudagraphs") { adamw_steps(tc, TC_F32, 1e-5, IN_ONE); }
+LISTS(adamw_as_a_graph, "reduce-overhead") { adamw_steps(tc, TC_F32, 1e-5, IN_ONE); }
+LISTS(adamw_bf16, "default") { adamw_steps(tc, TC_BF16, 0.02, IN_ONE); }
+
+static void body_adamw_in_parts(tc_ctx *tc) { adamw_steps(tc, TC_F32, 1e-5, IN_PARTS); }
+
+// Where arguments are few, as with drivers before CUDA 12.1: 48 of the 148 tensors in a launch.
+TEST(adamw_in_few_arguments) {
+    REQUIRE(device_use());
+    if (device_is_real) SKIP("a GPU has the driver that it has");
+    fake->version = 12000;
+    in_mode("reduce-overhead", body_adamw_in_parts);
+}
+
+// ---- results that are new tensors ----
+
+enum { FEW = 12 };
+
+static int few_size(int i) { return i == 5 ? 3000 : 17 + 13 * i; }
+
+// x[i] of few_size(i) elements: a + i + k * step, exact in f32
+static tc_tensor few(tc_ctx *tc, int i, double a, double step) {
+    tc_tensor host = line(tc, few_size(i), a + i, step), t = tc_to(host, DEVICE_NAME);
+    tc_free(host);
+    return t;
+}
+
+static tc_tensor to_device_zeros(tc_ctx *tc, int n) {
+    return tc_to(tc_zeros(tc, TC_DIMS(n), TC_F32), DEVICE_NAME);
+}
+
+static void few_check(tc_tensor t, int i, double (*at)(int i, int k, int round),
+                      int round) {
+    int bad = 0, n = few_size(i);
+    float *x = (float *)calloc((size_t)n, sizeof *x);
+    CHECK_EQ(tc_read(t, x, (size_t)n * sizeof *x), TC_OK);
+    for (int k = 0; k < n && bad < 2; k++)
+        if ((double)x[k] != at(i, k, round))
+            FAIL("tensor %d, round %d: element %d is %.9g, not %.9g", i, round, k,
+                 (double)x[k], at(i, k, round)),
+                bad++;
+    free(x);
+}
+
+// Two formulas, each over a list: p - g / 2, and h a + 1.
+static void two_formulas(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    for (int i = 0; i < FEW; i++) out[i] = tc_sub(in[i], tc_mul_s(in[FEW + i], 0.5));
+    for (int i = 0; i < FEW; i++)
+        out[FEW + i] = tc_add_s(tc_mul(in[2 * FEW + i], in[3 * FEW]), 1);
+}
+
+static double stepped_at(int i, int k, int round) {
+    return round + i + 2.0 * k - 0.5 * (3 * round + i + k);
+}
+
+static double scaled_at(int i, int k, int round) {
+    return (3 * round + i + k) * (round + 0.25) + 1;
+}
+
+static void two_lists(tc_ctx *tc) {
+    tc_tensor in[3 * FEW + 1], out[2 * FEW];
+    tc_fn *f = tc_compile(tc, two_formulas, NULL, 0, NULL);
+    for (int round = 1; round <= 5; round++) {
+        tc_scope_begin(tc);
+        for (int i = 0; i < FEW; i++) {
+            in[i] = few(tc, i, round, 2);
+            in[FEW + i] = few(tc, i, 3 * round, 1);
+            in[2 * FEW + i] = few(tc, i, 3 * round, 1);
+        }
+        in[3 * FEW] = tc_to(tc_full(tc, TC_SCALAR, round + 0.25, TC_F32), DEVICE_NAME);
+        CHECK_EQ(launches_of_call(tc, f, in, 3 * FEW + 1, out, 2 * FEW), 2);
+        for (int i = 0; i < FEW; i++) {
+            few_check(out[i], i, stepped_at, round);
+            few_check(out[FEW + i], i, scaled_at, round);
+        }
+        tc_scope_end(tc);
+    }
+    tc_fn_free(f);
+}
+
+LISTS(two_formulas_one_by_one, "max-autotune-no-cudagraphs") { two_lists(tc); }
+LISTS(two_formulas_as_a_graph, "reduce-overhead") { two_lists(tc); }
+
+// ---- SGD ----
+
+typedef struct sgd_state {
+    tc_tensor p[FEW], m[FEW];
+} sgd_state;
+
+static void sgd(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    sgd_state *s = (sgd_state *)user;
+    (void)tc, (void)out;
+    for (int i = 0; i < FEW; i++) tc_sgd_(s->p[i], in[i], s->m[i], 0.5, 0.5, 0, 0);
+}
+
+// After n steps with the gradient g: m = (2 - 2^(1-n)) g, all of it exact in f32.
+static double sgd_moment(int i, int k, int round) {
+    return (2 - ldexp(1, 1 - round)) * (i + 4 * k);
+}
+static double sgd_param(int i, int k, int round) {
+    double p = 1 + i + k;
+    for (int n = 1; n <= round; n++) p -= 0.5 * sgd_moment(i, k, n);
+    return p;
+}
+
+LISTS(sgd_list, "reduce-overhead") {
+    static sgd_state s;
+    tc_tensor g[FEW];
+    for (int i = 0; i < FEW; i++) s.p[i] = few(tc, i, 1, 1);
+    for (int i = 0; i < FEW; i++) s.m[i] = to_device_zeros(tc, few_size(i));
+    tc_fn *f = tc_compile(tc, sgd, &s, sizeof s, NULL);
+    for (int round = 1; round <= 4; round++) {
+        tc_scope_begin(tc);
+        for (int i = 0; i < FEW; i++) g[i] = few(tc, i, 0, 4);
+        CHECK_EQ(launches_of_call(tc, f, g, FEW, NULL, 0), 1);
+        for (int i = 0; i < FEW; i++) {
+            few_check(s.m[i], i, sgd_moment, round);
+            few_check(s.p[i], i, sgd_param, round);
+        }
+        tc_scope_end(tc);
+    }
+    tc_fn_free(f);
+}
+
+// ---- what depends on each other ----
+
+// Each tensor is scaled by the sum of the one before it, after that was scaled: no two of the scalings
+// may share a launch, though they are the same.
+static void one_after_another(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor by = in[FEW];
+    for (int i = 0; i < FEW; i++) {
+        out[i] = tc_mul(in[i], by);
+        by = tc_mul_s(tc_amax_dims(out[i], TC_DIMS(0), 0), 1.0 / 64);
+    }
+}
+
+LISTS(dependence, "max-autotune-no-cudagraphs") {
+    tc_tensor in[FEW + 1], out[FEW];
+    tc_fn *f = tc_compile(tc, one_after_another, NULL, 0, NULL);
+    for (int i = 0; i < FEW; i++) in[i] = few(tc, i, 1, 0.25);
+    in[FEW] = tc_to(tc_full(tc, TC_SCALAR, 0.5, TC_F32), DEVICE_NAME);
+    CHECK(launches_of_call(tc, f, in, FEW + 1, out, FEW) >= FEW);
+    double by = 0.5;
+    for (int i = 0; i < FEW; i++) {
+        double last = (1 + i + 0.25 * (few_size(i) - 1)) * by;
+        CHECK_NEAR(AT(out[i], 0), (1 + i) * by, 1e-5 * fabs(by));
+        CHECK_NEAR(AT(out[i], few_size(i) - 1), last, 1e-5 * last);
+        by = last / 64;
+    }
+    tc_fn_free(f);
+}
+
+// Parameters are read by one list and written in place by another: both orders of recording. Before
+// that, other tensors are written by the same formula, so that those that are written could be first.
+typedef struct both {
+    tc_tensor p[FEW], q[FEW];
+    int write_first;
+} both;
+
+static void read_and_write(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    both *s = (both *)user;
+    (void)tc;
+    for (int i = 0; i < FEW; i++) tc_copy_(s->q[i], tc_sub(s->q[i], tc_mul_s(in[i], 0.5)));
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < FEW; i++) {
+            if (turn == s->write_first)
+                out[i] = tc_add(tc_mul_s(s->p[i], 3), in[i]);
+            else
+                tc_copy_(s->p[i], tc_sub(s->p[i], tc_mul_s(in[i], 0.5)));
+        }
+}
+
+static double base_at(int i, int k, int round) {
+    return i + k - round * 0.5 * (8 + i + 2 * k);
+}
+static double read_before(int i, int k, int round) {
+    return 3 * base_at(i, k, round - 1) + 8 + i + 2 * k;
+}
+static double read_behind(int i, int k, int round) {
+    return 3 * base_at(i, k, round) + 8 + i + 2 * k;
+}
+
+static void read_write(tc_ctx *tc) {
+    tc_tensor in[FEW], out[FEW];
+    static both s;
+    for (int order = 0; order < 2; order++) {
+        s.write_first = order;
+        for (int i = 0; i < FEW; i++) {
+            s.p[i] = few(tc, i, 0, 1), s.q[i] = few(tc, i, 0, 1);
+            in[i] = few(tc, i, 8, 2);
+        }
+        tc_fn *f = tc_compile(tc, read_and_write, &s, sizeof s, NULL);
+        for (int round = 1; round <= 4; round++) {
+            int n = launches_of_call(tc, f, in, FEW, out, FEW);
+            CHECK(n <= 2 || FAIL("%d launches", n));
+            for (int i = 0; i < FEW; i++) {
+                few_check(s.p[i], i, base_at, round);
+                few_check(s.q[i], i, base_at, round);
+                few_check(out[i], i, order ? read_behind : read_before, round);
+                tc_free(out[i]);
+            }
+        }
+        tc_fn_free(f);
+    }
+}
+
+LISTS(written_in_place_one_by_one, "max-autotune-no-cudagraphs") { read_write(tc); }
+LISTS(written_in_place_as_a_graph, "reduce-overhead") { read_write(tc); }
+
+// Read from the second element on, by a kernel, then written in place by another: nothing but what the
+// launches come after keeps them in order.
+typedef struct pair {
+    tc_tensor p[2];
+} pair;
+
+static void shifted(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    pair *s = (pair *)user;
+    (void)tc;
+    for (int i = 0; i < 2; i++)
+        out[i] = tc_mul_s(tc_narrow(s->p[i], 0, 1, few_size(i) - 1), 3);
+    for (int i = 0; i < 2; i++) tc_copy_(s->p[i], tc_sub(s->p[i], in[i]));
+}
+
+LISTS(read_before_it_is_written, "reduce-overhead") {
+    tc_tensor in[2], out[2];
+    static pair s;
+    for (int i = 0; i < 2; i++) s.p[i] = few(tc, i, 0, 1), in[i] = few(tc, i, 1, 0);
+    tc_fn *f = tc_compile(tc, shifted, &s, sizeof s, NULL);
+    for (int round = 0; round < 5; round++) {
+        CALL(f, in, 2, out, 2);
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < few_size(i) - 1; k += 5)
+                CHECK_EQ(AT(out[i], k), 3 * (i + k + 1 - round * (1 + i)));
+    }
+    tc_fn_free(f);
+}
+
+// ---- run-time sizes ----
+
+static void halves(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    for (int i = 0; i < FEW; i++) out[i] = tc_mul_s(in[i], 0.5);
+}
+
+// A program for all sizes, and a list whose tensors have others in each call.
+LISTS(run_time_sizes, "default") {
+    tc_tensor in[FEW], out[FEW];
+    tc_options o = tc_options_default();
+    tc_fn *f = tc_compile(tc, halves, NULL, 0, &o);
+    for (int round = 1; round <= 5; round++) {
+        for (int i = 0; i < FEW; i++) {
+            int n = 2 + (i * 7 + round * round * 5) % 23;
+            tc_tensor host = line(tc, n, i, 1);
+            in[i] = tc_to(host, DEVICE_NAME);
+            tc_free(host);
+        }
+        CHECK_EQ(tc_call(f, in, FEW, out, FEW), TC_OK);
+        for (int i = 0; i < FEW; i++)
+            for (int k = 0; k < (int)tc_numel(in[i]); k += 7)
+                CHECK_EQ(AT(out[i], k), 0.5 * (i + k));
+    }
+    tc_fn_free(f);
+}
+
+// ---- reports ----
+
+LISTS(explain_tells, "default") {
+    static char page_text[1 << 18], path[300];
+    tc_tensor in[FEW], out[FEW];
+    tc_fn *f = tc_compile(tc, halves, NULL, 0, NULL);
+    for (int i = 0; i < FEW; i++) in[i] = few(tc, i, 1, 1);
+    CHECK_EQ(launches_of_call(tc, f, in, FEW, out, FEW), 1);
+    const char *text = tc_explain(tc);
+    CHECK(strstr(text, "in a launch for 12 tensors") != NULL);
+    CHECK(strstr(text, "launches: 1, of which 1 for lists of tensors") != NULL);
+    snprintf(path, sizeof path, "%s/page.html", fake_folder);
+    CHECK_EQ(tc_explain_html(tc, path), TC_OK);
+    FILE *page = fopen(path, "rb");
+    REQUIRE(page != NULL);
+    page_text[fread(page_text, 1, sizeof page_text - 1, page)] = 0;
+    fclose(page);
+    CHECK(strstr(page_text, "in a launch for 12 tensors") != NULL);
+    CHECK(strstr(page_text, "__grid_constant__ tc_list") != NULL);
+    tc_fn_free(f);
+}
