@@ -2124,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd2daf8aa8f172c37u
+#define TC__BUILD_ID 0x63989aecfb7ce269u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -30326,8 +30326,10 @@ static void tc__print_tiles(tc__printer *p, const tc__product *q) {
     tc__print_steps(p, q, &b);
     tc__print_tile_result(p, q, &b);
 }
-
-// ---- few rows or columns ----
+// ---- gen/kernel/print_cuda_few.c ----------------------------------------
+// Products of few rows or columns in CUDA: the form "few" of print_cuda_product.c as text. The other
+// operand is read once; sums are made by lanes along k, or by slices of k, and meet in shared memory,
+// from where the epilogue takes them as it does those of tiles (print_cuda_matmul.c).
 
 static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     int width = tc__wide_operand(q)->width, row = q->wide == TC__ROW;
