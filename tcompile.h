@@ -2124,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x63989aecfb7ce269u
+#define TC__BUILD_ID 0x54c8ee1defa62533u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15782,6 +15782,7 @@ typedef struct tc__group {
     int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
     tc__tuning tuning; // LOOP
     int remote;        // LOOP: 1 = a device runs it
+    uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
     int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
@@ -25691,8 +25692,9 @@ static const tc__product_tile tc__product_tiles_8[] = {
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
+    {128, 256, 64, 2, 4, 3, 1, 110}, // tensor cores: 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90},
+    {128, 256, 32, 2, 4, 4, 1, 100}, // where a block has less memory
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},
 };
@@ -25844,17 +25846,25 @@ static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m
     return waves * t->rows * t->cols * 100 / t->speed;
 }
 
+// Whether a block has the memory for such tiles.
+static int tc__tile_has_room(const tc__group *g, const tc__product *q,
+                             const tc__product_tile *t) {
+    int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
+    return !g->room || (uint32_t)bytes <= g->room;
+}
+
 static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     int kind = q->half ? 2 : tc__product_bytes(q) == 8;
-    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[1];
     int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
     int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
-    for (int i = 1; i < tc__product_kinds[kind].count; i++)
-        if (tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
+    for (int i = 0; i < tc__product_kinds[kind].count; i++)
+        if (tc__tile_has_room(g, q, &tile[i]) &&
+            tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
             best = &tile[i];
     return best;
 }
@@ -26064,8 +26074,9 @@ static tc__product tc__product_plan(const tc__group *g) {
 static int tc__product_tile_fits(const tc__group *g, int v) {
     tc__product q = tc__product_plan(g);
     int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
-    return q.form == TC__PRODUCT_TILES && v <= tc__product_kinds[kind].count &&
-           &tc__product_kinds[kind].tile[v - 1] != q.tile;
+    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[kind].count) return 0;
+    const tc__product_tile *tile = &tc__product_kinds[kind].tile[v - 1];
+    return tile != q.tile && tc__tile_has_room(g, &q, tile);
 }
 // ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
 // How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
@@ -27510,7 +27521,7 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
     {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
     {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
-    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", NULL}},
+    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", "fifth"}},
 };
 
 // What measuring a kernel found.
@@ -29811,30 +29822,36 @@ static int64_t tc__copy_stride(const tc__printer *p, const tc__staged *s, tc__ax
     return tc__ix_value(run.stride);
 }
 
-// Whether a thread's accesses lie apart by numbers that are known, in memory and in the tile, where
-// chunks change places alike in every 8 lines.
-static int tc__copies_by_steps(const tc__printer *p, const tc__product *q,
+// Whether a thread's accesses lie apart by numbers that are known: one address tells the others, and
+// moves on from stage to stage.
+static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
                                const tc__staged *s) {
     tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
-    if (p->g->checked) return 0; // each address is looked at
-    return s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8 == 0 &&
-           tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
+    const tc__node *n = tc__body(p, s->id);
+    if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
+    if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED ||
+        !tc__is_own_class(n->dtype) != q->half || tc__cuda_dtype(p, n) != n->dtype)
+        return 0;
+    return tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
 }
 
-// Where the thread's first access comes from and goes to; the others are steps from there.
-static void tc__print_copy_first(tc__printer *p, const tc__product *q, const tc__staged *s,
-                                 tc__blanks *b) {
+// Where the thread's first access comes from, and where its copy goes to: chunks of a tile change
+// places alike in every 8 lines.
+static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc__staged *s,
+                                  tc__blanks *b) {
     const tc__node *n = tc__body(p, s->id);
-    if (!tc__copies_by_steps(p, q, s)) return;
+    int copies = s->bring == TC__BRING_ASYNC;
+    if (!tc__brings_by_steps(p, q, s)) return;
     tc__stage_blanks(p, q, s, b);
+    if (copies) tc__put_filled(p, b, "int @name_place;\n");
     tc__put_filled(p, b,
-                   "int @name_place;\n"
                    "const @element *@name_from;\n"
                    "{\n"
                    "    const int e = x;\n");
     p->indent++;
     tc__print_stage_place(p, s, b, "", 1, "");
-    tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
+    if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
     tc__put_filled(p, b, "@name_from = &");
     tc__put_buffer(p, n->attr[0]);
     tc__put(p->out, "[");
@@ -29843,27 +29860,30 @@ static void tc__print_copy_first(tc__printer *p, const tc__product *q, const tc_
     tc__block_close(p);
 }
 
-static void tc__print_copy_step(tc__printer *p, const tc__product *q, const tc__staged *s,
-                                tc__blanks *b, const char *inside) {
+// Blanks of access j: `far` from the first one in memory, `jump` in the tile; and of the next stage.
+static void tc__step_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            tc__blanks *b) {
     int along = s->along == TC__DEPTH, jump = tc__stage_jump(q, s);
     int line = along ? q->tile->depth : tc__staged_size(q, s);
     tc__axis other = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
     int64_t deep = tc__copy_stride(p, s, TC__DEPTH);
     tc__blank_number(b, "jump", (int64_t)jump * line);
-    tc__blank_number(b, "far", jump * (along ? tc__copy_stride(p, s, other) : deep));
-    tc__put_filled(p, b,
-                   "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
-                   "@name_from + j * (@index)@far + ");
-    if (deep != 1) tc__put(p->out, "%lld * ", (long long)deep);
-    tc__put(p->out, *inside ? "k0, %s);\n" : "k0);\n", inside);
+    char far[40];
+    snprintf(far, sizeof far, p->narrow ? "%lld" : "(tc_i64)%lld",
+             (long long)(jump * (along ? tc__copy_stride(p, s, other) : deep)));
+    tc__blank_text(b, "far", far);
+    tc__blank_number(b, "onward", deep * q->tile->depth);
 }
 
 static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b, const char *inside) {
     const tc__node *n = tc__body(p, s->id);
     tc__blank_text(b, "if", *inside ? "_if" : "");
-    if (tc__copies_by_steps(p, q, s)) {
-        tc__print_copy_step(p, q, s, b, inside);
+    if (tc__brings_by_steps(p, q, s)) {
+        tc__put_filled(p, b,
+                       "tc_copy_async16@if(&@name[to * @stage + @name_place + j * @jump], "
+                       "@name_from + j * @far");
+        tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
         return;
     }
     tc__put_filled(p, b,
@@ -29886,36 +29906,55 @@ static void tc__print_fetch(tc__printer *p, const tc__product *q, const tc__stag
     if (*inside) tc__block_close(p);
 }
 
+// Access j of an operand that comes in registers.
+static void tc__print_later(tc__printer *p, const tc__product *q, const tc__staged *s,
+                            const tc__blanks *b, const char *inside) {
+    if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
+    if (!tc__brings_by_steps(p, q, s)) {
+        tc__print_fetch(p, q, s, inside,
+                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
+        return;
+    }
+    tc__line(p);
+    if (*inside) tc__put(p->out, "if (%s) ", inside);
+    tc__put_filled_here(p, b,
+                        "@name_next[j] = tc_load((const tc_pack<@element, @width> "
+                        "*)(@name_from + j * @far));\n");
+}
+
+// Access j of one that is stored where it comes.
+static void tc__print_now(tc__printer *p, const tc__product *q, const tc__staged *s,
+                          const tc__blanks *b, const char *inside) {
+    tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
+    tc__print_fetch(p, q, s, inside, "next");
+    tc__put_filled(
+        p, b,
+        q->half ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
+                : "@name[to * @stage + @deep * @pitch + @line] = next.at[0];\n");
+}
+
 // The next stage of an operand: on its way to shared memory, or to registers.
 static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__staged *s,
                             tc__blanks *b) {
     char inside[40];
+    int steps = tc__brings_by_steps(p, q, s);
     tc__stage_blanks(p, q, s, b);
     tc__stage_inside(p, q, s, inside);
+    if (steps) tc__step_blanks(p, q, s, b);
     tc__put_filled(p, b,
                    s->bring == TC__BRING_NOW ? "#pragma unroll 4\n" : "#pragma unroll\n");
     tc__put_filled(p, b, "for (int j = 0; j < @count; j++) {\n");
     p->indent++;
-    int steps = tc__copies_by_steps(p, q, s);
     if (!steps || *inside) tc__put_filled(p, b, "const int e = x + j * @threads;\n");
     tc__print_stage_place(p, s, b, "k0 + ", !steps, inside);
-    if (s->bring == TC__BRING_ASYNC) {
+    if (s->bring == TC__BRING_ASYNC)
         tc__print_copy(p, q, s, b, inside);
-    } else if (s->bring == TC__BRING_LATER) {
-        if (*inside) tc__put_filled(p, b, "@name_next[j] = {};\n");
-        tc__print_fetch(p, q, s, inside,
-                        s->level == TC__AT_LEFT ? "left_next[j]" : "right_next[j]");
-    } else {
-        tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
-        tc__print_fetch(p, q, s, inside, "next");
-        tc__put_filled(p, b,
-                       q->half
-                           ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = "
-                             "next.at[0];\n"
-                           : "@name[to * @stage + @deep * @pitch + @line] = "
-                             "next.at[0];\n");
-    }
+    else if (s->bring == TC__BRING_LATER)
+        tc__print_later(p, q, s, b, inside);
+    else
+        tc__print_now(p, q, s, b, inside);
     tc__block_close(p);
+    if (steps) tc__put_filled(p, b, "@name_from += @onward;\n");
 }
 
 // From registers to shared memory: whole accesses where the tile's lines run as they do.
@@ -30109,6 +30148,13 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__blank_number(b, "stages", tc__product_stages(q));
     tc__blank_number(b, "ahead", tc__product_stages(q) - 1);
     tc__blank_number(b, "flying", tc__product_stages(q) - 2);
+    char next[40] = "1 - at", place[40] = "1 - at";
+    if (tc__product_stages(q) > 2) {
+        snprintf(next, sizeof next, "at == %d ? 0 : at + 1", tc__product_stages(q) - 1);
+        snprintf(place, sizeof place, "at ? at - 1 : %d", tc__product_stages(q) - 1);
+    }
+    tc__blank_text(b, "next", next);
+    tc__blank_text(b, "free", place);
     tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
     tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
     if (q->half)
@@ -30190,17 +30236,16 @@ static void tc__print_next(tc__printer *p, const tc__product *q, const tc__stage
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
-// `bring` gives stage `step` on its way; what comes in registers is put to its place by `put`.
+// `bring` gives what step `step` multiplies on its way to stage `to`; what comes in registers is put
+// there by `put`, also where nothing more came.
 static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks *b,
                                int kept) {
     tc__print_next(p, q, &q->left, b);
     tc__print_next(p, q, &q->right, b);
-    tc__print_copy_first(p, q, &q->left, b);
-    tc__print_copy_first(p, q, &q->right, b);
-    int direct = q->left.bring != TC__BRING_LATER || q->right.bring != TC__BRING_LATER;
-    tc__put_filled(p, b, "auto bring = [&](int step) {\n");
-    if (direct) tc__put_filled(p, b, "    const int to = step % @stages;\n");
+    tc__print_bring_first(p, q, &q->left, b);
+    tc__print_bring_first(p, q, &q->right, b);
     tc__put_filled(p, b,
+                   "auto bring = [&](int step, int to) {\n"
                    "    const @index k0 = (@index)step * @depth;\n"
                    "    if (k0 < depth) {\n");
     p->indent += 2;
@@ -30211,14 +30256,10 @@ static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks 
     p->indent--;
     tc__put_filled(p, b, "};\n");
     if (!kept) return;
-    tc__put_filled(p, b,
-                   "auto put = [&](int step) {\n"
-                   "    const int to = step % @stages;\n"
-                   "    if ((@index)step * @depth < depth) {\n");
-    p->indent += 2;
+    tc__put_filled(p, b, "auto put = [&](int to) {\n");
+    p->indent++;
     tc__print_put(p, q, &q->left, b);
     tc__print_put(p, q, &q->right, b);
-    tc__block_close(p);
     p->indent--;
     tc__put_filled(p, b, "};\n");
 }
@@ -30243,27 +30284,29 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
                    "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
                    "for (int step = 0; step < @ahead; step++) {\n"
-                   "    bring(step);\n");
+                   "    bring(step, step);\n");
     if (kept) tc__put_filled(p, b, "    put(step);\n");
     tc__put_filled(p, b, "}\n");
     if (async) tc__put_filled(p, b, "tc_copy_wait<@flying>();\n");
     tc__put_filled(p, b,
                    "__syncthreads();\n"
                    "fetch(0, 0, 0);\n"
+                   "int at = 0;  // the stage of this step; the one before it is free\n"
                    "#pragma unroll 1\n"
                    "for (int step = 0; step < steps; step++) {\n"
+                   "    const int to = @free;\n"
                    "    #pragma unroll\n"
                    "    for (int d = 0; d < @depth; d += @piece) {\n"
                    "        const int now = @turn, last = d + @piece == @depth;\n"
                    "        if (last) {\n");
-    if (kept) tc__put_filled(p, b, "            put(step + @ahead);\n");
+    if (kept) tc__put_filled(p, b, "            put(to);\n");
     if (async) tc__put_filled(p, b, "            tc_copy_wait<@flying>();\n");
-    tc__put_filled(
-        p, b,
-        "            __syncthreads();\n"
-        "        }\n"
-        "        fetch((step + last) % @stages, last ? 0 : d + @piece, 1 - now);\n"
-        "        if (d == 0) bring(step + @ahead);\n");
+    tc__put_filled(p, b,
+                   "            __syncthreads();\n"
+                   "            at = @next;\n"
+                   "        }\n"
+                   "        fetch(at, last ? 0 : d + @piece, 1 - now);\n"
+                   "        if (d == 0) bring(step + @ahead, to);\n");
     p->indent += 2;
     tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
     tc__block_close(p);
@@ -53105,6 +53148,7 @@ static int tc__program_remote(tc__program *p) {
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
         l->group->remote = 1;
+        l->group->room = p->remote->device->own.shared_bytes;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;

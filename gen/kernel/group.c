@@ -77,6 +77,7 @@ typedef struct tc__group {
     int list; // LOOP: tensors that a launch of it is for at most: see list.c; 0 = its own
     tc__tuning tuning; // LOOP
     int remote;        // LOOP: 1 = a device runs it
+    uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
     int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session

@@ -57,8 +57,9 @@ static const tc__product_tile tc__product_tiles_8[] = {
     {32, 32, 16, 2, 2, 2, 4, 70},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 32, 2, 4, 4, 1, 100}, // tensor cores: 64 x 64 of a warp
+    {128, 256, 64, 2, 4, 3, 1, 110}, // tensor cores: 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90},
+    {128, 256, 32, 2, 4, 4, 1, 100}, // where a block has less memory
     {64, 128, 32, 2, 2, 4, 2, 75},
     {64, 64, 32, 2, 2, 4, 3, 60},
 };
@@ -210,17 +211,25 @@ static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m
     return waves * t->rows * t->cols * 100 / t->speed;
 }
 
+// Whether a block has the memory for such tiles.
+static int tc__tile_has_room(const tc__group *g, const tc__product *q,
+                             const tc__product_tile *t) {
+    int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
+    return !g->room || (uint32_t)bytes <= g->room;
+}
+
 static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
     int kind = q->half ? 2 : tc__product_bytes(q) == 8;
-    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[0];
+    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[1];
     int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
     int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
-    for (int i = 1; i < tc__product_kinds[kind].count; i++)
-        if (tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
+    for (int i = 0; i < tc__product_kinds[kind].count; i++)
+        if (tc__tile_has_room(g, q, &tile[i]) &&
+            tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
             best = &tile[i];
     return best;
 }
@@ -430,6 +439,7 @@ static tc__product tc__product_plan(const tc__group *g) {
 static int tc__product_tile_fits(const tc__group *g, int v) {
     tc__product q = tc__product_plan(g);
     int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
-    return q.form == TC__PRODUCT_TILES && v <= tc__product_kinds[kind].count &&
-           &tc__product_kinds[kind].tile[v - 1] != q.tile;
+    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[kind].count) return 0;
+    const tc__product_tile *tile = &tc__product_kinds[kind].tile[v - 1];
+    return tile != q.tile && tc__tile_has_room(g, &q, tile);
 }

@@ -39,7 +39,7 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
     {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
     {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
-    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", NULL}},
+    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", "fifth"}},
 };
 
 // What measuring a kernel found.

@@ -127,41 +127,48 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     tc_pack<float, 4> sum[8][2] = {};
     tc_pack<float, 4> left_next[1];
     tc_pack<float, 4> right_next[1];
-    auto bring = [&](int step) {
+    const float *left_from;
+    {
+        const int e = x;
+        const int r = r0 + e / 2;
+        const int k = e % 2 * 4;
+        left_from = &in0[k + 4096 * r];
+    }
+    const float *right_from;
+    {
+        const int e = x;
+        const int c = c0 + e % 32 * 4;
+        const int k = e / 32;
+        right_from = &in1[4096 * k + c];
+    }
+    auto bring = [&](int step, int to) {
         const int k0 = (int)step * 8;
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 1; j++) {
-                const int e = x + j * 256;
-                const int r = r0 + e / 2;
-                const int k = k0 + e % 2 * 4;
-                left_next[j] = tc_load((const tc_pack<float, 4> *)&in0[k + 4096 * r]);
+                left_next[j] = tc_load((const tc_pack<float, 4> *)(left_from + j * 524288));
             }
+            left_from += 8;
             #pragma unroll
             for (int j = 0; j < 1; j++) {
-                const int e = x + j * 256;
-                const int c = c0 + e % 32 * 4;
-                const int k = k0 + e / 32;
-                right_next[j] = tc_load((const tc_pack<float, 4> *)&in1[4096 * k + c]);
+                right_next[j] = tc_load((const tc_pack<float, 4> *)(right_from + j * 32768));
             }
+            right_from += 32768;
         }
     };
-    auto put = [&](int step) {
-        const int to = step % 2;
-        if ((int)step * 8 < depth) {
-            #pragma unroll
-            for (int j = 0; j < 1; j++) {
-                const int e = x + j * 256;
-                left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
-                left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
-                left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
-                left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
-            }
-            #pragma unroll
-            for (int j = 0; j < 1; j++) {
-                const int e = x + j * 256;
-                *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
-            }
+    auto put = [&](int to) {
+        #pragma unroll
+        for (int j = 0; j < 1; j++) {
+            const int e = x + j * 256;
+            left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
+            left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
+            left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
+            left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
+        }
+        #pragma unroll
+        for (int j = 0; j < 1; j++) {
+            const int e = x + j * 256;
+            *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
         }
     };
     tc_pack<float, 4> lefts[2][2], rights[2][2];
@@ -176,22 +183,25 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     const int steps = (int)((depth + (8 - 1)) / 8);
     #pragma unroll 1
     for (int step = 0; step < 1; step++) {
-        bring(step);
+        bring(step, step);
         put(step);
     }
     __syncthreads();
     fetch(0, 0, 0);
+    int at = 0;  // the stage of this step; the one before it is free
     #pragma unroll 1
     for (int step = 0; step < steps; step++) {
+        const int to = 1 - at;
         #pragma unroll
         for (int d = 0; d < 8; d += 1) {
             const int now = d % 2, last = d + 1 == 8;
             if (last) {
-                put(step + 1);
+                put(to);
                 __syncthreads();
+                at = 1 - at;
             }
-            fetch((step + last) % 2, last ? 0 : d + 1, 1 - now);
-            if (d == 0) bring(step + 1);
+            fetch(at, last ? 0 : d + 1, 1 - now);
+            if (d == 0) bring(step + 1, to);
             #pragma unroll
             for (int i = 0; i < 8; i++) {
                 #pragma unroll

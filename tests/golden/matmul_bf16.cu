@@ -186,42 +186,43 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     const int c0 = n * 256;
     const int depth = 1024;
     tc_u16 *const left = (tc_u16 *)shared;
-    tc_u16 *const right = left + 4 * 4096;
+    tc_u16 *const right = left + 3 * 8192;
     float *const tile = (float *)shared;  // when the operands are done
     const int row = warp / 4 * 64, col = warp % 4 * 64;
-    const int leftlane = tc_swizzle<32>(row + lane % 16, lane / 16 * 8);
-    const int rightlane = tc_swizzle<32>(col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
+    const int leftlane = tc_swizzle<64>(row + lane % 16, lane / 16 * 8);
+    const int rightlane = tc_swizzle<64>(col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
     float sum[4][8][4] = {};
     int left_place;
     const tc_u16 *left_from;
     {
         const int e = x;
-        const int r = r0 + e / 4;
-        const int k = e % 4 * 8;
-        left_place = tc_swizzle<32>(e / 4, e % 4 * 8);
+        const int r = r0 + e / 8;
+        const int k = e % 8 * 8;
+        left_place = tc_swizzle<64>(e / 8, e % 8 * 8);
         left_from = &in0[k + 1024 * r];
     }
     int right_place;
     const tc_u16 *right_from;
     {
         const int e = x;
-        const int c = c0 + e / 4;
-        const int k = e % 4 * 8;
-        right_place = tc_swizzle<32>(e / 4, e % 4 * 8);
+        const int c = c0 + e / 8;
+        const int k = e % 8 * 8;
+        right_place = tc_swizzle<64>(e / 8, e % 8 * 8);
         right_from = &in1[k + 1024 * c];
     }
-    auto bring = [&](int step) {
-        const int to = step % 4;
-        const int k0 = (int)step * 32;
+    auto bring = [&](int step, int to) {
+        const int k0 = (int)step * 64;
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                tc_copy_async16(&left[to * 4096 + left_place + j * 2048], left_from + j * (int)65536 + k0);
-            }
-            #pragma unroll
             for (int j = 0; j < 4; j++) {
-                tc_copy_async16(&right[to * 8192 + right_place + j * 2048], right_from + j * (int)65536 + k0);
+                tc_copy_async16(&left[to * 8192 + left_place + j * 2048], left_from + j * 32768);
             }
+            left_from += 64;
+            #pragma unroll
+            for (int j = 0; j < 8; j++) {
+                tc_copy_async16(&right[to * 16384 + right_place + j * 2048], right_from + j * 32768);
+            }
+            right_from += 64;
         }
         tc_copy_commit();
     };
@@ -229,34 +230,37 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     auto fetch = [&](int at, int d, int to) {
         #pragma unroll
         for (int i = 0; i < 4; i++)
-            tc_ldmatrix4(lefts[to][i], &left[at * 4096 + i * 512 + (leftlane ^ d)]);
+            tc_ldmatrix4(lefts[to][i], &left[at * 8192 + i * 1024 + (leftlane ^ d)]);
         #pragma unroll
         for (int j = 0; j < 8; j += 2) {
             unsigned two[4];
-            tc_ldmatrix4(two, &right[at * 8192 + j * 256 + (rightlane ^ d)]);
+            tc_ldmatrix4(two, &right[at * 16384 + j * 512 + (rightlane ^ d)]);
             rights[to][j][0] = two[0], rights[to][j][1] = two[1];
             rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
         }
     };
-    const int steps = (int)((depth + (32 - 1)) / 32);
+    const int steps = (int)((depth + (64 - 1)) / 64);
     #pragma unroll 1
-    for (int step = 0; step < 3; step++) {
-        bring(step);
+    for (int step = 0; step < 2; step++) {
+        bring(step, step);
     }
-    tc_copy_wait<2>();
+    tc_copy_wait<1>();
     __syncthreads();
     fetch(0, 0, 0);
+    int at = 0;  // the stage of this step; the one before it is free
     #pragma unroll 1
     for (int step = 0; step < steps; step++) {
+        const int to = at ? at - 1 : 2;
         #pragma unroll
-        for (int d = 0; d < 32; d += 16) {
-            const int now = d / 16 % 2, last = d + 16 == 32;
+        for (int d = 0; d < 64; d += 16) {
+            const int now = d / 16 % 2, last = d + 16 == 64;
             if (last) {
-                tc_copy_wait<2>();
+                tc_copy_wait<1>();
                 __syncthreads();
+                at = at == 2 ? 0 : at + 1;
             }
-            fetch((step + last) % 4, last ? 0 : d + 16, 1 - now);
-            if (d == 0) bring(step + 3);
+            fetch(at, last ? 0 : d + 16, 1 - now);
+            if (d == 0) bring(step + 2, to);
             #pragma unroll
             for (int i = 0; i < 4; i++) {
                 #pragma unroll
