@@ -2124,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x54c8ee1defa62533u
+#define TC__BUILD_ID 0xe4865c5db7f712ccu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -29830,9 +29830,9 @@ static int tc__brings_by_steps(const tc__printer *p, const tc__product *q,
     const tc__node *n = tc__body(p, s->id);
     if (p->g->checked || s->bring == TC__BRING_NOW) return 0; // checked: each is looked at
     if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_FIXED ||
-        !tc__is_own_class(n->dtype) != q->half || tc__cuda_dtype(p, n) != n->dtype)
-        return 0;
+    int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_FIXED;
+    if (!plain || tc__cuda_dtype(p, n) != n->dtype || n->dtype != q->dtype) return 0;
+    if (!q->half && !tc__is_own_class(n->dtype)) return 0;
     return tc__copy_stride(p, s, TC__DEPTH) && tc__copy_stride(p, s, line);
 }
 
