@@ -2124,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe4865c5db7f712ccu
+#define TC__BUILD_ID 0x0dff7a2cef90152eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25679,24 +25679,26 @@ typedef struct tc__product_tile {
     uint8_t stages;
     uint8_t resident; // blocks of a multiprocessor that registers must suffice for
     uint8_t speed;    // on large products, relative
+    uint8_t split;    // f32 as sums of products of its parts, on tensor cores
 } tc__product_tile;
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
-    {64, 64, 16, 2, 2, 2, 4, 80},
-    {32, 32, 32, 2, 1, 2, 4, 55},
+    {128, 128, 8, 4, 2, 2, 2, 100, 0}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80, 0},
+    {32, 32, 32, 2, 1, 2, 4, 55, 0},
+    {128, 128, 16, 2, 4, 2, 1, 110, 1}, // f32 alone: 64 x 32 of a warp
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
-    {32, 32, 16, 2, 2, 2, 4, 70},
+    {64, 64, 16, 2, 2, 2, 2, 100, 0}, // f64, i64: 8 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70, 0},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 110}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 2, 4, 2, 90},
-    {128, 256, 32, 2, 4, 4, 1, 100}, // where a block has less memory
-    {64, 128, 32, 2, 2, 4, 2, 75},
-    {64, 64, 32, 2, 2, 4, 3, 60},
+    {128, 256, 64, 2, 4, 3, 1, 110, 0}, // tensor cores: 64 x 64 of a warp
+    {128, 128, 32, 2, 2, 4, 2, 90, 0},
+    {128, 256, 32, 2, 4, 4, 1, 100, 0}, // where a block has less memory
+    {64, 128, 32, 2, 2, 4, 2, 75, 0},
+    {64, 64, 32, 2, 2, 4, 3, 60, 0},
 };
 
 static const struct {
@@ -25846,9 +25848,10 @@ static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m
     return waves * t->rows * t->cols * 100 / t->speed;
 }
 
-// Whether a block has the memory for such tiles.
+// Whether a block has the memory for such tiles, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
+    if (t->split && q->dtype != TC_F32) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }
@@ -25880,7 +25883,8 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
-    return q->half ? size : size + tc__product_pack(q);
+    if (q->half) return size;
+    return size + (q->tile->split ? TC__PRODUCT_PAD : tc__product_pack(q));
 }
 
 // Elements of one stage of an operand.
@@ -26076,7 +26080,7 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
     int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
     if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[kind].count) return 0;
     const tc__product_tile *tile = &tc__product_kinds[kind].tile[v - 1];
-    return tile != q.tile && tc__tile_has_room(g, &q, tile);
+    return tile != q.tile && tile->split == q.tile->split && tc__tile_has_room(g, &q, tile);
 }
 // ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
 // How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
@@ -29504,11 +29508,6 @@ static void tc__cuda_columns(tc__printer *p) {
 // them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
 // compile, and its loads and stores are of 16 bytes, whoever made the sums.
 //
-// A ring of stages holds tiles of the operands. Step i multiplies stage i while stage
-// i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
-// present is, also from the stage of the next step: so the one barrier of a step stands before
-// its last piece, and a stage is written anew one step after it was read.
-
 enum { TC__BLANKS = 64 };
 
 typedef struct tc__blank {
@@ -29616,11 +29615,10 @@ static void tc__print_parts_value(tc__printer *p, const tc__product *q, const tc
             q->parts, n->id, tc__suffix(q->dtype), n->id, q->few * q->cover);
 }
 
-// Summed here, element by element.
-static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+// Adds the products of the element r, c to `sum`, in the order of k. stops: at a NaN.
+static void tc__print_chain(tc__printer *p, const tc__product *q, const char *sum,
+                            int stops) {
     const struct tc__cuda_plan *cuda = p->cuda;
-    tc__line(p);
-    tc__put(p->out, "%s t%u = 0;\n", tc__product_type(p, q), n->id);
     tc__line(p);
     tc__put(p->out, "for (%s k = 0; k < ", tc__cuda_index_type(p));
     tc__put_ix(p, p->g->depth);
@@ -29631,12 +29629,23 @@ static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc_
         tc__print_node(p, tc__body(p, id));
     p->cuda = cuda;
     tc__line(p);
-    tc__put(p->out, "t%u = tc_add_product_%s(", n->id, tc__suffix(q->dtype));
+    tc__put(p->out, "%s = tc_add_product_%s(", sum, tc__suffix(q->dtype));
     tc__put_value(p, p->g->left, 0);
     tc__put(p->out, ", ");
     tc__put_value(p, p->g->right, 0);
-    tc__put(p->out, ", t%u);\n", n->id);
+    tc__put(p->out, ", %s);\n", sum);
+    if (stops) tc__line(p);
+    if (stops) tc__put(p->out, "if (%s != %s) break;\n", sum, sum);
     tc__block_close(p);
+}
+
+// Summed here, element by element.
+static void tc__print_loop_value(tc__printer *p, const tc__product *q, const tc__node *n) {
+    char sum[24];
+    snprintf(sum, sizeof sum, "t%u", n->id);
+    tc__line(p);
+    tc__put(p->out, "%s %s = 0;\n", tc__product_type(p, q), sum);
+    tc__print_chain(p, q, sum, 0);
 }
 
 static void tc__cuda_contract(tc__printer *p, const tc__node *n, int copy) {
@@ -29741,6 +29750,21 @@ static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
     tc__cuda_compute(p, &body);
     tc__cuda_body_close(p, &body);
 }
+// ---- gen/kernel/print_cuda_tiles.c --------------------------------------
+// Large products in CUDA: the form "tiles" of print_cuda_product.c as text.
+//
+// A ring of stages holds tiles of the operands. Step i multiplies stage i while stage
+// i + stages - 1 is on its way. What is multiplied next is fetched to registers while the
+// present is, also from the stage of the next step: so the one barrier of a step stands before
+// its last piece, and a stage is written anew one step after it was read.
+
+// A thread multiplies in one of three ways:
+//   simt   one fused multiply-add a step, in the order of k
+//   mma    halves, on tensor cores
+//   split  f32 on tensor cores: an operand is the sum of its 11 leading bits and of the rest, and three
+//          of the four products count. Tensor cores do not round sums to nearest, so those of a step
+//          are added to the others outside: that is nearer to the sum than a chain of f32 is. What
+//          is not finite then is computed again by such a chain, since inf - inf is no rest.
 
 // ---- tiles: bringing operands ----
 
@@ -30085,6 +30109,61 @@ static const char tc__text_mma_result[] =
     "    }\n"
     "}\n";
 
+static const char tc__text_split_sums[] =
+    "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
+    "float sum[@rows][@cols][4] = {};\n";
+
+static const char tc__text_split_pieces[] =
+    "float lefts[2][@rows][4], rights[2][@cols][2], some[@rows][@cols][4];\n";
+
+// Fragments of 16 x 8 and 8 x 8; a lane has elements of the rows or columns lane / 4 and 8 behind,
+// at lane % 4 and 4 behind along k.
+static const char tc__text_split_fetch[] =
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    const float *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
+    "lane / 4];\n"
+    "    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
+    "    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j++) {\n"
+    "    const float *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
+    "lane / 4];\n"
+    "    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
+    "}\n";
+
+static const char tc__text_split[] =
+    "unsigned rightlead[@cols][2], rightrest[@cols][2];\n"
+    "#pragma unroll\n"
+    "for (int j = 0; j < @cols; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);\n"
+    "#pragma unroll\n"
+    "for (int i = 0; i < @rows; i++) {\n"
+    "    unsigned lead[4], rest[4];\n"
+    "    tc_split(lefts[now][i], lead, rest);\n"
+    "    #pragma unroll\n"
+    "    for (int c = 0; c < @cols; c++) {\n"
+    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
+    "        float (&s)[4] = some[i][j];\n"
+    "        if (d == 0) s[0] = s[1] = s[2] = s[3] = 0;\n"
+    "        tc_mma_tf32(s, rest, rightlead[j]);\n"
+    "        tc_mma_tf32(s, lead, rightrest[j]);\n"
+    "        tc_mma_tf32(s, lead, rightlead[j]);\n"
+    "        #pragma unroll\n"
+    "        for (int u = 0; u < 4; u++)\n"
+    "            if (last) sum[i][j][u] += s[u];\n"
+    "    }\n"
+    "}\n";
+
+static void tc__split_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+    tc__blank_number(b, "piece", 8);
+    tc__blank_text(b, "turn", "d / 8 % 2");
+    tc__blank_number(b, "rows", rows / 16);
+    tc__blank_number(b, "cols", cols / 8);
+    tc__blank_number(b, "leftpitch", tc__line_pitch(q, q->tile->rows));
+    tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
+}
+
 static void tc__mma_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
     int left = q->left.along == TC__DEPTH, right = q->right.along == TC__DEPTH;
     tc__blank_number(b, "piece", 16);
@@ -30126,6 +30205,24 @@ static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int c
     tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
 }
 
+typedef struct tc__tile_way {
+    const char *sums, *pieces, *fetch, *multiply, *result;
+    void (*blanks)(const tc__product *q, tc__blanks *b, int rows, int cols);
+} tc__tile_way;
+
+static const tc__tile_way *tc__way_of(const tc__product *q) {
+    static const tc__tile_way simt = {tc__text_simt_sums,   tc__text_simt_pieces,
+                                      tc__text_simt_fetch,  tc__text_simt,
+                                      tc__text_simt_result, tc__simt_blanks},
+                              mma = {tc__text_mma_sums,   tc__text_mma_pieces,
+                                     tc__text_mma_fetch,  tc__text_mma,
+                                     tc__text_mma_result, tc__mma_blanks},
+                              split = {tc__text_split_sums,  tc__text_split_pieces,
+                                       tc__text_split_fetch, tc__text_split,
+                                       tc__text_mma_result,  tc__split_blanks};
+    return q->half ? &mma : q->tile->split ? &split : &simt;
+}
+
 static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     const tc__product_tile *t = q->tile;
     int rows = t->rows / t->high, cols = t->cols / t->across;
@@ -30157,10 +30254,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__blank_text(b, "free", place);
     tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
     tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
-    if (q->half)
-        tc__mma_blanks(q, b, rows, cols);
-    else
-        tc__simt_blanks(q, b, rows, cols);
+    tc__way_of(q)->blanks(q, b, rows, cols);
 }
 
 // ---- tiles: the kernel ----
@@ -30177,7 +30271,8 @@ static void tc__let(tc__printer *p, const char *name, tc__ix e) {
 static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
                               const char *row, int needs_end) {
     int batches = !tc__ix_equals(p->g->batch, 1);
-    if (!needs_end && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
+    int split = q->form == TC__PRODUCT_TILES && q->tile->split; // names all
+    if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
         !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
         return;
     if (batches) {
@@ -30222,7 +30317,7 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     snprintf(row, sizeof row, "m * %d", q->tile->rows);
     tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
     int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    if (rest || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
+    if (rest || q->tile->split || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
         tc__epilogue_uses(p->g, TC__COL))
         tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
     if (rest) tc__let(p, "cols", p->g->cols);
@@ -30266,10 +30361,10 @@ static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks 
 
 // `fetch` gives pieces `to` what is at d of stage `at`.
 static void tc__print_fetching(tc__printer *p, const tc__product *q, const tc__blanks *b) {
-    tc__put_filled(p, b, q->half ? tc__text_mma_pieces : tc__text_simt_pieces);
+    tc__put_filled(p, b, tc__way_of(q)->pieces);
     tc__put_filled(p, b, "auto fetch = [&](int at, int d, int to) {\n");
     p->indent++;
-    tc__put_filled(p, b, q->half ? tc__text_mma_fetch : tc__text_simt_fetch);
+    tc__put_filled(p, b, tc__way_of(q)->fetch);
     p->indent--;
     tc__put_filled(p, b, "};\n");
 }
@@ -30308,16 +30403,29 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
                    "        fetch(at, last ? 0 : d + @piece, 1 - now);\n"
                    "        if (d == 0) bring(step + @ahead, to);\n");
     p->indent += 2;
-    tc__put_filled(p, b, q->half ? tc__text_mma : tc__text_simt);
+    tc__put_filled(p, b, tc__way_of(q)->multiply);
     tc__block_close(p);
     tc__block_close(p);
 }
 
-// r and c of element e, and a block where it may be outside of the result.
+// `again` sums an element by a chain, from memory.
+static void tc__print_again(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    tc__put_filled(p, b, "auto again = [&](@index r, @index c) {\n");
+    p->indent++;
+    tc__put_filled(p, b, "float sum = 0;\n");
+    tc__print_chain(p, q, "sum", 1);
+    tc__put_filled(p, b, "return sum;\n");
+    p->indent--;
+    tc__put_filled(p, b, "};\n");
+}
+
+// r and c of element e, if they are named or asked for, and a block where it may be outside of the
+// result.
 static void tc__print_result_place(tc__printer *p, const tc__blanks *b, const char *row,
-                                   const char *column, const char *inside) {
-    if (tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1")) tc__put_filled(p, b, row);
-    if (tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
+                                   const char *column, const char *inside, int both) {
+    if (both || tc__epilogue_uses(p->g, TC__ROW) || strstr(inside, "r1"))
+        tc__put_filled(p, b, row);
+    if (both || tc__epilogue_uses(p->g, TC__COL) || strstr(inside, "cols"))
         tc__put_filled(p, b, column);
     if (!*inside) return;
     tc__line(p);
@@ -30341,7 +30449,7 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
                    "    __syncthreads();\n"
                    "    if (warp / @across == part) {\n");
     p->indent += 2;
-    tc__put_filled(p, b, q->half ? tc__text_mma_result : tc__text_simt_result);
+    tc__put_filled(p, b, tc__way_of(q)->result);
     p->indent -= 2;
     tc__put_filled(
         p, b,
@@ -30352,7 +30460,14 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
         "        const int at = e / @packs * @tilepitch + e % @packs * @width;\n");
     p->indent += 2;
     tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
-                           "const @index c = c0 + e % @packs * @width;\n", inside);
+                           "const @index c = c0 + e % @packs * @width;\n", inside,
+                           q->tile->split);
+    if (q->tile->split)
+        tc__put_filled(
+            p, b,
+            "#pragma unroll 1\n"
+            "for (int l = 0; l < @width; l++)\n"
+            "    if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);\n");
     tc__print_epilogue(p, q);
     for (int i = *inside ? 0 : 1; i < 3; i++) tc__block_close(p);
 }
@@ -30365,8 +30480,9 @@ static void tc__print_tiles(tc__printer *p, const tc__product *q) {
                    "@element *const left = (@element *)shared;\n"
                    "@element *const right = left + @stages * @leftstage;\n"
                    "@type *const tile = (@type *)shared;  // when the operands are done\n");
-    tc__put_filled(p, &b, q->half ? tc__text_mma_sums : tc__text_simt_sums);
+    tc__put_filled(p, &b, tc__way_of(q)->sums);
     tc__print_steps(p, q, &b);
+    if (q->tile->split) tc__print_again(p, q, &b);
     tc__print_tile_result(p, q, &b);
 }
 // ---- gen/kernel/print_cuda_few.c ----------------------------------------
@@ -30559,7 +30675,7 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
                                 : "const @index r = r0 + at / @cover;\n",
                            wide ? "const @index c = at / @cover;\n"
                                 : "const @index c = c0 + at % @cover;\n",
-                           wide ? "r < r1" : "c < cols");
+                           wide ? "r < r1" : "c < cols", 0);
     tc__print_epilogue(p, q);
     tc__block_close(p);
     tc__block_close(p);
@@ -32803,6 +32919,27 @@ static const char *const tc__text_cuda_product[] = {
     "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
     "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
     "}",
+    "",
+    "// fn: mma_tf32",
+    "// d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.",
+    "TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {",
+    "    asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
+    "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: split",
+    "// The 11 leading bits of numbers, rounded, and the rest.",
+    "template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {",
+    "    #pragma unroll",
+    "    for (int i = 0; i < N; i++) {",
+    "        lead[i] = (__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u;",
+    "        rest[i] = __float_as_uint(x[i] - __uint_as_float(lead[i]));",
+    "    }",
+    "}",
+    "",
+    "// fn: is_finite",
+    "TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }",
     "",
     "// fn: place_tile",
     "// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.",
@@ -54845,7 +54982,7 @@ static uint64_t tc__device_speed(const tc_device *d) {
     if (from.address) d->give(d->user, from);
     for (int i = 0; i < 2; i++)
         if (moment[i]) d->unmark(d->user, moment[i]);
-    return ns ? (uint64_t)(2.0 * TC__DEVICE_COPY / (double)ns * 1e9) : 0;
+    return ns ? (uint64_t)(2.0 * (double)TC__DEVICE_COPY / (double)ns * 1e9) : 0;
 }
 
 // When a device is profiled for the first time.

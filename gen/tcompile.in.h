@@ -174,6 +174,7 @@
 #include "kernel/print_cuda_rows.c"
 #include "kernel/print_cuda_columns.c"
 #include "kernel/print_cuda_matmul.c"
+#include "kernel/print_cuda_tiles.c"
 #include "kernel/print_cuda_few.c"
 #include "kernel/print_cuda_prologue.c"
 #include "kernel/print_cuda_opaque.c"

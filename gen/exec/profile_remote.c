@@ -57,7 +57,7 @@ static uint64_t tc__device_speed(const tc_device *d) {
     if (from.address) d->give(d->user, from);
     for (int i = 0; i < 2; i++)
         if (moment[i]) d->unmark(d->user, moment[i]);
-    return ns ? (uint64_t)(2.0 * TC__DEVICE_COPY / (double)ns * 1e9) : 0;
+    return ns ? (uint64_t)(2.0 * (double)TC__DEVICE_COPY / (double)ns * 1e9) : 0;
 }
 
 // When a device is profiled for the first time.

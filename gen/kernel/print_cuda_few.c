@@ -187,7 +187,7 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
                                 : "const @index r = r0 + at / @cover;\n",
                            wide ? "const @index c = at / @cover;\n"
                                 : "const @index c = c0 + at % @cover;\n",
-                           wide ? "r < r1" : "c < cols");
+                           wide ? "r < r1" : "c < cols", 0);
     tc__print_epilogue(p, q);
     tc__block_close(p);
     tc__block_close(p);

@@ -44,24 +44,26 @@ typedef struct tc__product_tile {
     uint8_t stages;
     uint8_t resident; // blocks of a multiprocessor that registers must suffice for
     uint8_t speed;    // on large products, relative
+    uint8_t split;    // f32 as sums of products of its parts, on tensor cores
 } tc__product_tile;
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 4, 2, 2, 2, 100}, // f32, i32: 8 x 8 sums of a thread
-    {64, 64, 16, 2, 2, 2, 4, 80},
-    {32, 32, 32, 2, 1, 2, 4, 55},
+    {128, 128, 8, 4, 2, 2, 2, 100, 0}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80, 0},
+    {32, 32, 32, 2, 1, 2, 4, 55, 0},
+    {128, 128, 16, 2, 4, 2, 1, 110, 1}, // f32 alone: 64 x 32 of a warp
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 2, 2, 2, 2, 100}, // f64, i64: 8 x 4
-    {32, 32, 16, 2, 2, 2, 4, 70},
+    {64, 64, 16, 2, 2, 2, 2, 100, 0}, // f64, i64: 8 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70, 0},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 110}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 2, 4, 2, 90},
-    {128, 256, 32, 2, 4, 4, 1, 100}, // where a block has less memory
-    {64, 128, 32, 2, 2, 4, 2, 75},
-    {64, 64, 32, 2, 2, 4, 3, 60},
+    {128, 256, 64, 2, 4, 3, 1, 110, 0}, // tensor cores: 64 x 64 of a warp
+    {128, 128, 32, 2, 2, 4, 2, 90, 0},
+    {128, 256, 32, 2, 4, 4, 1, 100, 0}, // where a block has less memory
+    {64, 128, 32, 2, 2, 4, 2, 75, 0},
+    {64, 64, 32, 2, 2, 4, 3, 60, 0},
 };
 
 static const struct {
@@ -211,9 +213,10 @@ static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m
     return waves * t->rows * t->cols * 100 / t->speed;
 }
 
-// Whether a block has the memory for such tiles.
+// Whether a block has the memory for such tiles, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
+    if (t->split && q->dtype != TC_F32) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }
@@ -245,7 +248,8 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
-    return q->half ? size : size + tc__product_pack(q);
+    if (q->half) return size;
+    return size + (q->tile->split ? TC__PRODUCT_PAD : tc__product_pack(q));
 }
 
 // Elements of one stage of an operand.
@@ -441,5 +445,5 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
     int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
     if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[kind].count) return 0;
     const tc__product_tile *tile = &tc__product_kinds[kind].tile[v - 1];
-    return tile != q.tile && tc__tile_has_room(g, &q, tile);
+    return tile != q.tile && tile->split == q.tile->split && tc__tile_has_room(g, &q, tile);
 }

@@ -558,6 +558,54 @@ SETTINGS(sizes_and_values_at_run_time) {
     CHECK(tc_explain_counts(tc, "scalar").programs <= 2);
 }
 
+// ---- products ----
+
+// In [-1, 1], of all sizes.
+static float some_float(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return (float)((double)*state / 2147483648.0 - 1) * ldexpf(1, -(int)(*state >> 8) % 6);
+}
+
+// Products so large that tensor cores make them are at least as near as a chain of f32, and keep what is
+// not finite.
+DEVICE(large_products_of_f32) {
+    enum { M = 1536, P = 1408, D = 40 };
+    float *a = (float *)malloc(M * D * sizeof *a), *b = (float *)malloc(D * P * sizeof *b),
+          *y = (float *)malloc((size_t)M * P * sizeof *y);
+    uint32_t state = 1;
+    double ours = 0, chain = 0;
+    int wrong = 0;
+    REQUIRE(a && b && y);
+    for (int i = 0; i < M * D; i++) a[i] = some_float(&state);
+    for (int i = 0; i < D * P; i++) b[i] = some_float(&state);
+    a[7 * D + 3] = INFINITY, b[5 * P + 9] = -INFINITY, a[20 * D] = NAN;
+    BEGIN("large");
+    tc_tensor t = tc_matmul(to_device(tc_from_data(tc, a, TC_DIMS(M, D), TC_F32)),
+                            to_device(tc_from_data(tc, b, TC_DIMS(D, P), TC_F32)));
+    END();
+    CHECK_EQ(tc_read(t, y, (size_t)M * P * sizeof *y), TC_OK);
+    for (int r = 0; r < M; r += r < 24 ? 1 : 7) {
+        for (int c = 0; c < P; c++) {
+            double want = 0, size = 0;
+            float sum = 0, have = y[r * P + c];
+            for (int k = 0; k < D; k++) {
+                double z = (double)a[r * D + k] * b[k * P + c];
+                want += z, size += fabs(z);
+                sum = fmaf(a[r * D + k], b[k * P + c], sum);
+            }
+            if (!isfinite(want)) {
+                wrong += isnan(want) ? !isnan(have) : have != want;
+                continue;
+            }
+            ours += (have - want) / size * ((have - want) / size);
+            chain += (sum - want) / size * ((sum - want) / size);
+        }
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(ours <= chain || FAIL("squared errors %g, of a chain %g", ours, chain));
+    free(a), free(b), free(y);
+}
+
 // ---- numbers ----
 
 DEVICE(random_numbers) {

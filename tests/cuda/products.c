@@ -397,6 +397,9 @@ PRODUCTS(tiles_of_f32, {TC_F32, TC_F32, 1, 64, 64, 48, 0, TC__PRODUCT_TILES, 0},
 // As many elements as choose the larger tiles.
 PRODUCTS(large_tiles, {TC_F32, TC_F32, 1, 1536, 1408, 5, 0, TC__PRODUCT_TILES, 0},
          {TC_F32, TC_F32, 1, 640, 644, 6, TURNED_RIGHT, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 1, 1530, 1407, 37, BOTH, TC__PRODUCT_TILES, 0},
+         {TC_F32, TC_F32, 2, 900, 1152, 20, TURNED_LEFT | GELU | SUM, TILES, 0},
+         {TC_F32, TC_BF16, 1, 1408, 1536, 24, TURNED_RIGHT, TC__PRODUCT_TILES, 0},
          {TC_BF16, TC_BF16, 1, 1536, 1408, 8, 0, TC__PRODUCT_TILES, 0},
          {TC_BF16, TC_BF16, 1, 1408, 3000, 8, TURNED_LEFT, TC__PRODUCT_TILES, 0})
 

@@ -87,6 +87,24 @@ template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
 
 TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b, c); }
 
+// d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.
+TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// The 11 leading bits of numbers, rounded, and the rest.
+template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {
+    #pragma unroll
+    for (int i = 0; i < N; i++) {
+        lead[i] = (__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u;
+        rest[i] = __float_as_uint(x[i] - __uint_as_float(lead[i]));
+    }
+}
+
+TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
+
 // Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
     const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
@@ -109,7 +127,7 @@ template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n
 //     end
 //   end
 // 256 threads in a block, 1024 blocks have work
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(256, 1)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_begin();
@@ -120,18 +138,17 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     const int c0 = n * 128;
     const int depth = 4096;
     float *const left = (float *)shared;
-    float *const right = left + 2 * 1056;
+    float *const right = left + 2 * 2176;
     float *const tile = (float *)shared;  // when the operands are done
-    const int row = warp / 2 * 32 + lane / 8 * 4;
-    const int col = warp % 2 * 64 + lane % 8 * 4;
-    tc_pack<float, 4> sum[8][2] = {};
-    tc_pack<float, 4> left_next[1];
-    tc_pack<float, 4> right_next[1];
+    const int row = warp / 4 * 64, col = warp % 4 * 32;
+    float sum[4][4][4] = {};
+    tc_pack<float, 4> left_next[2];
+    tc_pack<float, 4> right_next[2];
     const float *left_from;
     {
         const int e = x;
-        const int r = r0 + e / 2;
-        const int k = e % 2 * 4;
+        const int r = r0 + e / 4;
+        const int k = e % 4 * 4;
         left_from = &in0[k + 4096 * r];
     }
     const float *right_from;
@@ -142,45 +159,50 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         right_from = &in1[4096 * k + c];
     }
     auto bring = [&](int step, int to) {
-        const int k0 = (int)step * 8;
+        const int k0 = (int)step * 16;
         if (k0 < depth) {
             #pragma unroll
-            for (int j = 0; j < 1; j++) {
-                left_next[j] = tc_load((const tc_pack<float, 4> *)(left_from + j * 524288));
+            for (int j = 0; j < 2; j++) {
+                left_next[j] = tc_load((const tc_pack<float, 4> *)(left_from + j * 262144));
             }
-            left_from += 8;
+            left_from += 16;
             #pragma unroll
-            for (int j = 0; j < 1; j++) {
+            for (int j = 0; j < 2; j++) {
                 right_next[j] = tc_load((const tc_pack<float, 4> *)(right_from + j * 32768));
             }
-            right_from += 32768;
+            right_from += 65536;
         }
     };
     auto put = [&](int to) {
         #pragma unroll
-        for (int j = 0; j < 1; j++) {
+        for (int j = 0; j < 2; j++) {
             const int e = x + j * 256;
-            left[to * 1056 + (e % 2 * 4 + 0) * 132 + e / 2] = left_next[j].at[0];
-            left[to * 1056 + (e % 2 * 4 + 1) * 132 + e / 2] = left_next[j].at[1];
-            left[to * 1056 + (e % 2 * 4 + 2) * 132 + e / 2] = left_next[j].at[2];
-            left[to * 1056 + (e % 2 * 4 + 3) * 132 + e / 2] = left_next[j].at[3];
+            left[to * 2176 + (e % 4 * 4 + 0) * 136 + e / 4] = left_next[j].at[0];
+            left[to * 2176 + (e % 4 * 4 + 1) * 136 + e / 4] = left_next[j].at[1];
+            left[to * 2176 + (e % 4 * 4 + 2) * 136 + e / 4] = left_next[j].at[2];
+            left[to * 2176 + (e % 4 * 4 + 3) * 136 + e / 4] = left_next[j].at[3];
         }
         #pragma unroll
-        for (int j = 0; j < 1; j++) {
+        for (int j = 0; j < 2; j++) {
             const int e = x + j * 256;
-            *(tc_pack<float, 4> *)&right[to * 1056 + e / 32 * 132 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
+            *(tc_pack<float, 4> *)&right[to * 2176 + e / 32 * 136 + e % 32 * 4 + 0] = {right_next[j].at[0], right_next[j].at[1], right_next[j].at[2], right_next[j].at[3]};
         }
     };
-    tc_pack<float, 4> lefts[2][2], rights[2][2];
+    float lefts[2][4][4], rights[2][4][2], some[4][4][4];
     auto fetch = [&](int at, int d, int to) {
         #pragma unroll
-        for (int i = 0; i < 2; i++)
-            lefts[to][i] = *(const tc_pack<float, 4> *)&left[(at * 8 + d) * 132 + row + i * 16];
+        for (int i = 0; i < 4; i++) {
+            const float *const p = &left[(at * 16 + d + lane % 4) * 136 + row + i * 16 + lane / 4];
+            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];
+            lefts[to][i][2] = p[4 * 136], lefts[to][i][3] = p[4 * 136 + 8];
+        }
         #pragma unroll
-        for (int j = 0; j < 2; j++)
-            rights[to][j] = *(const tc_pack<float, 4> *)&right[(at * 8 + d) * 132 + col + j * 32];
+        for (int j = 0; j < 4; j++) {
+            const float *const p = &right[(at * 16 + d + lane % 4) * 136 + col + j * 8 + lane / 4];
+            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * 136];
+        }
     };
-    const int steps = (int)((depth + (8 - 1)) / 8);
+    const int steps = (int)((depth + (16 - 1)) / 16);
     #pragma unroll 1
     for (int step = 0; step < 1; step++) {
         bring(step, step);
@@ -193,43 +215,70 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     for (int step = 0; step < steps; step++) {
         const int to = 1 - at;
         #pragma unroll
-        for (int d = 0; d < 8; d += 1) {
-            const int now = d % 2, last = d + 1 == 8;
+        for (int d = 0; d < 16; d += 8) {
+            const int now = d / 8 % 2, last = d + 8 == 16;
             if (last) {
                 put(to);
                 __syncthreads();
                 at = 1 - at;
             }
-            fetch(at, last ? 0 : d + 1, 1 - now);
+            fetch(at, last ? 0 : d + 8, 1 - now);
             if (d == 0) bring(step + 1, to);
+            unsigned rightlead[4][2], rightrest[4][2];
             #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int j = 0; j < 4; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                unsigned lead[4], rest[4];
+                tc_split(lefts[now][i], lead, rest);
                 #pragma unroll
-                for (int c = 0; c < 8; c++) {
-                    const int j = i % 2 ? 8 - 1 - c : c;
-                    float &s = sum[i][j / 4].at[j % 4];
-                    s = tc_add_product_f32(lefts[now][i / 4].at[i % 4], rights[now][j / 4].at[j % 4], s);
+                for (int c = 0; c < 4; c++) {
+                    const int j = i % 2 ? 4 - 1 - c : c;
+                    float (&s)[4] = some[i][j];
+                    if (d == 0) s[0] = s[1] = s[2] = s[3] = 0;
+                    tc_mma_tf32(s, rest, rightlead[j]);
+                    tc_mma_tf32(s, lead, rightrest[j]);
+                    tc_mma_tf32(s, lead, rightlead[j]);
+                    #pragma unroll
+                    for (int u = 0; u < 4; u++)
+                        if (last) sum[i][j][u] += s[u];
                 }
             }
         }
     }
+    auto again = [&](int r, int c) {
+        float sum = 0;
+        for (int k = 0; k < 4096; k++) {
+            const float t0 = in0[k + 4096 * r];
+            const float t1 = in1[4096 * k + c];
+            sum = tc_add_product_f32(t0, t1, sum);
+            if (sum != sum) break;
+        }
+        return sum;
+    };
     #pragma unroll 1
-    for (int part = 0; part < 4; part++) {
+    for (int part = 0; part < 2; part++) {
         __syncthreads();
-        if (warp / 2 == part) {
+        if (warp / 4 == part) {
             #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 4; i++) {
                 #pragma unroll
-                for (int j = 0; j < 2; j++)
-                    *(tc_pack<float, 4> *)&tile[(lane / 8 * 4 + i / 4 * 16 + i % 4) * 136 + col + j * 32] = sum[i][j];
+                for (int j = 0; j < 4; j++) {
+                    float *const two = &tile[(lane / 4 + i * 16) * 136 + col + j * 8 + lane % 4 * 2];
+                    *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                    *(tc_pack<float, 2> *)&two[8 * 136] = {sum[i][j][2], sum[i][j][3]};
+                }
             }
         }
         __syncthreads();
         #pragma unroll 1
-        for (int e = x; e < 1024; e += 256) {
+        for (int e = x; e < 2048; e += 256) {
             const int at = e / 32 * 136 + e % 32 * 4;
-            const int r = r0 + part * 32 + e / 32;
+            const int r = r0 + part * 64 + e / 32;
             const int c = c0 + e % 32 * 4;
+            #pragma unroll 1
+            for (int l = 0; l < 4; l++)
+                if (!tc_is_finite(tile[at + l])) tile[at + l] = again(r, c + l);
             tc_pack<float, 4> sums;
             #pragma unroll
             for (int l = 0; l < 4; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];

@@ -5,84 +5,8 @@
 #ifndef _GNU_SOURCE
 #    define _GNU_SOURCE 1
 #endif
-#include "api/config.h"
-
-#include "out/status.inc"
-#include "out/dtype_enum.inc"
-
-#include "api/tensor.h"
-#include "api/device.h"
-#include "api/spec.h"
-#include "api/options.h"
-#include "api/compile.h"
-#include "api/extend.h"
-
-#include "base/prelude.c"
-
-#include "base/error.c"
-
-#include "base/mem.c"
-
-#include "base/text.c"
-
-#include "base/hash.c"
-
-#include "base/os.c"
-
-#include "value/dtype.c"
-
-#include "value/ix.c"
-
-#include "value/buffer.c"
-
-#include "graph/node.c"
-
-#include "graph/custom.c"
-#include "graph/infer.c"
-
-#include "base/once_begin.c" // compiled as users get it, also where it does what it must not
-
-#include "kernel/group.c"
-
-enum { TC__VECTOR = 8, TC__LANES = 32, TC__CHUNK = 8192 }; // of kernel/lower.c
-
-#include "kernel/access.c"
-
-#include "kernel/lanes.c"
-
-#include "kernel/range.c"
-
-#include "kernel/print_custom.c"
-#include "kernel/print.c"
-
-#include "kernel/print_matmul.c"
-
-#include "kernel/print_c_acc.c"
-
-#include "kernel/print_c.c"
-
-#include "kernel/print_prelude.c"
-
-#include "kernel/print_cuda_product.c"
-#include "kernel/print_cuda_opaque_plan.c"
-#include "kernel/print_cuda_plan.c"
-#include "kernel/print_cuda_value.c"
-#include "kernel/print_cuda_rows.c"
-#include "kernel/print_cuda_columns.c"
-#include "kernel/print_cuda_matmul.c"
-#include "kernel/print_cuda_opaque.c"
-#include "kernel/print_cuda.c"
-#include "kernel/print_cuda_text.c"
-#include "kernel/print_cuda_product_text.c"
-#include "kernel/print_cuda_opaque_text.c"
-#include "kernel/print_cuda_divide.c"
-#include "kernel/print_cuda_prelude.c"
-
-#include "base/once_end.c"
-
-struct tc_ctx {
-    tc__core core;
-};
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
 
 // ---- the reference's mathematics: libm at run time, since tests link without it
 
@@ -1150,8 +1074,9 @@ int main(int count, char **args) {
     same_bits(digests, "product_4", "product_9");
     same_bits(digests, "product_3", "product_10");
     for (int i = 0; i < CASES; i++) close_kit(&kits[i]), tc__ix_close(&pools[i]);
-    if (ctx.core.error_item) printf("error: %s\n", ctx.core.error_text);
-    check(ctx.core.bytes == 0, "memory", "leaked");
+    if (tc__core_of(&ctx)->error_item)
+        printf("error: %s\n", tc__core_of(&ctx)->error_text);
+    check(tc__core_of(&ctx)->bytes == 0, "memory", "leaked");
     snprintf(line, sizeof line, "rm -rf %s", folder);
     if (count < 2 && system(line)) return 1;
     printf("%d passed, %d failed\n", passed, failed);
