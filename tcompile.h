@@ -2124,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0dff7a2cef90152eu
+#define TC__BUILD_ID 0x23e154dd48b5455du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25657,6 +25657,7 @@ typedef enum tc__product_form {
 enum {
     TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
     TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
     TC__FEW_THREADS = 256,  // of a block
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
@@ -25687,7 +25688,7 @@ static const tc__product_tile tc__product_tiles_4[] = {
     {128, 128, 8, 4, 2, 2, 2, 100, 0}, // f32, i32: 8 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80, 0},
     {32, 32, 32, 2, 1, 2, 4, 55, 0},
-    {128, 128, 16, 2, 4, 2, 1, 110, 1}, // f32 alone: 64 x 32 of a warp
+    {128, 128, 16, 2, 4, 2, 1, 120, 1}, // f32 alone: 64 x 32 of a warp
 };
 static const tc__product_tile tc__product_tiles_8[] = {
     {64, 64, 16, 2, 2, 2, 2, 100, 0}, // f64, i64: 8 x 4
@@ -25851,7 +25852,9 @@ static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m
 // Whether a block has the memory for such tiles, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
-    if (t->split && q->dtype != TC_F32) return 0;
+    if (t->split &&
+        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
+        return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }
@@ -30141,18 +30144,19 @@ static const char tc__text_split[] =
     "for (int i = 0; i < @rows; i++) {\n"
     "    unsigned lead[4], rest[4];\n"
     "    tc_split(lefts[now][i], lead, rest);\n"
+    "    float (&s)[@cols][4] = some[i];\n"
     "    #pragma unroll\n"
-    "    for (int c = 0; c < @cols; c++) {\n"
-    "        const int j = i % 2 ? @cols - 1 - c : c;\n"
-    "        float (&s)[4] = some[i][j];\n"
-    "        if (d == 0) s[0] = s[1] = s[2] = s[3] = 0;\n"
-    "        tc_mma_tf32(s, rest, rightlead[j]);\n"
-    "        tc_mma_tf32(s, lead, rightrest[j]);\n"
-    "        tc_mma_tf32(s, lead, rightlead[j]);\n"
-    "        #pragma unroll\n"
-    "        for (int u = 0; u < 4; u++)\n"
-    "            if (last) sum[i][j][u] += s[u];\n"
+    "    for (int j = 0; j < @cols; j++) {\n"
+    "        if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;\n"
+    "        tc_mma_tf32(s[j], rest, rightlead[j]);\n"
     "    }\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightrest[j]);\n"
+    "    #pragma unroll\n"
+    "    for (int j = 0; j < @cols; j++) tc_mma_tf32(s[j], lead, rightlead[j]);\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < 4 * @cols; u++)\n"
+    "        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
     "}\n";
 
 static void tc__split_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
@@ -32929,12 +32933,15 @@ static const char *const tc__text_cuda_product[] = {
     "}",
     "",
     "// fn: split",
-    "// The 11 leading bits of numbers, rounded, and the rest.",
+    "// The 11 leading bits of numbers, rounded, and the rest. By the units for integers, or by those for",
+    "// floats: both have work.",
     "template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {",
     "    #pragma unroll",
     "    for (int i = 0; i < N; i++) {",
-    "        lead[i] = (__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u;",
-    "        rest[i] = __float_as_uint(x[i] - __uint_as_float(lead[i]));",
+    "        const float far = x[i] * 8193.0f;",
+    "        const float y = i % 2 ? far - (far - x[i]) : __uint_as_float((__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u);",
+    "        lead[i] = __float_as_uint(y);",
+    "        rest[i] = __float_as_uint(x[i] - y);",
     "    }",
     "}",
     "",

@@ -22,6 +22,7 @@ typedef enum tc__product_form {
 enum {
     TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
     TC__PRODUCT_GROUP = 16, // bytes of one access
+    TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
     TC__FEW_THREADS = 256,  // of a block
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
@@ -52,7 +53,7 @@ static const tc__product_tile tc__product_tiles_4[] = {
     {128, 128, 8, 4, 2, 2, 2, 100, 0}, // f32, i32: 8 x 8 sums of a thread
     {64, 64, 16, 2, 2, 2, 4, 80, 0},
     {32, 32, 32, 2, 1, 2, 4, 55, 0},
-    {128, 128, 16, 2, 4, 2, 1, 110, 1}, // f32 alone: 64 x 32 of a warp
+    {128, 128, 16, 2, 4, 2, 1, 120, 1}, // f32 alone: 64 x 32 of a warp
 };
 static const tc__product_tile tc__product_tiles_8[] = {
     {64, 64, 16, 2, 2, 2, 2, 100, 0}, // f64, i64: 8 x 4
@@ -216,7 +217,9 @@ static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m
 // Whether a block has the memory for such tiles, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
-    if (t->split && q->dtype != TC_F32) return 0;
+    if (t->split &&
+        (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
+        return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }

@@ -569,7 +569,7 @@ static float some_float(uint32_t *state) {
 // Products so large that tensor cores make them are at least as near as a chain of f32, and keep what is
 // not finite.
 DEVICE(large_products_of_f32) {
-    enum { M = 1536, P = 1408, D = 40 };
+    enum { M = 1536, P = 1408, D = 130 };
     float *a = (float *)malloc(M * D * sizeof *a), *b = (float *)malloc(D * P * sizeof *b),
           *y = (float *)malloc((size_t)M * P * sizeof *y);
     uint32_t state = 1;

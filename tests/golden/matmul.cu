@@ -94,12 +94,15 @@ TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// The 11 leading bits of numbers, rounded, and the rest.
+// The 11 leading bits of numbers, rounded, and the rest. By the units for integers, or by those for
+// floats: both have work.
 template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N], unsigned (&rest)[N]) {
     #pragma unroll
     for (int i = 0; i < N; i++) {
-        lead[i] = (__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u;
-        rest[i] = __float_as_uint(x[i] - __uint_as_float(lead[i]));
+        const float far = x[i] * 8193.0f;
+        const float y = i % 2 ? far - (far - x[i]) : __uint_as_float((__float_as_uint(x[i]) + 0x1000u) & 0xffffe000u);
+        lead[i] = __float_as_uint(y);
+        rest[i] = __float_as_uint(x[i] - y);
     }
 }
 
@@ -231,18 +234,19 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
             for (int i = 0; i < 4; i++) {
                 unsigned lead[4], rest[4];
                 tc_split(lefts[now][i], lead, rest);
+                float (&s)[4][4] = some[i];
                 #pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    const int j = i % 2 ? 4 - 1 - c : c;
-                    float (&s)[4] = some[i][j];
-                    if (d == 0) s[0] = s[1] = s[2] = s[3] = 0;
-                    tc_mma_tf32(s, rest, rightlead[j]);
-                    tc_mma_tf32(s, lead, rightrest[j]);
-                    tc_mma_tf32(s, lead, rightlead[j]);
-                    #pragma unroll
-                    for (int u = 0; u < 4; u++)
-                        if (last) sum[i][j][u] += s[u];
+                for (int j = 0; j < 4; j++) {
+                    if (d == 0) s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;
+                    tc_mma_tf32(s[j], rest, rightlead[j]);
                 }
+                #pragma unroll
+                for (int j = 0; j < 4; j++) tc_mma_tf32(s[j], lead, rightrest[j]);
+                #pragma unroll
+                for (int j = 0; j < 4; j++) tc_mma_tf32(s[j], lead, rightlead[j]);
+                #pragma unroll
+                for (int u = 0; u < 4 * 4; u++)
+                    if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];
             }
         }
     }
