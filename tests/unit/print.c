@@ -1074,8 +1074,7 @@ int main(int count, char **args) {
     same_bits(digests, "product_4", "product_9");
     same_bits(digests, "product_3", "product_10");
     for (int i = 0; i < CASES; i++) close_kit(&kits[i]), tc__ix_close(&pools[i]);
-    if (tc__core_of(&ctx)->error_item)
-        printf("error: %s\n", tc__core_of(&ctx)->error_text);
+    if (tc__core_of(&ctx)->error_item) printf("error: %s\n", tc__core_of(&ctx)->error_text);
     check(tc__core_of(&ctx)->bytes == 0, "memory", "leaked");
     snprintf(line, sizeof line, "rm -rf %s", folder);
     if (count < 2 && system(line)) return 1;
