@@ -253,6 +253,8 @@ static void run_kernel(job *j, const tc__group *g, const char *symbol) {
     tc__ixenv v = env_of(j, &size);
     memset(&a, 0, sizeof a);
     REQUIRE(tc__cuda_grids(context, g, &grids));
+    int long_row = j->symbolic == ROWS_SYMBOLIC && j->x.dtype == TC_F32;
+    CHECK(grids.at[0].cluster > 1 || !long_row);
     for (size_t i = 0; i < g->buffer.count; i++) {
         const tc__kbuf *b = &g->buffer.at[i];
         if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
