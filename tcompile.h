@@ -1425,6 +1425,7 @@ typedef struct tc_device {
     const char *identity;    // what code is made by and for; part of its key in the cache
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
+    uint32_t cluster_blocks; // that can reach each other's, 0 = none
     uint32_t argument_bytes; // that a launch can have, 0 = 4096
     int checked;             // 1 = texts look at every access to a tensor before it is made:
                              // one outside is not made, and told as an index out of range is,
@@ -2124,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x23e154dd48b5455du
+#define TC__BUILD_ID 0x3c88a3cd23e8c13du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15783,6 +15784,7 @@ typedef struct tc__group {
     tc__tuning tuning; // LOOP
     int remote;        // LOOP: 1 = a device runs it
     uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
+    uint32_t cluster;  //   and so many blocks can share theirs; 0 = none
     int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
@@ -26399,6 +26401,9 @@ static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
 //   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //   product  contractions, as print_cuda_product.c has it
 //
+// A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
+// has a part of it in its memory, and writes what it has summed into that of the others.
+//
 // Few rows of many columns are cut into parts, one for each block. What the parts have is summed in
 // their order, by the block that arrives last if nothing but rows is left to do, else by every
 // block of a launch of its own.
@@ -26447,11 +26452,14 @@ enum {
     TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
     TC__CUDA_BLOCK_HELD = 40,    // and where a block does
     TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
-    TC__CUDA_STATIC = 40960,     // of shared memory that is declared in the text
-    TC__CUDA_FEW = 264,          // blocks; a launch of fewer is cut into parts
-    TC__CUDA_PARTS = 528,        // blocks that it is cut into
-    TC__CUDA_PART = 2048,        // columns of a part at least
-    TC__CUDA_PHASED = 4096,      // and where each phase is a launch
+    TC__CUDA_CLUSTER_BYTES =
+        102400,              //   and of a block of a cluster, if there are enough blocks:
+                             //   a multiprocessor has room for two
+    TC__CUDA_STATIC = 40960, // of shared memory that is declared in the text
+    TC__CUDA_FEW = 264,      // blocks; a launch of fewer is cut into parts
+    TC__CUDA_PARTS = 528,    // blocks that it is cut into
+    TC__CUDA_PART = 2048,    // columns of a part at least
+    TC__CUDA_PHASED = 4096,  // and where each phase is a launch
     TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
     TC__CUDA_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which
@@ -26472,6 +26480,7 @@ typedef struct tc__cuda_plan {
     int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
     tc__cuda_hold hold;
     int parts;    // of a row, or of the columns of a block
+    int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
     int launches; // 1, or one for each phase of columns
     int kept;     // rows are in the workspace between launches
     tc__ix chunk; // columns of a part
@@ -27003,11 +27012,60 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     return 1;
 }
 
+// Bytes of shared memory for what is held of a row, or of a part of it.
+static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ix columns = q->cluster ? q->chunk : g->cols;
+    return tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
+}
+
+// Nothing that a column stores is read by another thread.
+static int tc__cuda_is_apart(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
+            !tc__cuda_is_row(g, n->attr[0]))
+            return 0;
+    }
+    return tc__cuda_all_again(g);
+}
+
+// The row in parts for so many blocks of a cluster.
+static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
+    tc__ixpool *x = g->body.ix;
+    q->cluster = q->parts = blocks;
+    q->chunk =
+        tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)blocks * q->width)),
+                   tc__ix_const(q->width));
+}
+
+// Rows that no block has room for, held by as few blocks as can work two on a multiprocessor; the
+// largest clusters have more. 1 = so it is. Where rows are few, more parts than that are needed.
+static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
+    tc__cuda_plan p = *q;
+    int64_t most = (int64_t)g->cluster;
+    int64_t room =
+        g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room : TC__CUDA_ROW_BYTES;
+    p.hold = TC__CUDA_SHARED;
+    p.sharing = p.threads = TC__CUDA_LONG_THREADS;
+    if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
+    for (int blocks = 2; blocks <= most; blocks *= 2) {
+        tc__cuda_deal(g, &p, blocks);
+        if (tc__cuda_kept_bytes(g, &p) <= TC__CUDA_CLUSTER_BYTES) break;
+    }
+    if (tc__cuda_kept_bytes(g, &p) > room) return 0;
+    if (tc__ix_is_const(g->rows) && tc__ix_value(g->rows) * p.parts < TC__CUDA_SMS)
+        return 0;
+    *q = p;
+    return 1;
+}
+
 static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q);
-    if (g->kind != TC__CONTRACTION && tc__cuda_cut(g, q)) return;
+    int plain = g->kind != TC__CONTRACTION;
+    if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
+    if (plain && tc__cuda_cut(g, q)) return;
     if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
 }
 
@@ -27075,8 +27133,7 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     if (q->form != TC__CUDA_ROWS) return tc__ix_const(0);
     tc__ix bytes = tc__cuda_scratch(g, q);
     if (q->hold != TC__CUDA_SHARED) return bytes;
-    int64_t row = tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(g->cols), 64);
-    return tc__ix_add(x, bytes, tc__ix_const(row));
+    return tc__ix_add(x, bytes, tc__ix_const(tc__cuda_kept_bytes(g, q)));
 }
 
 // By value of the knobs; 0 = as it is decided here.
@@ -27202,6 +27259,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
         out->at[i].shared = q.shared, out->at[i].early = 1;
+        out->at[i].cluster = q.cluster;
         out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
     }
     return 1;
@@ -28318,6 +28376,11 @@ static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
     }
 }
 
+// Where column vector k stands in shared memory.
+static const char *tc__cuda_keep_place(const tc__printer *p) {
+    return p->cuda->cluster ? "k - first" : "k";
+}
+
 // `const tc_pack<tc_u16, 8> v3 = keep3[k];` for what the loop reads of the row in shared memory.
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
     for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__CUDA_SHARED; first++) {
@@ -28328,7 +28391,7 @@ static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
         tc__line(p);
         tc__put(p->out, "const ");
         tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
-        tc__put(p->out, " v%u = keep%u[k];\n", first, first);
+        tc__put(p->out, " v%u = keep%u[%s];\n", first, first, tc__cuda_keep_place(p));
     }
 }
 
@@ -28577,6 +28640,50 @@ static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
 
+// The slots of an accumulator for the warps that share a row.
+static void tc__cuda_slots(tc__printer *p, int64_t i) {
+    const tc__acc *a = &p->acc[i];
+    int slots = tc__cuda_warps(p) * (p->cuda->cluster ? p->cuda->cluster : 1);
+    tc__line(p);
+    tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+            (long long)i, slots);
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
+            slots);
+}
+
+// What a warp of a cluster has, for all its blocks: each lane writes it into the memory of one.
+static void tc__cuda_give_part(tc__printer *p, int64_t i) {
+    long long id = (long long)i;
+    int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[i]);
+    tc__line(p);
+    tc__put(p->out, "if (x %% 32 < %d) ", p->cuda->cluster);
+    tc__put(p->out, "tc_cluster_store(&part%lld[part * %d + x / 32], x %% 32, ", id, warps);
+    if (arg)
+        tc__put(p->out,
+                "best%lld[0]), tc_cluster_store(&place%lld[part * %d + x / 32], x %% 32, "
+                "at%lld[0]);\n",
+                id, id, warps, id);
+    else
+        tc__put(p->out, "all%lld);\n", id);
+}
+
+// What the warps of all blocks have; the blocks have begun, when they arrived for the first time.
+static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
+    int met = 0;
+    for (uint32_t id = 0; id < run->first; id++)
+        met |= tc__body(p, id)->op == TC_OP_COMBINE;
+    if (!met) tc__line(p);
+    if (!met) tc__put(p->out, "tc_cluster_wait();\n");
+    for (uint32_t id = run->first; id < run->last; id++)
+        tc__cuda_give_part(p, tc__body(p, id)->attr[0]);
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_arrive();\n");
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_wait();\n");
+}
+
 // What each warp has, in shared memory.
 static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
@@ -28586,15 +28693,12 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
         char let[64];
         if (!tc__cuda_in_run(run, id)) continue;
         snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-        tc__line(p);
-        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
-                i, tc__cuda_warps(p));
-        if (tc__is_arg(a)) {
-            tc__line(p);
-            tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
-                    tc__cuda_warps(p));
-        }
+        tc__cuda_slots(p, n->attr[0]);
         tc__cuda_fold(p, n->attr[0], let);
+    }
+    if (p->cuda->cluster) {
+        tc__cuda_meet_cluster(p, run);
+        return;
     }
     for (uint32_t id = run->first; id < run->last; id++) {
         long long i = tc__body(p, id)->attr[0];
@@ -28610,6 +28714,44 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     tc__put(p->out, "__syncthreads();\n");
 }
 
+// The result of what the warps of a cluster have: a lane sums those of a warp of each block.
+static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
+                                 const char *let) {
+    long long id = (long long)i;
+    int blocks = p->cuda->cluster, warps = tc__cuda_warps(p);
+    tc__line(p);
+    if (!tc__is_arg(a)) {
+        tc__put(p->out, "%s = ", let);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<32>(");
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(&part%lld[x %% %d]));\n", blocks, warps, id, warps);
+        return;
+    }
+    tc__cuda_acc_name(p, "below", a);
+    tc__put(p->out, "<%d, %d>(best%lld[0], at%lld[0], &part%lld[x %% %d], ", blocks, warps,
+            id, id, id, warps);
+    tc__put(p->out, "&place%lld[x %% %d]);\n", id, warps);
+    tc__line(p);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<32>(best%lld[0], at%lld[0]);\n", id, id);
+}
+
+// The same of the warps of a block.
+static void tc__cuda_put_block(tc__printer *p, const tc__acc *a, int64_t i,
+                               const char *let) {
+    long long id = (long long)i;
+    int warps = tc__cuda_warps(p);
+    tc__line(p);
+    if (!tc__is_arg(a)) tc__put(p->out, "%s = ", let);
+    tc__cuda_acc_name(p, "parts", a);
+    if (tc__is_arg(a))
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n", warps, id,
+                id, id, id);
+    else
+        tc__put(p->out, "<%d>(part%lld);\n", warps, id);
+}
+
 // The results of a run, in all threads that share the row.
 static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     char let[64];
@@ -28618,18 +28760,14 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         const tc__acc *a = &p->acc[n->attr[0]];
-        long long i = n->attr[0];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__cuda_let(p, n, let);
-        if (!block) tc__cuda_fold(p, n->attr[0], let);
-        if (block) tc__line(p);
-        if (block && !tc__is_arg(a)) tc__put(p->out, "%s = ", let);
-        if (block) tc__cuda_acc_name(p, "parts", a);
-        if (block && !tc__is_arg(a))
-            tc__put(p->out, "<%d>(part%lld);\n", tc__cuda_warps(p), i);
-        if (block && tc__is_arg(a))
-            tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
-                    tc__cuda_warps(p), i, i, i, i);
+        if (p->cuda->cluster)
+            tc__cuda_put_cluster(p, a, n->attr[0], let);
+        else if (block)
+            tc__cuda_put_block(p, a, n->attr[0], let);
+        else
+            tc__cuda_fold(p, n->attr[0], let);
         if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
@@ -28669,14 +28807,14 @@ static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     tc__cuda_keep_name(n, keep);
     tc__line(p);
     if (async) {
-        tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
+        tc__put(p->out, "tc_copy_async(&%s[%s], ", keep, tc__cuda_keep_place(p));
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
         return;
     }
     if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
     p->lane = lanes;
-    tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
+    tc__put(p->out, "%s[%s]%s = ", keep, tc__cuda_keep_place(p), lanes ? ".at[l]" : "");
     tc__cuda_read(p, n);
     tc__put(p->out, ";\n");
     p->lane = 0;
@@ -29043,16 +29181,11 @@ static void tc__cuda_kept_names(tc__printer *p) {
     }
 }
 
-static void tc__cuda_cut_row(tc__printer *p) {
+// The part of a row that is this block's, in vectors.
+static void tc__cuda_part_head(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     tc__ixpool *x = p->g->body.ix;
-    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
     const char *type = tc__cuda_index_type(p);
-    if (!need) {
-        p->out->failed = 1;
-        return;
-    }
-    tc__cuda_need_launch(p, need);
     tc__line(p);
     tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
     tc__line(p);
@@ -29065,6 +29198,16 @@ static void tc__cuda_cut_row(tc__printer *p) {
     tc__put(p->out, ", ");
     tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
     tc__put(p->out, ");\n");
+}
+
+static void tc__cuda_cut_row(tc__printer *p) {
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!need) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__cuda_need_launch(p, need);
+    tc__cuda_part_head(p);
     tc__cuda_kept_names(p);
     tc__cuda_cut_nodes(p, need);
     tc__free(p->out->ctx, need, p->g->body.node.count);
@@ -29094,9 +29237,10 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put(p->out, " *)(shared + ");
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
-        at = tc__ix_add(p->g->body.ix, at,
-                        tc__ix_const(tc__cuda_bytes(p->g, n) *
-                                     tc__padded(tc__ix_value(p->g->cols), 64)));
+        tc__ix columns = q->cluster ? q->chunk : p->g->cols;
+        at = tc__ix_add(
+            p->g->body.ix, at,
+            tc__ix_const(tc__cuda_bytes(p->g, n) * tc__padded(tc__ix_value(columns), 64)));
     }
 }
 
@@ -29131,7 +29275,20 @@ static void tc__cuda_row_head(tc__printer *p) {
     tc__put(p->out, ") return;\n");
 }
 
+// No block ends before the others have written to it: what they write, they write before it arrives.
+static void tc__cuda_cluster_row(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_arrive();\n");
+    tc__cuda_part_head(p);
+    tc__cuda_keeps(p);
+    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+}
+
 static void tc__cuda_rows(tc__printer *p) {
+    if (p->cuda->cluster) {
+        tc__cuda_cluster_row(p);
+        return;
+    }
     if (p->cuda->parts > 1) {
         tc__cuda_cut_row(p);
         return;
@@ -32034,8 +32191,9 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out, " blocks have work%s\nextern \"C\" __global__ void __launch_bounds__(%d",
-            p->g->list ? " for a tensor" : "", q->threads);
+    tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
+    if (q->cluster) tc__put(out, ", launched in clusters of %d", q->cluster);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);
@@ -32266,6 +32424,22 @@ static const char *const tc__text_cuda_shared[] = {
     "",
     "// fn: copy_wait_all",
     "TC_FN void TC_N(copy_wait_all)() { asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); }",
+    "",
+    "// fn: cluster_arrive",
+    "// The barrier of the blocks that share a row, in two steps: what threads wrote before they arrive is",
+    "// seen by those that have waited.",
+    "TC_FN void TC_N(cluster_arrive)() { asm volatile(\"barrier.cluster.arrive.release;\" ::: \"memory\"); }",
+    "",
+    "// fn: cluster_wait",
+    "TC_FN void TC_N(cluster_wait)() { asm volatile(\"barrier.cluster.wait.acquire;\" ::: \"memory\"); }",
+    "",
+    "// fn: cluster_store",
+    "// *p = v in the shared memory of a block of the cluster.",
+    "template <class T> TC_FN void TC_N(cluster_store)(T *p, unsigned rank, T v) {",
+    "    tc_u64 there;",
+    "    asm volatile(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(p), \"r\"(rank));",
+    "    *(T *)there = v;",
+    "}",
     "",
     "// fn: peek",
     "// What another block has written.",
@@ -53293,6 +53467,7 @@ static int tc__program_remote(tc__program *p) {
         const tc__launch *l = &p->launch.at[i];
         l->group->remote = 1;
         l->group->room = p->remote->device->own.shared_bytes;
+        l->group->cluster = p->remote->device->own.cluster_blocks;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;

@@ -3230,6 +3230,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->name = s->name, d->language = "cuda", d->identity = s->identity;
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
+    d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
     d->argument_bytes = s->runtime.device.driver.version >= TCU__MANY_ARGUMENTS
                             ? TCU__ARGUMENT_BYTES
                             : TCU__ARGUMENT_BYTES_BEFORE;

@@ -677,6 +677,7 @@ static int tc__program_remote(tc__program *p) {
         const tc__launch *l = &p->launch.at[i];
         l->group->remote = 1;
         l->group->room = p->remote->device->own.shared_bytes;
+        l->group->cluster = p->remote->device->own.cluster_blocks;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;

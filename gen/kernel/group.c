@@ -78,6 +78,7 @@ typedef struct tc__group {
     tc__tuning tuning; // LOOP
     int remote;        // LOOP: 1 = a device runs it
     uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
+    uint32_t cluster;  //   and so many blocks can share theirs; 0 = none
     int checked;       //   and its text looks at every access to a tensor
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session

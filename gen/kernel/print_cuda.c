@@ -407,8 +407,9 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     if (launch) tc__put(out, "\n");
     tc__put(out, "// %d threads in a block, ", q->threads);
     tc__put_ix(p, q->blocks);
-    tc__put(out, " blocks have work%s\nextern \"C\" __global__ void __launch_bounds__(%d",
-            p->g->list ? " for a tensor" : "", q->threads);
+    tc__put(out, " blocks have work%s", p->g->list ? " for a tensor" : "");
+    if (q->cluster) tc__put(out, ", launched in clusters of %d", q->cluster);
+    tc__put(out, "\nextern \"C\" __global__ void __launch_bounds__(%d", q->threads);
     if (q->resident) tc__put(out, ", %d", q->resident);
     tc__put(out, ")\n%s", symbol);
     if (launch) tc__put(out, "_%d", launch);

@@ -10,6 +10,9 @@
 //   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
 //   product  contractions, as print_cuda_product.c has it
 //
+// A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
+// has a part of it in its memory, and writes what it has summed into that of the others.
+//
 // Few rows of many columns are cut into parts, one for each block. What the parts have is summed in
 // their order, by the block that arrives last if nothing but rows is left to do, else by every
 // block of a launch of its own.
@@ -58,11 +61,14 @@ enum {
     TC__CUDA_WARP_HELD = 64,     // registers for the elements of a row that a warp shares
     TC__CUDA_BLOCK_HELD = 40,    // and where a block does
     TC__CUDA_ROW_BYTES = 204800, // of shared memory for a row
-    TC__CUDA_STATIC = 40960,     // of shared memory that is declared in the text
-    TC__CUDA_FEW = 264,          // blocks; a launch of fewer is cut into parts
-    TC__CUDA_PARTS = 528,        // blocks that it is cut into
-    TC__CUDA_PART = 2048,        // columns of a part at least
-    TC__CUDA_PHASED = 4096,      // and where each phase is a launch
+    TC__CUDA_CLUSTER_BYTES =
+        102400,              //   and of a block of a cluster, if there are enough blocks:
+                             //   a multiprocessor has room for two
+    TC__CUDA_STATIC = 40960, // of shared memory that is declared in the text
+    TC__CUDA_FEW = 264,      // blocks; a launch of fewer is cut into parts
+    TC__CUDA_PARTS = 528,    // blocks that it is cut into
+    TC__CUDA_PART = 2048,    // columns of a part at least
+    TC__CUDA_PHASED = 4096,  // and where each phase is a launch
     TC__CUDA_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
     TC__CUDA_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which
@@ -83,6 +89,7 @@ typedef struct tc__cuda_plan {
     int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
     tc__cuda_hold hold;
     int parts;    // of a row, or of the columns of a block
+    int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
     int launches; // 1, or one for each phase of columns
     int kept;     // rows are in the workspace between launches
     tc__ix chunk; // columns of a part
@@ -614,11 +621,60 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     return 1;
 }
 
+// Bytes of shared memory for what is held of a row, or of a part of it.
+static int64_t tc__cuda_kept_bytes(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ix columns = q->cluster ? q->chunk : g->cols;
+    return tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(columns), 64);
+}
+
+// Nothing that a column stores is read by another thread.
+static int tc__cuda_is_apart(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && g->buffer.at[n->attr[0]].written &&
+            !tc__cuda_is_row(g, n->attr[0]))
+            return 0;
+    }
+    return tc__cuda_all_again(g);
+}
+
+// The row in parts for so many blocks of a cluster.
+static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
+    tc__ixpool *x = g->body.ix;
+    q->cluster = q->parts = blocks;
+    q->chunk =
+        tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, tc__ix_const((int64_t)blocks * q->width)),
+                   tc__ix_const(q->width));
+}
+
+// Rows that no block has room for, held by as few blocks as can work two on a multiprocessor; the
+// largest clusters have more. 1 = so it is. Where rows are few, more parts than that are needed.
+static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
+    tc__cuda_plan p = *q;
+    int64_t most = (int64_t)g->cluster;
+    int64_t room =
+        g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room : TC__CUDA_ROW_BYTES;
+    p.hold = TC__CUDA_SHARED;
+    p.sharing = p.threads = TC__CUDA_LONG_THREADS;
+    if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
+    for (int blocks = 2; blocks <= most; blocks *= 2) {
+        tc__cuda_deal(g, &p, blocks);
+        if (tc__cuda_kept_bytes(g, &p) <= TC__CUDA_CLUSTER_BYTES) break;
+    }
+    if (tc__cuda_kept_bytes(g, &p) > room) return 0;
+    if (tc__ix_is_const(g->rows) && tc__ix_value(g->rows) * p.parts < TC__CUDA_SMS)
+        return 0;
+    *q = p;
+    return 1;
+}
+
 static void tc__cuda_plan_rows(const tc__group *g, tc__cuda_plan *q) {
     int known = tc__ix_is_const(g->cols) && tc__ix_value(g->cols) > 0;
     q->hold = TC__CUDA_AGAIN;
     q->vectors = tc__cuda_vectors(g, q);
-    if (g->kind != TC__CONTRACTION && tc__cuda_cut(g, q)) return;
+    int plain = g->kind != TC__CONTRACTION;
+    if (plain && known && !q->tail && tc__cuda_cluster(g, q)) return;
+    if (plain && tc__cuda_cut(g, q)) return;
     if (known && !q->tail) tc__cuda_share(g, q, tc__ix_value(g->cols));
 }
 
@@ -686,8 +742,7 @@ static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
     if (q->form != TC__CUDA_ROWS) return tc__ix_const(0);
     tc__ix bytes = tc__cuda_scratch(g, q);
     if (q->hold != TC__CUDA_SHARED) return bytes;
-    int64_t row = tc__cuda_held(g, q, 0) * tc__padded(tc__ix_value(g->cols), 64);
-    return tc__ix_add(x, bytes, tc__ix_const(row));
+    return tc__ix_add(x, bytes, tc__ix_const(tc__cuda_kept_bytes(g, q)));
 }
 
 // By value of the knobs; 0 = as it is decided here.
@@ -813,6 +868,7 @@ static int tc__cuda_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     for (int i = 0; i < q.launches; i++) {
         out->at[i].threads = q.threads, out->at[i].blocks = q.blocks;
         out->at[i].shared = q.shared, out->at[i].early = 1;
+        out->at[i].cluster = q.cluster;
         out->at[i].waves = q.form == TC__CUDA_ROWS ? TC__CUDA_ROW_WAVES : 0;
     }
     return 1;

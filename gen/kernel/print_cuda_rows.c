@@ -120,6 +120,50 @@ static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
 
+// The slots of an accumulator for the warps that share a row.
+static void tc__cuda_slots(tc__printer *p, int64_t i) {
+    const tc__acc *a = &p->acc[i];
+    int slots = tc__cuda_warps(p) * (p->cuda->cluster ? p->cuda->cluster : 1);
+    tc__line(p);
+    tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
+            (long long)i, slots);
+    if (!tc__is_arg(a)) return;
+    tc__line(p);
+    tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
+            slots);
+}
+
+// What a warp of a cluster has, for all its blocks: each lane writes it into the memory of one.
+static void tc__cuda_give_part(tc__printer *p, int64_t i) {
+    long long id = (long long)i;
+    int warps = tc__cuda_warps(p), arg = tc__is_arg(&p->acc[i]);
+    tc__line(p);
+    tc__put(p->out, "if (x %% 32 < %d) ", p->cuda->cluster);
+    tc__put(p->out, "tc_cluster_store(&part%lld[part * %d + x / 32], x %% 32, ", id, warps);
+    if (arg)
+        tc__put(p->out,
+                "best%lld[0]), tc_cluster_store(&place%lld[part * %d + x / 32], x %% 32, "
+                "at%lld[0]);\n",
+                id, id, warps, id);
+    else
+        tc__put(p->out, "all%lld);\n", id);
+}
+
+// What the warps of all blocks have; the blocks have begun, when they arrived for the first time.
+static void tc__cuda_meet_cluster(tc__printer *p, const tc__cuda_run *run) {
+    int met = 0;
+    for (uint32_t id = 0; id < run->first; id++)
+        met |= tc__body(p, id)->op == TC_OP_COMBINE;
+    if (!met) tc__line(p);
+    if (!met) tc__put(p->out, "tc_cluster_wait();\n");
+    for (uint32_t id = run->first; id < run->last; id++)
+        tc__cuda_give_part(p, tc__body(p, id)->attr[0]);
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_arrive();\n");
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_wait();\n");
+}
+
 // What each warp has, in shared memory.
 static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
@@ -129,15 +173,12 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
         char let[64];
         if (!tc__cuda_in_run(run, id)) continue;
         snprintf(let, sizeof let, "const %s all%lld", p->d->reg[tc__class_of(a->dtype)], i);
-        tc__line(p);
-        tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
-                i, tc__cuda_warps(p));
-        if (tc__is_arg(a)) {
-            tc__line(p);
-            tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), i,
-                    tc__cuda_warps(p));
-        }
+        tc__cuda_slots(p, n->attr[0]);
         tc__cuda_fold(p, n->attr[0], let);
+    }
+    if (p->cuda->cluster) {
+        tc__cuda_meet_cluster(p, run);
+        return;
     }
     for (uint32_t id = run->first; id < run->last; id++) {
         long long i = tc__body(p, id)->attr[0];
@@ -153,6 +194,44 @@ static void tc__cuda_share_parts(tc__printer *p, const tc__cuda_run *run) {
     tc__put(p->out, "__syncthreads();\n");
 }
 
+// The result of what the warps of a cluster have: a lane sums those of a warp of each block.
+static void tc__cuda_put_cluster(tc__printer *p, const tc__acc *a, int64_t i,
+                                 const char *let) {
+    long long id = (long long)i;
+    int blocks = p->cuda->cluster, warps = tc__cuda_warps(p);
+    tc__line(p);
+    if (!tc__is_arg(a)) {
+        tc__put(p->out, "%s = ", let);
+        tc__cuda_acc_name(p, "lanes", a);
+        tc__put(p->out, "<32>(");
+        tc__cuda_acc_name(p, "below", a);
+        tc__put(p->out, "<%d, %d>(&part%lld[x %% %d]));\n", blocks, warps, id, warps);
+        return;
+    }
+    tc__cuda_acc_name(p, "below", a);
+    tc__put(p->out, "<%d, %d>(best%lld[0], at%lld[0], &part%lld[x %% %d], ", blocks, warps,
+            id, id, id, warps);
+    tc__put(p->out, "&place%lld[x %% %d]);\n", id, warps);
+    tc__line(p);
+    tc__cuda_acc_name(p, "lanes", a);
+    tc__put(p->out, "<32>(best%lld[0], at%lld[0]);\n", id, id);
+}
+
+// The same of the warps of a block.
+static void tc__cuda_put_block(tc__printer *p, const tc__acc *a, int64_t i,
+                               const char *let) {
+    long long id = (long long)i;
+    int warps = tc__cuda_warps(p);
+    tc__line(p);
+    if (!tc__is_arg(a)) tc__put(p->out, "%s = ", let);
+    tc__cuda_acc_name(p, "parts", a);
+    if (tc__is_arg(a))
+        tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n", warps, id,
+                id, id, id);
+    else
+        tc__put(p->out, "<%d>(part%lld);\n", warps, id);
+}
+
 // The results of a run, in all threads that share the row.
 static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     char let[64];
@@ -161,18 +240,14 @@ static void tc__cuda_put_run(tc__printer *p, const tc__cuda_run *run) {
     for (uint32_t id = run->first; id < run->last; id++) {
         const tc__node *n = tc__body(p, id);
         const tc__acc *a = &p->acc[n->attr[0]];
-        long long i = n->attr[0];
         if (!tc__cuda_in_run(run, id)) continue;
         tc__cuda_let(p, n, let);
-        if (!block) tc__cuda_fold(p, n->attr[0], let);
-        if (block) tc__line(p);
-        if (block && !tc__is_arg(a)) tc__put(p->out, "%s = ", let);
-        if (block) tc__cuda_acc_name(p, "parts", a);
-        if (block && !tc__is_arg(a))
-            tc__put(p->out, "<%d>(part%lld);\n", tc__cuda_warps(p), i);
-        if (block && tc__is_arg(a))
-            tc__put(p->out, "<%d>(best%lld[0], at%lld[0], part%lld, place%lld);\n",
-                    tc__cuda_warps(p), i, i, i, i);
+        if (p->cuda->cluster)
+            tc__cuda_put_cluster(p, a, n->attr[0], let);
+        else if (block)
+            tc__cuda_put_block(p, a, n->attr[0], let);
+        else
+            tc__cuda_fold(p, n->attr[0], let);
         if (tc__is_arg(a) && !run->part) tc__cuda_place_value(p, n);
     }
 }
@@ -212,14 +287,14 @@ static void tc__cuda_fill_shared(tc__printer *p, const tc__node *n) {
     tc__cuda_keep_name(n, keep);
     tc__line(p);
     if (async) {
-        tc__put(p->out, "tc_copy_async(&%s[k], ", keep);
+        tc__put(p->out, "tc_copy_async(&%s[%s], ", keep, tc__cuda_keep_place(p));
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
         return;
     }
     if (lanes) tc__put(p->out, "for (int l = 0; l < %d; l++) ", tc__cuda_width_of(p));
     p->lane = lanes;
-    tc__put(p->out, "%s[k]%s = ", keep, lanes ? ".at[l]" : "");
+    tc__put(p->out, "%s[%s]%s = ", keep, tc__cuda_keep_place(p), lanes ? ".at[l]" : "");
     tc__cuda_read(p, n);
     tc__put(p->out, ";\n");
     p->lane = 0;
@@ -586,16 +661,11 @@ static void tc__cuda_kept_names(tc__printer *p) {
     }
 }
 
-static void tc__cuda_cut_row(tc__printer *p) {
+// The part of a row that is this block's, in vectors.
+static void tc__cuda_part_head(tc__printer *p) {
     const tc__cuda_plan *q = p->cuda;
     tc__ixpool *x = p->g->body.ix;
-    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
     const char *type = tc__cuda_index_type(p);
-    if (!need) {
-        p->out->failed = 1;
-        return;
-    }
-    tc__cuda_need_launch(p, need);
     tc__line(p);
     tc__put(p->out, "const int x = threadIdx.x, part = blockIdx.x %% %d;\n", q->parts);
     tc__line(p);
@@ -608,6 +678,16 @@ static void tc__cuda_cut_row(tc__printer *p) {
     tc__put(p->out, ", ");
     tc__put_ix(p, tc__ix_div(x, p->g->cols, tc__ix_const(q->width)));
     tc__put(p->out, ");\n");
+}
+
+static void tc__cuda_cut_row(tc__printer *p) {
+    uint8_t *need = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!need) {
+        p->out->failed = 1;
+        return;
+    }
+    tc__cuda_need_launch(p, need);
+    tc__cuda_part_head(p);
     tc__cuda_kept_names(p);
     tc__cuda_cut_nodes(p, need);
     tc__free(p->out->ctx, need, p->g->body.node.count);
@@ -637,9 +717,10 @@ static void tc__cuda_keeps(tc__printer *p) {
         tc__put(p->out, " *)(shared + ");
         tc__put_ix(p, at);
         tc__put(p->out, ");\n");
-        at = tc__ix_add(p->g->body.ix, at,
-                        tc__ix_const(tc__cuda_bytes(p->g, n) *
-                                     tc__padded(tc__ix_value(p->g->cols), 64)));
+        tc__ix columns = q->cluster ? q->chunk : p->g->cols;
+        at = tc__ix_add(
+            p->g->body.ix, at,
+            tc__ix_const(tc__cuda_bytes(p->g, n) * tc__padded(tc__ix_value(columns), 64)));
     }
 }
 
@@ -674,7 +755,20 @@ static void tc__cuda_row_head(tc__printer *p) {
     tc__put(p->out, ") return;\n");
 }
 
+// No block ends before the others have written to it: what they write, they write before it arrives.
+static void tc__cuda_cluster_row(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out, "tc_cluster_arrive();\n");
+    tc__cuda_part_head(p);
+    tc__cuda_keeps(p);
+    tc__print_range(p, 0, (uint32_t)p->g->body.node.count);
+}
+
 static void tc__cuda_rows(tc__printer *p) {
+    if (p->cuda->cluster) {
+        tc__cuda_cluster_row(p);
+        return;
+    }
     if (p->cuda->parts > 1) {
         tc__cuda_cut_row(p);
         return;

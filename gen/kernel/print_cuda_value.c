@@ -489,6 +489,11 @@ static void tc__cuda_results(tc__printer *p, const tc__cuda_loop_body *b) {
     }
 }
 
+// Where column vector k stands in shared memory.
+static const char *tc__cuda_keep_place(const tc__printer *p) {
+    return p->cuda->cluster ? "k - first" : "k";
+}
+
 // `const tc_pack<tc_u16, 8> v3 = keep3[k];` for what the loop reads of the row in shared memory.
 static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
     for (uint32_t first = 0; first < b->end && p->cuda->hold == TC__CUDA_SHARED; first++) {
@@ -499,7 +504,7 @@ static void tc__cuda_take_shared(tc__printer *p, const tc__cuda_loop_body *b) {
         tc__line(p);
         tc__put(p->out, "const ");
         tc__cuda_type(p, tc__cuda_memory(p, tc__body(p, first)), 0);
-        tc__put(p->out, " v%u = keep%u[k];\n", first, first);
+        tc__put(p->out, " v%u = keep%u[%s];\n", first, first, tc__cuda_keep_place(p));
     }
 }
 

@@ -91,8 +91,10 @@ typedef struct job {
     double *values[MOST_INPUTS];
     void *external[MOST_INPUTS], *node[MOST_NODES];
     size_t numel[MOST_INPUTS];
-    int symbolic;
+    int symbolic; // C is s0: 1 = of 32 bits, 2 = larger; ROWS_SYMBOLIC = R is
 } job;
+
+enum { ROWS_SYMBOLIC = 3, CLUSTER_BLOCKS = 8 };
 
 static tc_ctx *context;
 static tcu__runtime runtime;
@@ -126,9 +128,11 @@ static void text_of(const job *j, char *out, size_t room) {
     for (const char *s = j->f->graph; *s && n < room - 40; s++) {
         if (*s == '@')
             n += (size_t)snprintf(out + n, room - n, "%s", dtype);
+        else if (*s == 'R' && j->symbolic == ROWS_SYMBOLIC)
+            n += (size_t)snprintf(out + n, room - n, "s0");
         else if (*s == 'R')
             n += (size_t)snprintf(out + n, room - n, "%lld", (long long)j->x.r);
-        else if (*s == 'C' && j->symbolic)
+        else if (*s == 'C' && j->symbolic && j->symbolic != ROWS_SYMBOLIC)
             n += (size_t)snprintf(out + n, room - n, "s0");
         else if (*s == 'C')
             n += (size_t)snprintf(out + n, room - n, "%lld", (long long)j->x.c);
@@ -141,7 +145,7 @@ static void text_of(const job *j, char *out, size_t room) {
 static tc__ixenv env_of(const job *j, int64_t *size) {
     tc__ixenv v;
     memset(&v, 0, sizeof v);
-    *size = j->x.c;
+    *size = j->symbolic == ROWS_SYMBOLIC ? j->x.r : j->x.c;
     v.sym = size;
     return v;
 }
@@ -167,6 +171,8 @@ static int open_job(job *j) {
     for (size_t i = 0; i < j->outputs.count; i++) output[j->outputs.at[i]] = 1;
     int ok = tc__schedule_run(&j->s, context, &j->to, output, NULL, 1);
     free(output);
+    for (size_t k = 0; ok && k < j->s.kernel.count; k++)
+        j->s.kernel.at[k]->cluster = CLUSTER_BLOCKS;
     return ok || FAIL("%s", tc_error_text(context));
 }
 
@@ -228,6 +234,8 @@ static int launch(const char *symbol, const tc__grid *grid, const tc__ixpool *ix
     s.block[0] = (unsigned)grid->threads;
     s.grid[1] = s.grid[2] = s.block[1] = s.block[2] = 1;
     s.shared = (unsigned)tc__ix_eval(ix, grid->shared, v);
+    if (grid->cluster) s.cluster[0] = (unsigned)grid->cluster;
+    if (grid->cluster) s.cluster[1] = s.cluster[2] = 1;
     t.at = (unsigned char *)(uintptr_t)a->at;
     t.offset = (uint32_t *)(uintptr_t)a->offset;
     t.count = a->count, t.size = a->size;
@@ -245,6 +253,8 @@ static void run_kernel(job *j, const tc__group *g, const char *symbol) {
     tc__ixenv v = env_of(j, &size);
     memset(&a, 0, sizeof a);
     REQUIRE(tc__cuda_grids(context, g, &grids));
+    int long_row = j->symbolic == ROWS_SYMBOLIC && j->x.dtype == TC_F32;
+    CHECK(grids.at[0].cluster > 1 || !long_row);
     for (size_t i = 0; i < g->buffer.count; i++) {
         const tc__kbuf *b = &g->buffer.at[i];
         if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
@@ -367,7 +377,7 @@ enum {
 static void check_text(const char *source) {
     nvrtc_result r;
     if (nvrtc_open()) return;
-    int ok = nvrtc_compile(source, "sm_80", &r);
+    int ok = nvrtc_compile(source, strstr(source, "tc_cluster") ? "sm_90" : "sm_80", &r);
     CHECK((ok && !strstr(r.log, "warning") && spilled(r.log) <= FEW_BYTES) ||
           FAIL("for NVRTC: %.3000s", r.log));
     nvrtc_free(&r);
@@ -546,6 +556,97 @@ TEST(softmax_long) {
 TEST(softmax_cut) {
     static const sizes at[] = {{1, 90000}, {2, 80001}};
     RUN(&softmax, some, at, 0);
+}
+
+// Held by the blocks of a cluster, where it is not known how few the rows are.
+static void run_in_clusters(const form *f, const int *dtype, int dtypes, const sizes *size,
+                            int count) {
+    static batch b;
+    b.count = 0;
+    for (int d = 0; d < dtypes; d++)
+        for (int i = 0; i < count; i++)
+            add_job(&b, f, dtype[d], size[i].r, size[i].c, ROWS_SYMBOLIC);
+    run_batch(&b);
+}
+
+#define RUN_IN_CLUSTERS(f, dtypes, sizes)                                                  \
+    run_in_clusters(f, dtypes, (int)TC__COUNT(dtypes), sizes, (int)TC__COUNT(sizes))
+
+TEST(softmax_in_clusters) {
+    static const sizes at[] = {{3, 70000}, {2, 204801}, {1, 130002}};
+    RUN_IN_CLUSTERS(&softmax, some, at);
+}
+
+static double want_norm(const cell *x, int64_t i) {
+    const double *row = x->in[0] + i / x->c * x->c;
+    static const double *of;
+    static double mean, spread;
+    if (of != row) {
+        mean = spread = 0;
+        for (int64_t c = 0; c < x->c; c++) mean += row[c] / (double)x->c;
+        for (int64_t c = 0; c < x->c; c++)
+            spread += (row[c] - mean) * (row[c] - mean) / (double)x->c;
+        of = row;
+    }
+    return (row[i % x->c] - mean) / sqrt(spread + 0.5) * x->in[1][i % x->c];
+}
+
+static const form norm = {"%0 = input x0 @[R,C]\n"
+                          "%1 = cast %0 f32[R,C]\n"
+                          "%2 = const C f32[]\n"
+                          "%3 = reshape %2 f32[1,1]\n"
+                          "%4 = expand %3 f32[R,1]\n"
+                          "%5 = sum %1 dims=2 f32[R,1]\n"
+                          "%6 = div %5 %4 f32[R,1]\n"
+                          "%7 = expand %6 f32[R,C]\n"
+                          "%8 = sub %1 %7 f32[R,C]\n"
+                          "%9 = square %8 f32[R,C]\n"
+                          "%10 = sum %9 dims=2 f32[R,1]\n"
+                          "%11 = div %10 %4 f32[R,1]\n"
+                          "%12 = const 0.5 f32[]\n"
+                          "%13 = reshape %12 f32[1,1]\n"
+                          "%14 = expand %13 f32[R,1]\n"
+                          "%15 = add %11 %14 f32[R,1]\n"
+                          "%16 = rsqrt %15 f32[R,1]\n"
+                          "%17 = expand %16 f32[R,C]\n"
+                          "%18 = mul %8 %17 f32[R,C]\n"
+                          "%19 = input x1 f32[C]\n"
+                          "%20 = reshape %19 f32[1,C]\n"
+                          "%21 = expand %20 f32[R,C]\n"
+                          "%22 = mul %18 %21 f32[R,C]\n"
+                          "%23 = cast %22 @[R,C]\n"
+                          "return %23\n",
+                          want_norm, 3e-6, -4, 4};
+
+TEST(layer_norm_in_clusters) {
+    static const sizes at[] = {{3, 70000}, {2, 120001}};
+    RUN_IN_CLUSTERS(&norm, some, at);
+}
+
+// How far a column is from the place of the largest: a place counts in the row, not in a part of it.
+static double want_distance(const cell *x, int64_t i) {
+    const double *row = x->in[0] + i / x->c * x->c;
+    static const double *of;
+    static int64_t most;
+    if (of != row) {
+        most = 0, of = row;
+        for (int64_t c = 0; c < x->c; c++)
+            if (row[c] > row[most]) most = c;
+    }
+    return (double)most + row[i % x->c];
+}
+
+static const form distance = {"%0 = input x0 @[R,C]\n"
+                              "%1 = argmax %0 dims=2 i64[R,1]\n"
+                              "%2 = cast %1 @[R,1]\n"
+                              "%3 = expand %2 @[R,C]\n"
+                              "%4 = add %3 %0 @[R,C]\n"
+                              "return %4\n",
+                              want_distance, 1e-6, -4, 4};
+
+TEST(places_in_clusters) {
+    static const sizes at[] = {{4, 60000}};
+    RUN_IN_CLUSTERS(&distance, singles, at);
 }
 
 static double want_sum(const cell *x, int64_t i) {

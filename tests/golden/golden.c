@@ -11,8 +11,15 @@
 #include "harness.h"
 
 // JOINED: as a CUDA device has them. WITH_LISTS: the CUDA file has the kernels that lists of tensors
-// share instead.
-enum { WITH_SOURCE = 1, WITH_CUDA = 2, JOINED = 4, WITH_CHECKS = 8, WITH_LISTS = 16 };
+// share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters.
+enum {
+    WITH_SOURCE = 1,
+    WITH_CUDA = 2,
+    JOINED = 4,
+    WITH_CHECKS = 8,
+    WITH_LISTS = 16,
+    IN_CLUSTERS = 32
+};
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
 
@@ -208,6 +215,7 @@ static const golden goldens[] = {
     {"symbolic", 1, WITH_SOURCE | WITH_CUDA | WITH_CHECKS, NULL},
     {"pointwise", 1, WITH_CUDA, NULL},
     {"transpose", 1, WITH_CUDA, NULL},
+    {"long_rows", 1, WITH_CUDA | IN_CLUSTERS, NULL},
     {"matmul", 1, WITH_CUDA, NULL},
     {"matmul_bf16", 1, WITH_CUDA | WITH_CHECKS, NULL},
     {"gemv", 1, WITH_CUDA, NULL},
@@ -273,6 +281,7 @@ static void compare_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_
 // And what it looks like when every access is checked.
 static void check_cuda(tc_ctx *c, const golden *g, tc__group *const *k, size_t n) {
     char name[100];
+    for (size_t i = 0; i < n && (g->flags & IN_CLUSTERS); i++) k[i]->cluster = 8;
     compare_cuda(c, g->name, k, n);
     if (!(g->flags & WITH_CHECKS)) return;
     for (size_t i = 0; i < n; i++) k[i]->checked = 1;
@@ -414,6 +423,7 @@ GOLDEN(widen)
 GOLDEN(symbolic)
 GOLDEN(pointwise)
 GOLDEN(transpose)
+GOLDEN(long_rows)
 GOLDEN(matmul)
 GOLDEN(matmul_bf16)
 GOLDEN(gemv)

@@ -1,0 +1,286 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// Past the caches, for a result that is too large to be found there.
+template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) < 16) TC_N(store)(p, v);
+}
+
+// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN void TC_N(copy_async8)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN void TC_N(copy_async4)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);
+    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);
+    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);
+}
+
+TC_FN void TC_N(copy_wait_all)() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// The barrier of the blocks that share a row, in two steps: what threads wrote before they arrive is
+// seen by those that have waited.
+TC_FN void TC_N(cluster_arrive)() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+
+TC_FN void TC_N(cluster_wait)() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+// *p = v in the shared memory of a block of the cluster.
+template <class T> TC_FN void TC_N(cluster_store)(T *p, unsigned rank, T v) {
+    tc_u64 there;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(p), "r"(rank));
+    *(T *)there = v;
+}
+
+template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
+    return a < b ? a : b;
+}
+
+// NaN wins; one instruction.
+TC_FN float TC_N(larger_f32)(float x, float y) {
+    float z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+// 2 ** x within 2 ulp.
+TC_FN float TC_N(ex2)(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// e^x for x <= 0: 2^t, times e to what t lost of x. Below 2^-126 it is 0.
+TC_FN float TC_N(exp_shifted)(float x) {
+    const float y = TC_N(larger_f32)(x, -104.0f), t = y * 1.44269502f, e = TC_N(ex2)(t);
+    return fmaf(e, fmaf(t, 1.90465421e-09f, fmaf(t, -0.693147182f, y)), e);
+}
+
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
+
+
+TC_FN float tc_acc_maximum_f32(float a, float b) {
+    return tc_larger_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_maximum_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_maximum_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_maximum_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_maximum_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_maximum_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_maximum_f32<32>(w < W ? part[w] : (-1.0f/0.0f));
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_maximum_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_maximum_f32(x, part[y * S]);
+    return x;
+}
+
+TC_FN float tc_acc_add_f32(float a, float b) {
+    return TC_ADD_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
+    return x;
+}
+
+// kernel0: 3 element-wise ops, 2 reductions in 3 phases over the same rows, 1 result
+// rows 512, columns 100000; vector along c
+//   in0  f32[51200000]
+//   out0  f32[51200000]
+//   row0  f32[100000]
+//   for r in 0..512 worker
+//     acc0 = new maximum  f32
+//     for c in 0..100000 vector
+//       %3 = load in0[100000 * r + c]  f32
+//       acc0 maximum= %3  f32
+//     end
+//     %6 = combine acc0  f32
+//     acc1 = new add  f32
+//     for c in 0..100000 vector
+//       %9 = load in0[100000 * r + c]  f32
+//       %10 = sub %9 %6  f32
+//       %11 = exp %10  f32
+//       store row0[c] %11  f32
+//       acc1 add= %11  f32
+//     end
+//     %15 = combine acc1  f32
+//     for c in 0..100000 vector
+//       %17 = load row0[c]  f32
+//       %18 = div %17 %15  f32
+//       store out0[100000 * r + c] %18  f32
+//     end
+//   end
+// 1024 threads in a block, 2048 blocks have work, launched in clusters of 4
+extern "C" __global__ void __launch_bounds__(1024)
+kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_begin();
+    tc_cluster_arrive();
+    const int x = threadIdx.x, part = blockIdx.x % 4;
+    const int r = blockIdx.x / 4;
+    const int first = part * 6250, last = tc_min(first + 6250, 25000);
+    tc_pack<float, 4> *const keep3 = (tc_pack<float, 4> *)(shared + 0);
+    float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
+    for (int k = first + x; k < last; k += 1024) {
+        const int c = k * 4;
+        tc_copy_async(&keep3[k - first], (const tc_pack<float, 4> *)&in0[100000 * r + c]);
+    }
+    tc_copy_wait_all();
+    for (int k = first + x; k < last; k += 1024) {
+        const tc_pack<float, 4> v3 = keep3[k - first];
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t3 = v3.at[l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t3);
+        }
+    }
+    __shared__ float part0[128];
+    const float all0 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    tc_cluster_wait();
+    if (x % 32 < 4) tc_cluster_store(&part0[part * 32 + x / 32], x % 32, all0);
+    tc_cluster_arrive();
+    tc_cluster_wait();
+    const float t6 = tc_lanes_maximum_f32<32>(tc_below_maximum_f32<4, 32>(&part0[x % 32]));
+    float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int k = first + x; k < last; k += 1024) {
+        const tc_pack<float, 4> v3 = keep3[k - first];
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t9 = v3.at[l];
+            const float t10 = TC_SUB_f32(t9, t6);
+            const float t11 = tc_exp_shifted(t10);
+            sum1[l] = tc_acc_add_f32(sum1[l], t11);
+        }
+    }
+    __shared__ float part1[128];
+    const float all1 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 < 4) tc_cluster_store(&part1[part * 32 + x / 32], x % 32, all1);
+    tc_cluster_arrive();
+    tc_cluster_wait();
+    const float t15 = tc_lanes_add_f32<32>(tc_below_add_f32<4, 32>(&part1[x % 32]));
+    for (int k = first + x; k < last; k += 1024) {
+        const int c = k * 4;
+        const tc_pack<float, 4> v3 = keep3[k - first];
+        tc_pack<float, 4> o19;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t9 = v3.at[l];
+            const float t10 = TC_SUB_f32(t9, t6);
+            const float t11 = tc_exp_shifted(t10);
+            const float t17 = t11;
+            const float t18 = t17 / t15;
+            o19.at[l] = t18;
+        }
+        tc_store_stream((tc_pack<float, 4> *)&out0[100000 * r + c], o19);
+    }
+}
