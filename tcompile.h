@@ -2125,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3c88a3cd23e8c13du
+#define TC__BUILD_ID 0xeb3e76d4dc4cadb3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -25857,6 +25857,7 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
     if (t->split &&
         (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
         return 0;
+    if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }

@@ -220,6 +220,7 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
     if (t->split &&
         (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
         return 0;
+    if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }

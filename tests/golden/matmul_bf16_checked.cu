@@ -198,8 +198,8 @@ TC_FN float tc_gelu_f32(float x) {
 //       store out0[4096 * r + c] %10  bf16
 //     end
 //   end
-// 256 threads in a block, 512 blocks have work
-extern "C" __global__ void __launch_bounds__(256, 1)
+// 128 threads in a block, 1024 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 2)
 kernel0(const tc_u16 *__restrict__ in0_memory, const tc_u16 *__restrict__ in1_memory, const tc_u16 *__restrict__ in2_memory, tc_u16 *__restrict__ out0_memory, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     const tc_checked<const tc_u16> in0 = {in0_memory, 0, 4194304, 1, 0, a.size[0], a.state};
@@ -209,33 +209,33 @@ kernel0(const tc_u16 *__restrict__ in0_memory, const tc_u16 *__restrict__ in1_me
     tc_begin();
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     int m, n;
-    tc_place_tile<int>(blockIdx.x, 32, 16, m, n);
+    tc_place_tile<int>(blockIdx.x, 32, 32, m, n);
     const int r0 = m * 128;
-    const int c0 = n * 256;
+    const int c0 = n * 128;
     const int depth = 1024;
     tc_u16 *const left = (tc_u16 *)shared;
-    tc_u16 *const right = left + 3 * 8192;
+    tc_u16 *const right = left + 4 * 4096;
     float *const tile = (float *)shared;  // when the operands are done
-    const int row = warp / 4 * 64, col = warp % 4 * 64;
-    const int leftlane = tc_swizzle<64>(row + lane % 16, lane / 16 * 8);
-    const int rightlane = tc_swizzle<64>(col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
+    const int row = warp / 2 * 64, col = warp % 2 * 64;
+    const int leftlane = tc_swizzle<32>(row + lane % 16, lane / 16 * 8);
+    const int rightlane = tc_swizzle<32>(col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
     float sum[4][8][4] = {};
     auto bring = [&](int step, int to) {
-        const int k0 = (int)step * 64;
+        const int k0 = (int)step * 32;
         if (k0 < depth) {
             #pragma unroll
             for (int j = 0; j < 4; j++) {
-                const int e = x + j * 256;
-                const int r = r0 + e / 8;
-                const int k = k0 + e % 8 * 8;
-                tc_copy_async16(&left[to * 8192 + tc_swizzle<64>(e / 8, e % 8 * 8)], &in0.at(k + 1024 * r, 8)[0]);
+                const int e = x + j * 128;
+                const int r = r0 + e / 4;
+                const int k = k0 + e % 4 * 8;
+                tc_copy_async16(&left[to * 4096 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in0.at(k + 1024 * r, 8)[0]);
             }
             #pragma unroll
-            for (int j = 0; j < 8; j++) {
-                const int e = x + j * 256;
-                const int c = c0 + e / 8;
-                const int k = k0 + e % 8 * 8;
-                tc_copy_async16(&right[to * 16384 + tc_swizzle<64>(e / 8, e % 8 * 8)], &in1.at(k + 1024 * c, 8)[0]);
+            for (int j = 0; j < 4; j++) {
+                const int e = x + j * 128;
+                const int c = c0 + e / 4;
+                const int k = k0 + e % 4 * 8;
+                tc_copy_async16(&right[to * 4096 + tc_swizzle<32>(e / 4, e % 4 * 8)], &in1.at(k + 1024 * c, 8)[0]);
             }
         }
         tc_copy_commit();
@@ -244,37 +244,37 @@ kernel0(const tc_u16 *__restrict__ in0_memory, const tc_u16 *__restrict__ in1_me
     auto fetch = [&](int at, int d, int to) {
         #pragma unroll
         for (int i = 0; i < 4; i++)
-            tc_ldmatrix4(lefts[to][i], &left[at * 8192 + i * 1024 + (leftlane ^ d)]);
+            tc_ldmatrix4(lefts[to][i], &left[at * 4096 + i * 512 + (leftlane ^ d)]);
         #pragma unroll
         for (int j = 0; j < 8; j += 2) {
             unsigned two[4];
-            tc_ldmatrix4(two, &right[at * 16384 + j * 512 + (rightlane ^ d)]);
+            tc_ldmatrix4(two, &right[at * 4096 + j * 256 + (rightlane ^ d)]);
             rights[to][j][0] = two[0], rights[to][j][1] = two[1];
             rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
         }
     };
-    const int steps = (int)((depth + (64 - 1)) / 64);
+    const int steps = (int)((depth + (32 - 1)) / 32);
     #pragma unroll 1
-    for (int step = 0; step < 2; step++) {
+    for (int step = 0; step < 3; step++) {
         bring(step, step);
     }
-    tc_copy_wait<1>();
+    tc_copy_wait<2>();
     __syncthreads();
     fetch(0, 0, 0);
     int at = 0;  // the stage of this step; the one before it is free
     #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const int to = at ? at - 1 : 2;
+        const int to = at ? at - 1 : 3;
         #pragma unroll
-        for (int d = 0; d < 64; d += 16) {
-            const int now = d / 16 % 2, last = d + 16 == 64;
+        for (int d = 0; d < 32; d += 16) {
+            const int now = d / 16 % 2, last = d + 16 == 32;
             if (last) {
-                tc_copy_wait<1>();
+                tc_copy_wait<2>();
                 __syncthreads();
-                at = at == 2 ? 0 : at + 1;
+                at = at == 3 ? 0 : at + 1;
             }
             fetch(at, last ? 0 : d + 16, 1 - now);
-            if (d == 0) bring(step + 2, to);
+            if (d == 0) bring(step + 3, to);
             #pragma unroll
             for (int i = 0; i < 4; i++) {
                 #pragma unroll
@@ -288,23 +288,23 @@ kernel0(const tc_u16 *__restrict__ in0_memory, const tc_u16 *__restrict__ in1_me
     #pragma unroll 1
     for (int part = 0; part < 2; part++) {
         __syncthreads();
-        if (warp / 4 == part) {
+        if (warp / 2 == part) {
             #pragma unroll
             for (int i = 0; i < 4; i++) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
-                    float *const two = &tile[(lane / 4 + i * 16) * 264 + col + j * 8 + lane % 4 * 2];
+                    float *const two = &tile[(lane / 4 + i * 16) * 136 + col + j * 8 + lane % 4 * 2];
                     *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
-                    *(tc_pack<float, 2> *)&two[8 * 264] = {sum[i][j][2], sum[i][j][3]};
+                    *(tc_pack<float, 2> *)&two[8 * 136] = {sum[i][j][2], sum[i][j][3]};
                 }
             }
         }
         __syncthreads();
         #pragma unroll 1
-        for (int e = x; e < 2048; e += 256) {
-            const int at = e / 32 * 264 + e % 32 * 8;
-            const int r = r0 + part * 64 + e / 32;
-            const int c = c0 + e % 32 * 8;
+        for (int e = x; e < 1024; e += 128) {
+            const int at = e / 16 * 136 + e % 16 * 8;
+            const int r = r0 + part * 64 + e / 16;
+            const int c = c0 + e % 16 * 8;
             const tc_pack<tc_u16, 8> v6 = tc_load((const tc_pack<tc_u16, 8> *)&in2.at(c, 8)[0]);
             tc_pack<float, 8> sums;
             #pragma unroll
