@@ -652,8 +652,8 @@ static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
 static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
     tc__cuda_plan p = *q;
     int64_t most = (int64_t)g->cluster;
-    int64_t room =
-        g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room : TC__CUDA_ROW_BYTES;
+    int64_t room = g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room
+                                                           : (int64_t)TC__CUDA_ROW_BYTES;
     p.hold = TC__CUDA_SHARED;
     p.sharing = p.threads = TC__CUDA_LONG_THREADS;
     if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
