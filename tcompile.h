@@ -2124,7 +2124,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe4865c5db7f712ccu
+#define TC__BUILD_ID 0x2501e4f878dbbe87u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3031,7 +3031,8 @@ static int tc__put_directive(tc__text *t, const char *s, va_list *args) {
 static int tc__put_usual(tc__text *t, const char *fmt, va_list *args) {
     size_t before = t->size;
     for (;;) {
-        size_t n = strcspn(fmt, "%");
+        const char *next = strchr(fmt, '%');
+        size_t n = next ? (size_t)(next - fmt) : strlen(fmt);
         tc__put_raw(t, fmt, n);
         fmt += n;
         if (!*fmt) return 1;
@@ -53919,12 +53920,13 @@ static void *tc__remote_load(tc__remote_job *j, const uint8_t *digest, const cha
 
 // ---- disk ----
 
+// The text is in the key by its digest: it is long, and read once.
 static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o, tc__text *t,
                           tc__cache_key *key) {
     tc__text_init(t, j->c);
     tc__put(t, "tcompile %s %016llx\n%s\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
             j->device->own.identity);
-    tc__put_raw(t, o->text.text.at, o->text.text.size);
+    tc__put_raw(t, o->text.digest, sizeof o->text.digest);
     if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
     return !t->failed;
 }
