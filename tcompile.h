@@ -2125,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xeb3e76d4dc4cadb3u
+#define TC__BUILD_ID 0xad6f3edf4a35e7cdu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -3032,7 +3032,8 @@ static int tc__put_directive(tc__text *t, const char *s, va_list *args) {
 static int tc__put_usual(tc__text *t, const char *fmt, va_list *args) {
     size_t before = t->size;
     for (;;) {
-        size_t n = strcspn(fmt, "%");
+        const char *next = strchr(fmt, '%');
+        size_t n = next ? (size_t)(next - fmt) : strlen(fmt);
         tc__put_raw(t, fmt, n);
         fmt += n;
         if (!*fmt) return 1;
@@ -27044,8 +27045,8 @@ static void tc__cuda_deal(const tc__group *g, tc__cuda_plan *q, int blocks) {
 static int tc__cuda_cluster(const tc__group *g, tc__cuda_plan *q) {
     tc__cuda_plan p = *q;
     int64_t most = (int64_t)g->cluster;
-    int64_t room =
-        g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room : TC__CUDA_ROW_BYTES;
+    int64_t room = g->room && g->room < TC__CUDA_ROW_BYTES ? (int64_t)g->room
+                                                           : (int64_t)TC__CUDA_ROW_BYTES;
     p.hold = TC__CUDA_SHARED;
     p.sharing = p.threads = TC__CUDA_LONG_THREADS;
     if (most < 2 || !tc__cuda_is_apart(g) || tc__cuda_kept_bytes(g, &p) <= room) return 0;
@@ -54239,12 +54240,13 @@ static void *tc__remote_load(tc__remote_job *j, const uint8_t *digest, const cha
 
 // ---- disk ----
 
+// The text is in the key by its digest: it is long, and read once.
 static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o, tc__text *t,
                           tc__cache_key *key) {
     tc__text_init(t, j->c);
     tc__put(t, "tcompile %s %016llx\n%s\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
             j->device->own.identity);
-    tc__put_raw(t, o->text.text.at, o->text.text.size);
+    tc__put_raw(t, o->text.digest, sizeof o->text.digest);
     if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
     return !t->failed;
 }

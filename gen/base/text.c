@@ -106,7 +106,8 @@ static int tc__put_directive(tc__text *t, const char *s, va_list *args) {
 static int tc__put_usual(tc__text *t, const char *fmt, va_list *args) {
     size_t before = t->size;
     for (;;) {
-        size_t n = strcspn(fmt, "%");
+        const char *next = strchr(fmt, '%');
+        size_t n = next ? (size_t)(next - fmt) : strlen(fmt);
         tc__put_raw(t, fmt, n);
         fmt += n;
         if (!*fmt) return 1;

@@ -128,12 +128,13 @@ static void *tc__remote_load(tc__remote_job *j, const uint8_t *digest, const cha
 
 // ---- disk ----
 
+// The text is in the key by its digest: it is long, and read once.
 static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o, tc__text *t,
                           tc__cache_key *key) {
     tc__text_init(t, j->c);
     tc__put(t, "tcompile %s %016llx\n%s\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
             j->device->own.identity);
-    tc__put_raw(t, o->text.text.at, o->text.text.size);
+    tc__put_raw(t, o->text.digest, sizeof o->text.digest);
     if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
     return !t->failed;
 }
