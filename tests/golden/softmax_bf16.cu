@@ -115,12 +115,6 @@ TC_FN float TC_N(ex2)(float x) {
 
 TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
 
-TC_FN float TC_N(rcp_half)(float x) {
-    float y;
-    asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -255,7 +249,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
         }
     }
     const float t17 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    const float t18 = tc_rcp_half(t17);
+    const float t18 = 1.0f / t17;
     #pragma unroll
     for (int u = 0; u < 3; u++) {
         const int c = (x + u * 32) * 8;
