@@ -331,7 +331,7 @@ select_tests() {
         case ${SAN:-0},$#,$test in
             0,*) ;;
             *,cuda/emulate | *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc | *,cuda/prologue) continue ;;
-            *,0,ops/rows | *,0,function/numerics) continue ;;
+            *,0,ops/rows | *,0,function/numerics | *,0,region/bits | *,0,unit/math) continue ;;
         esac
         [ $# = 0 ] && say "$test"
         for name in "$@"; do
@@ -375,7 +375,7 @@ run_test() {
     else
         case $test in fuzz/*)
             graphs=3000
-            [ "${SAN:-0}" = 0 ] || graphs=1000
+            [ "${SAN:-0}" = 0 ] || graphs=700
             [ $# -gt 0 ] || set -- --graphs $graphs --cpu 2
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
