@@ -2125,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x20b120ecac48ee50u
+#define TC__BUILD_ID 0x92db0d28d734bb50u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -32102,6 +32102,10 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
+static int tc__cuda_is_parameter(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
 static void tc__cuda_parameters(tc__printer *p) {
     if (p->g->list) {
         tc__cuda_list_parameters(p);
@@ -32109,7 +32113,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        if (!tc__cuda_is_parameter(b)) continue;
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
@@ -32178,6 +32182,19 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     tc__cuda_args(p);
 }
 
+// Waits for the launches before; reads nothing of what they may have written ahead of that.
+static void tc__cuda_begin(tc__printer *p) {
+    tc__line(p);
+    for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (!tc__cuda_is_parameter(b) || b->written) continue;
+        tc__put(p->out, "tc_reads(");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
+    }
+    tc__put(p->out, "tc_begin();\n");
+}
+
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     static void (*const forms[])(tc__printer *) = {
@@ -32186,8 +32203,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
-    tc__line(p);
-    tc__put(p->out, "tc_begin();\n");
+    tc__cuda_begin(p);
     forms[q->form](p);
     tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;
@@ -32315,6 +32331,11 @@ static const char *const tc__text_cuda_types[] = {
 
 // Vectors of memory.
 static const char *const tc__text_cuda_memory[] = {
+    "// fn: reads",
+    "// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead",
+    "// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.",
+    "TC_FN void TC_N(reads)(const void *p) { asm volatile(\"\" ::\"l\"(p) : \"memory\"); }",
+    "",
     "// fn: begin",
     "// The launch behind this one may begin; what those before it wrote is there when this returns.",
     "TC_FN void TC_N(begin)() {",
@@ -32333,17 +32354,17 @@ static const char *const tc__text_cuda_memory[] = {
     "};",
     "",
     "// fn: load",
-    "// A vector of memory that the kernel does not write, as few instructions as its bytes allow.",
+    "// A vector of memory, as few instructions as its bytes allow.",
     "template <class P> TC_FN P TC_N(load)(const P *p) {",
     "    TC_N(words)<P> u;",
     "    const unsigned *q = (const unsigned *)p;",
     "    #pragma unroll",
     "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
-    "        asm(\"ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\"",
+    "        asm volatile(\"ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\"",
     "            : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
     "            : \"l\"(q + 4 * i));",
-    "    if (sizeof(P) == 8) asm(\"ld.global.nc.v2.b32 {%0, %1}, [%2];\" : \"=r\"(u.w[0]), \"=r\"(u.w[sizeof(P) / 8]) : \"l\"(q));",
-    "    if (sizeof(P) == 4) asm(\"ld.global.nc.b32 %0, [%1];\" : \"=r\"(u.w[0]) : \"l\"(q));",
+    "    if (sizeof(P) == 8) asm volatile(\"ld.global.v2.b32 {%0, %1}, [%2];\" : \"=r\"(u.w[0]), \"=r\"(u.w[sizeof(P) / 8]) : \"l\"(q));",
+    "    if (sizeof(P) == 4) asm volatile(\"ld.global.b32 %0, [%1];\" : \"=r\"(u.w[0]) : \"l\"(q));",
     "    if (sizeof(P) < 4) u.v = *p;",
     "    return u.v;",
     "}",
@@ -32355,7 +32376,7 @@ static const char *const tc__text_cuda_memory[] = {
     "    const unsigned *q = (const unsigned *)p;",
     "    #pragma unroll",
     "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
-    "        asm(\"ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];\"",
+    "        asm volatile(\"ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];\"",
     "            : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
     "            : \"l\"(q + 4 * i));",
     "    if (sizeof(P) < 16) u.v = TC_N(load)(p);",

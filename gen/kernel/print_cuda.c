@@ -315,6 +315,10 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
+static int tc__cuda_is_parameter(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
 static void tc__cuda_parameters(tc__printer *p) {
     if (p->g->list) {
         tc__cuda_list_parameters(p);
@@ -322,7 +326,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        if (!tc__cuda_is_parameter(b)) continue;
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
@@ -391,6 +395,19 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     tc__cuda_args(p);
 }
 
+// Waits for the launches before; reads nothing of what they may have written ahead of that.
+static void tc__cuda_begin(tc__printer *p) {
+    tc__line(p);
+    for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (!tc__cuda_is_parameter(b) || b->written) continue;
+        tc__put(p->out, "tc_reads(");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
+    }
+    tc__put(p->out, "tc_begin();\n");
+}
+
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     static void (*const forms[])(tc__printer *) = {
@@ -399,8 +416,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
-    tc__line(p);
-    tc__put(p->out, "tc_begin();\n");
+    tc__cuda_begin(p);
     forms[q->form](p);
     tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;

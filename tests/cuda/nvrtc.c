@@ -33,6 +33,7 @@ static void check_file(const char *path, const char *arch) {
     const char *fault = !ok                        ? "does not compile"
                         : strstr(r.log, "warning") ? "has a warning"
                         : nvrtc_spills(&r)         ? "spills"
+                        : nvrtc_reads_early(&r)    ? "reads ahead of its wait"
                         : r.cubin_size == 0        ? "gives no code"
                                                    : NULL;
     CHECK(!fault || FAIL("%s %s for %s:\n%s", path, fault, arch, r.log));
@@ -64,7 +65,7 @@ TEST(sm_90) { check_all("sm_90"); }
 
 // What tells a spill from none, on the lines that ptxas writes.
 TEST(spills_are_seen) {
-    nvrtc_result r = {NULL, NULL, 0};
+    nvrtc_result r = {NULL, NULL, NULL, 0};
     char none[] = " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
          some[] = " 16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
          ten[] = " 0 bytes stack frame, 40 bytes spill stores, 40 bytes spill loads",
@@ -87,4 +88,17 @@ TEST(errors_are_seen) {
     CHECK(!nvrtc_compile("__global__ void k(float *x) { *x = undeclared; }", "sm_80", &r));
     CHECK(strstr(r.log, "undeclared") != NULL);
     nvrtc_free(&r);
+}
+
+// What tells a load that may be moved ahead of the wait.
+TEST(early_reads_are_seen) {
+    nvrtc_result r = {NULL, NULL, NULL, 0};
+    char none
+        [] = ".entry a( ld.global.nc.f32 .entry b( griddepcontrol.wait; ld.global.f32",
+    some[] =
+        ".entry a( griddepcontrol.wait; .entry b( griddepcontrol.wait; ld.global.nc.f32";
+    r.ptx = none;
+    CHECK(!nvrtc_reads_early(&r));
+    r.ptx = some;
+    CHECK(nvrtc_reads_early(&r));
 }

@@ -116,6 +116,7 @@ static void compile_texts(texts *t, const char *arch) {
     CHECK((ok && !strstr(r.log, "warning") && !nvrtc_spills(&r)) ||
           FAIL("%s: %.3000s", arch, r.log));
     CHECK(r.cubin_size > 0);
+    CHECK(!nvrtc_reads_early(&r));
     nvrtc_free(&r);
     tc__text_free(&text);
 }

@@ -29,6 +29,10 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
     T at[V];
 };
 
+// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
+// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
 // The launch behind this one may begin; what those before it wrote is there when this returns.
 TC_FN void TC_N(begin)() {
 #if __CUDA_ARCH__ >= 900
@@ -44,17 +48,17 @@ template <class P> union TC_N(words) {
     __device__ __forceinline__ TC_N(words)() {}
 };
 
-// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+// A vector of memory, as few instructions as its bytes allow.
 template <class P> TC_FN P TC_N(load)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
     #pragma unroll
     for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
             : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
             : "l"(q + 4 * i));
-    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
-    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
     if (sizeof(P) < 4) u.v = *p;
     return u.v;
 }
@@ -87,7 +91,7 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_begin();
     const int first = (int)blockIdx.x / 13;
     const int r0 = first;
     const int c0 = (int)blockIdx.x % 13 * 16;

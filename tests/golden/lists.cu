@@ -44,17 +44,17 @@ template <class P> union TC_N(words) {
     __device__ __forceinline__ TC_N(words)() {}
 };
 
-// A vector of memory that the kernel does not write, as few instructions as its bytes allow.
+// A vector of memory, as few instructions as its bytes allow.
 template <class P> TC_FN P TC_N(load)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
     #pragma unroll
     for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
             : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
             : "l"(q + 4 * i));
-    if (sizeof(P) == 8) asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
-    if (sizeof(P) == 4) asm("ld.global.nc.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
     if (sizeof(P) < 4) u.v = *p;
     return u.v;
 }
@@ -65,7 +65,7 @@ template <class P> TC_FN P TC_N(load_stream)(const P *p) {
     const unsigned *q = (const unsigned *)p;
     #pragma unroll
     for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+        asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
             : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
             : "l"(q + 4 * i));
     if (sizeof(P) < 16) u.v = TC_N(load)(p);

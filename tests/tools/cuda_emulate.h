@@ -629,6 +629,7 @@ EMU_FN void emu_copy_async8_if(void *to, const void *from, int ok) {
 EMU_FN void emu_copy_async4_if(void *to, const void *from, int ok) {
     emu->copy(to, from, ok ? 4 : 0, ok ? 0 : 4, emu_at);
 }
+EMU_FN void emu_reads(const void *) {}
 EMU_FN void emu_begin() {}
 EMU_FN void emu_copy_commit() { emu->copy_commit(); }
 EMU_FN void emu_copy_wait(int groups) { emu->copy_wait(groups); }

@@ -14,8 +14,8 @@
 typedef struct nvrtc_program *nvrtc_program;
 
 typedef struct nvrtc_result {
-    char *log; // what the compiler and ptxas -v say; never NULL
-    char *cubin;
+    char *log;         // what the compiler and ptxas -v say; never NULL
+    char *ptx, *cubin; // never NULL
     size_t cubin_size;
 } nvrtc_result;
 
@@ -25,6 +25,8 @@ static struct {
     int (*compile)(nvrtc_program, int, const char *const *);
     int (*log_size)(nvrtc_program, size_t *);
     int (*get_log)(nvrtc_program, char *);
+    int (*ptx_size)(nvrtc_program, size_t *);
+    int (*get_ptx)(nvrtc_program, char *);
     int (*cubin_size)(nvrtc_program, size_t *);
     int (*get_cubin)(nvrtc_program, char *);
     int (*destroy)(nvrtc_program *);
@@ -65,6 +67,8 @@ static const char *nvrtc_open(void) {
                 nvrtc_find(so, "nvrtcCompileProgram", &nvrtc.compile) &&
                 nvrtc_find(so, "nvrtcGetProgramLogSize", &nvrtc.log_size) &&
                 nvrtc_find(so, "nvrtcGetProgramLog", &nvrtc.get_log) &&
+                nvrtc_find(so, "nvrtcGetPTXSize", &nvrtc.ptx_size) &&
+                nvrtc_find(so, "nvrtcGetPTX", &nvrtc.get_ptx) &&
                 nvrtc_find(so, "nvrtcGetCUBINSize", &nvrtc.cubin_size) &&
                 nvrtc_find(so, "nvrtcGetCUBIN", &nvrtc.get_cubin) &&
                 nvrtc_find(so, "nvrtcDestroyProgram", &nvrtc.destroy);
@@ -85,16 +89,19 @@ static int nvrtc_compile(const char *source, const char *arch, nvrtc_result *r) 
     char option[64];
     const char *options[] = {option, "-fmad=false", "--no-cache", "-Xptxas=-v"};
     nvrtc_program p = NULL;
-    size_t size = 0;
+    size_t size = 0, ptx_size = 0;
     memset(r, 0, sizeof *r);
     snprintf(option, sizeof option, "--gpu-architecture=%s", arch);
     int status = nvrtc.create(&p, source, "kernels.cu", 0, NULL, NULL);
     if (!status) status = nvrtc.compile(p, 4, options);
     if (!status) nvrtc.cubin_size(p, &r->cubin_size);
+    if (!status) nvrtc.ptx_size(p, &ptx_size);
     if (p) nvrtc.log_size(p, &size);
     r->log = (char *)calloc(size + 1, 1);
     r->cubin = (char *)calloc(r->cubin_size + 1, 1);
-    if (!r->log || !r->cubin) abort();
+    r->ptx = (char *)calloc(ptx_size + 1, 1);
+    if (!r->log || !r->cubin || !r->ptx) abort();
+    if (ptx_size) nvrtc.get_ptx(p, r->ptx);
     if (size) nvrtc.get_log(p, r->log);
     if (r->cubin_size) nvrtc.get_cubin(p, r->cubin);
     if (p) nvrtc.destroy(&p);
@@ -103,6 +110,7 @@ static int nvrtc_compile(const char *source, const char *arch, nvrtc_result *r) 
 
 static void nvrtc_free(nvrtc_result *r) {
     free(r->log);
+    free(r->ptx);
     free(r->cubin);
 }
 
@@ -118,5 +126,17 @@ static int nvrtc_spills(const nvrtc_result *r) {
     return nvrtc_counts(r->log, " bytes spill stores") ||
            nvrtc_counts(r->log, " bytes spill loads") ||
            nvrtc_counts(r->log, " bytes stack frame");
+}
+
+// Whether a kernel that begins before the launch ahead of it has ended reads memory as constant: ptxas
+// moves such loads ahead of the wait.
+static int nvrtc_reads_early(const nvrtc_result *r) {
+    for (const char *at = strstr(r->ptx, ".entry"), *next; at; at = next) {
+        next = strstr(at + 1, ".entry");
+        const char *wait = strstr(at, "griddepcontrol.wait"),
+                   *load = strstr(at, "ld.global.nc");
+        if (wait && load && (!next || (wait < next && load < next))) return 1;
+    }
+    return 0;
 }
 #endif
