@@ -2125,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x92db0d28d734bb50u
+#define TC__BUILD_ID 0xe099edc215b053b2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -32203,7 +32203,6 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
-    tc__cuda_begin(p);
     forms[q->form](p);
     tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;
@@ -32222,6 +32221,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__block_open(p);
     if (tc__c_mentions(&body, "shared") || !tc__ix_equals(q->shared, 0))
         tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
+    tc__cuda_begin(p);
     tc__cuda_names(p, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);

@@ -338,10 +338,10 @@ TCU__FN int tcu__found_shared(tcu__device *d, tcu__found *f, unsigned shared) {
     return 1;
 }
 
-// A kernel may begin while those before it end, if it waits for them by itself; what comes
-// before the list has ended when its first kernel begins.
+// A kernel may begin while the one before it on the stream ends, whose ever that is, if it waits
+// by itself.
 TCU__FN int tcu__begins_early(const tcu__device *d, const tc_device_launch *l) {
-    return l->early && l->n_after > 0 && d->facts.major >= 9;
+    return l->early && d->facts.major >= 9;
 }
 
 TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch *l) {

@@ -416,7 +416,6 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1, p->launch = launch;
-    tc__cuda_begin(p);
     forms[q->form](p);
     tc__cuda_look(p, &body);
     p->out = out, p->indent = 0;
@@ -435,6 +434,7 @@ static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
     tc__block_open(p);
     if (tc__c_mentions(&body, "shared") || !tc__ix_equals(q->shared, 0))
         tc__put(out, "    extern __shared__ __align__(16) char shared[];\n");
+    tc__cuda_begin(p);
     tc__cuda_names(p, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);

@@ -174,6 +174,7 @@ template <int TOP, int W, int N> TC_FN int TC_N(list_row)(const tc_list<W, N> &l
 // 256 threads in a block, (((s0 + 3) / 4) + 255) / 256 blocks have work for a tensor
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
+    tc_begin();
     const int row = tc_list_row<4>(list);
     const tc_i64 s0 = list.count[row];
     const float *__restrict__ in0 = (const float *)list.at[row][0];
@@ -185,7 +186,6 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
     float *__restrict__ out0 = (float *)list.at[row][6];
     float *__restrict__ out1 = (float *)list.at[row][7];
     float *__restrict__ out2 = (float *)list.at[row][8];
-    tc_begin();
     const tc_i64 i0 = (tc_i64)(blockIdx.x - list.first[row]) * 256 + threadIdx.x;
     const float t5 = in0[0];
     const float t7 = in1[0];
@@ -303,6 +303,7 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
 // 256 threads in a block, (((s0 + 7) / 8) + 255) / 256 blocks have work for a tensor
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const __grid_constant__ tc_list<9, 3> list, const tc_kargs<1> a) {
+    tc_begin();
     const int row = tc_list_row<2>(list);
     const tc_i64 s0 = list.count[row];
     const float *__restrict__ in0 = (const float *)list.at[row][0];
@@ -314,7 +315,6 @@ kernel1(const __grid_constant__ tc_list<9, 3> list, const tc_kargs<1> a) {
     float *__restrict__ out0 = (float *)list.at[row][6];
     float *__restrict__ out1 = (float *)list.at[row][7];
     tc_u16 *__restrict__ out2 = (tc_u16 *)list.at[row][8];
-    tc_begin();
     const tc_i64 i0 = (tc_i64)(blockIdx.x - list.first[row]) * 256 + threadIdx.x;
     const float t5 = in0[0];
     const float t7 = in1[0];

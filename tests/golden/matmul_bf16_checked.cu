@@ -206,11 +206,11 @@ TC_FN float tc_gelu_f32(float x) {
 extern "C" __global__ void __launch_bounds__(128, 2)
 kernel0(const tc_u16 *__restrict__ in0_memory, const tc_u16 *__restrict__ in1_memory, const tc_u16 *__restrict__ in2_memory, tc_u16 *__restrict__ out0_memory, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
+    tc_reads(in0_memory), tc_reads(in1_memory), tc_reads(in2_memory), tc_begin();
     const tc_checked<const tc_u16> in0 = {in0_memory, 0, 4194304, 1, 0, a.size[0], a.state};
     const tc_checked<const tc_u16> in1 = {in1_memory, 0, 4194304, 2, 0, a.size[0], a.state};
     const tc_checked<const tc_u16> in2 = {in2_memory, 0, 4096, 3, 0, a.size[0], a.state};
     const tc_checked<tc_u16> out0 = {out0_memory, 0, 16777216, 4, 1, a.size[0], a.state};
-    tc_reads(in0_memory), tc_reads(in1_memory), tc_reads(in2_memory), tc_begin();
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     int m, n;
     tc_place_tile<int>(blockIdx.x, 32, 32, m, n);

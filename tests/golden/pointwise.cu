@@ -114,8 +114,8 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 // 256 threads in a block, (192 * s0 + 255) / 256 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const tc_kargs<1> a) {
-    const int s0 = (int)a.size[0];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    const int s0 = (int)a.size[0];
     const int i = blockIdx.x * 256 + threadIdx.x;
     const float t1 = in2[0];
     if (i >= 192 * s0) return;

@@ -155,8 +155,8 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 // 256 threads in a block, 8 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<1> a) {
-    const int s0 = (int)a.size[0];
     tc_reads(in0), tc_begin();
+    const int s0 = (int)a.size[0];
     const int x = threadIdx.x;
     const int r = blockIdx.x;
     float max0[1] = {(-1.0f/0.0f)};

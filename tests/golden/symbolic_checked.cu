@@ -179,10 +179,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 // 256 threads in a block, 8 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0_memory, float *__restrict__ out0_memory, const tc_kargs<2> a) {
+    tc_reads(in0_memory), tc_begin();
     const int s0 = (int)a.size[0];
     const tc_checked<const float> in0 = {in0_memory, 0, 8 * s0, 1, 0, a.size[1], a.state};
     const tc_checked<float> out0 = {out0_memory, 0, 8 * s0, 2, 1, a.size[1], a.state};
-    tc_reads(in0_memory), tc_begin();
     const int x = threadIdx.x;
     const int r = blockIdx.x;
     float max0[1] = {(-1.0f/0.0f)};
