@@ -2125,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe099edc215b053b2u
+#define TC__BUILD_ID 0x7d4a2020b1fdad86u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5246,8 +5246,15 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
         return tc__ix_gcd(tc__ix_divisor(p, n->a), tc__ix_divisor(p, n->b));
     if (n->kind != TC__IX_POLY) return 1;
     int64_t g = n->base;
-    for (uint32_t i = 0; i < n->count; i++)
-        g = tc__ix_gcd(g, p->term.at[n->first + i].coef);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &p->term.at[n->first + i];
+        int64_t all = t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
+            int64_t d = tc__ix_divisor(p, t->atom[k]);
+            if (d > 0 && all <= INT64_MAX / d && all >= -INT64_MAX / d) all *= d;
+        }
+        g = tc__ix_gcd(g, all);
+    }
     return g < 0 ? -g : g;
 }
 
@@ -16930,22 +16937,23 @@ static void tc__mark_live(tc__schedule *s) {
     }
 }
 
-static void tc__mark_cost(tc__schedule *s) {
-    for (size_t i = 0; i < s->g->node.count; i++) {
-        const tc__node *n = s->g->node.at[i];
-        uint32_t sum = tc__ops[n->op].cost;
-        int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
-        for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
-        s->cost[i] = stops || s->forced[i] ? 0 : sum > 1000000 ? 1000000 : sum;
-    }
+// Of recomputing one element; what is in memory costs nothing.
+static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
+    uint32_t sum = tc__ops[n->op].cost;
+    int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+    for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
+    return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
 }
 
-// The value behind movement and casts has to be in memory when it is computed at all.
+// The value behind movement and casts has to be in memory when it is computed at all: as the smallest
+// type that it passes through, for that is the least to write and to read.
 static void tc__force_source(tc__schedule *s, uint32_t id) {
-    const tc__node *n = s->g->node.at[id];
-    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST))
+    const tc__node *n = s->g->node.at[id], *least = n;
+    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) {
         n = tc__operand(s->g, n, 0);
-    if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[n->id] = 1;
+        if (tc__dtypes[n->dtype].bytes <= tc__dtypes[least->dtype].bytes) least = n;
+    }
+    if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[least->id] = 1;
 }
 
 // The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
@@ -17039,7 +17047,8 @@ static int tc__is_computed(const tc__node *n) {
 // whoever computes it again what it reads beside.
 static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
     int of = tc__is_kind(n, TC__KIND_CONTRACT);
-    for (uint32_t k = 0; k < n->n_in && tc__is_alu(n); k++) of |= s->product[n->in[k]];
+    int same = tc__is_alu(n) || n->op == TC_OP_RESHAPE; // as many elements, in their order
+    for (uint32_t k = 0; k < n->n_in && same; k++) of |= s->product[n->in[k]];
     return of;
 }
 
@@ -17047,7 +17056,7 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) s->root_of[i] = TC__NONE;
     for (uint32_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
-        s->product[i] = 0;
+        s->product[i] = 0, s->cost[i] = tc__cost_of(s, n);
         if (!s->live[i]) continue;
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
@@ -17057,6 +17066,7 @@ static int tc__find_roots(tc__schedule *s, const uint8_t *output) {
         if (!whole && !dear && !alone && !s->forced[i] && !output[i]) continue;
         if (!tc__add_root(s, i, output[i])) return 0;
         if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
+        if (dear) s->cost[i] = 0;
     }
     return 1;
 }
@@ -17264,7 +17274,6 @@ static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
     for (;;) {
         uint32_t stencil = 0;
         s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
-        tc__mark_cost(s);
         if (!tc__find_roots(s, output)) return 0;
         for (uint32_t r = 0; r < s->root.count && !stencil; r++)
             if (!tc__analyse(s, r, &stencil)) return 0;

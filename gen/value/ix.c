@@ -768,8 +768,15 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
         return tc__ix_gcd(tc__ix_divisor(p, n->a), tc__ix_divisor(p, n->b));
     if (n->kind != TC__IX_POLY) return 1;
     int64_t g = n->base;
-    for (uint32_t i = 0; i < n->count; i++)
-        g = tc__ix_gcd(g, p->term.at[n->first + i].coef);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &p->term.at[n->first + i];
+        int64_t all = t->coef;
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
+            int64_t d = tc__ix_divisor(p, t->atom[k]);
+            if (d > 0 && all <= INT64_MAX / d && all >= -INT64_MAX / d) all *= d;
+        }
+        g = tc__ix_gcd(g, all);
+    }
     return g < 0 ? -g : g;
 }
 

@@ -140,6 +140,18 @@ static void run_mlp(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// Sums that the next layer needs twice are stored once, by the product that ends them, and a norm is
+// stored as halves, which is all that the next product reads.
+static void run_residual(tc_ctx *c) {
+    tc_tensor x = tc_cast(random_of(c, TC_DIMS(2, 16, 64)), TC_BF16);
+    tc_tensor w = tc_cast(random_of(c, TC_DIMS(64, 64)), TC_BF16),
+              b = tc_cast(random_of(c, TC_DIMS(64)), TC_BF16);
+    tc_trace_begin(c, "golden");
+    for (int i = 0; i < 2; i++)
+        x = tc_add(x, tc_linear(tc_layer_norm(x, none, none, 1e-5), w, b));
+    tc_trace_end(c);
+}
+
 // What reads one large tensor at the same places reads it once.
 static void run_readers(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(256, 1024));
@@ -206,6 +218,7 @@ static const golden goldens[] = {
     {"thirty", 1, 0, run_thirty},
     {"salience", 2, 0, run_salience},
     {"mlp", 2, WITH_SOURCE, run_mlp},
+    {"residual", 4, 0, run_residual},
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
@@ -414,6 +427,7 @@ GOLDEN(chain)
 GOLDEN(thirty)
 GOLDEN(salience)
 GOLDEN(mlp)
+GOLDEN(residual)
 GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)

@@ -134,12 +134,26 @@ TEST(random_expressions_keep_their_value) {
             CHECK(v == x.v[i] ||
                   FAIL("round %d: %lld, not %lld", round, (long long)v, (long long)x.v[i]));
             CHECK(tc__ix_lo(&t.p, x.e) <= v && v <= tc__ix_hi(&t.p, x.e));
+            int64_t d = tc__ix_divisor(&t.p, x.e);
+            CHECK(d ? v % d == 0 : v == 0);
         }
         kit_close(&t);
     }
 }
 
-// e(c + j) = e(c) + j * stride inside aligned blocks of 8, wherever tc__ix_run says so.
+// Chunks of 8 inside heads of 64 lie at multiples of 8.
+TEST(divisors_reach_into_remainders) {
+    kit t;
+    kit_open(&t);
+    tc__ixpool *p = &t.p;
+    tc__ix k = tc__ix_mul(p, tc__ix_var(p, TC__DEPTH, tc__ix_const(64)), tc__ix_const(8)),
+           head = tc__ix_const(64);
+    tc__ix e = tc__ix_add(p, tc__ix_mod(p, k, head),
+                          tc__ix_mul(p, tc__ix_div(p, k, head), tc__ix_const(4096)));
+    CHECK_EQ(tc__ix_divisor(p, e), 8);
+    kit_close(&t);
+}
+
 // Digits of the column in small bases, weighted: what reshapes of views are made of.
 static tc__ix digits(kit *t, int depth) {
     tc__ixpool *p = &t->p;
