@@ -57,6 +57,17 @@ static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].ki
 
 // ---- roots ----
 
+// Those who use a value through a cast to a larger type use it: where it is kept, it is kept small.
+static void tc__pass_users_on(tc__schedule *s) {
+    for (size_t i = s->g->node.count; i-- > 0;) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->users[i] || !tc__is_kind(n, TC__KIND_CAST)) continue;
+        const tc__node *a = tc__operand(s->g, n, 0);
+        if (tc__dtypes[a->dtype].bytes < tc__dtypes[n->dtype].bytes)
+            s->users[a->id] += s->users[i] - 1;
+    }
+}
+
 // Nodes without elements are not computed, whoever wants them.
 static void tc__mark_live(tc__schedule *s) {
     for (size_t i = s->g->node.count; i-- > 0;) {
@@ -68,6 +79,7 @@ static void tc__mark_live(tc__schedule *s) {
             s->users[n->in[k]]++;
         }
     }
+    tc__pass_users_on(s);
 }
 
 // Of recomputing one element; what is in memory costs nothing.
@@ -177,11 +189,15 @@ static int tc__is_computed(const tc__node *n) {
 }
 
 // Whether n is what an epilogue makes of a product: such a value costs the product's bytes in memory,
-// whoever computes it again what it reads beside.
+// whoever computes it again what it reads beside. One that is wider than the product costs more, and is
+// computed again.
 static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
     int of = tc__is_kind(n, TC__KIND_CONTRACT);
     int same = tc__is_alu(n) || n->op == TC_OP_RESHAPE; // as many elements, in their order
-    for (uint32_t k = 0; k < n->n_in && same; k++) of |= s->product[n->in[k]];
+    for (uint32_t k = 0; k < n->n_in && same; k++) {
+        const tc__node *a = tc__operand(s->g, n, k);
+        of |= s->product[a->id] && tc__dtypes[n->dtype].bytes <= tc__dtypes[a->dtype].bytes;
+    }
     return of;
 }
 
