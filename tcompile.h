@@ -2125,7 +2125,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x816d6bbcc28c2fa1u
+#define TC__BUILD_ID 0x3b0198f818a516cfu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -28959,11 +28959,14 @@ static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
         snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
                  q->sharing);
     tc__cuda_place_add(&at, "c", line);
-    int64_t columns = tc__ix_value(e);
-    if (columns != (int64_t)q->vectors * q->sharing * q->width) {
-        snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
-        snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
-    }
+    int64_t columns = tc__ix_value(e), across = (int64_t)q->sharing * q->width;
+    int64_t whole = columns / across; // of these every thread has one
+    if (columns == q->vectors * across) return at;
+    char in[32] = "", out[32] = "";
+    if (whole > 0) snprintf(in, sizeof in, "u < %lld || ", (long long)whole);
+    if (whole > 0) snprintf(out, sizeof out, "u >= %lld && ", (long long)whole);
+    snprintf(at.inside, sizeof at.inside, "%sc < %lld", in, (long long)columns);
+    snprintf(at.beyond, sizeof at.beyond, "%sc >= %lld", out, (long long)columns);
     return at;
 }
 

@@ -411,11 +411,14 @@ static tc__cuda_place tc__cuda_register_place(const tc__printer *p, tc__ix e) {
         snprintf(line, sizeof line, "const %s c = %su * %d;", tc__cuda_index_type(p), x,
                  q->sharing);
     tc__cuda_place_add(&at, "c", line);
-    int64_t columns = tc__ix_value(e);
-    if (columns != (int64_t)q->vectors * q->sharing * q->width) {
-        snprintf(at.inside, sizeof at.inside, "c < %lld", (long long)columns);
-        snprintf(at.beyond, sizeof at.beyond, "c >= %lld", (long long)columns);
-    }
+    int64_t columns = tc__ix_value(e), across = (int64_t)q->sharing * q->width;
+    int64_t whole = columns / across; // of these every thread has one
+    if (columns == q->vectors * across) return at;
+    char in[32] = "", out[32] = "";
+    if (whole > 0) snprintf(in, sizeof in, "u < %lld || ", (long long)whole);
+    if (whole > 0) snprintf(out, sizeof out, "u >= %lld && ", (long long)whole);
+    snprintf(at.inside, sizeof at.inside, "%sc < %lld", in, (long long)columns);
+    snprintf(at.beyond, sizeof at.beyond, "%sc >= %lld", out, (long long)columns);
     return at;
 }
 
