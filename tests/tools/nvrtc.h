@@ -87,13 +87,14 @@ static char *nvrtc_read(const char *path) {
 // 1 when the source compiles for arch ("sm_90"). Free the result either way.
 static int nvrtc_compile(const char *source, const char *arch, nvrtc_result *r) {
     char option[64];
-    const char *options[] = {option, "-fmad=false", "--no-cache", "-Xptxas=-v"};
+    const char *options[] = {option, "-fmad=false", "--no-cache", "-Xptxas=-v",
+                             "-Xptxas=-O2"};
     nvrtc_program p = NULL;
     size_t size = 0, ptx_size = 0;
     memset(r, 0, sizeof *r);
     snprintf(option, sizeof option, "--gpu-architecture=%s", arch);
     int status = nvrtc.create(&p, source, "kernels.cu", 0, NULL, NULL);
-    if (!status) status = nvrtc.compile(p, 4, options);
+    if (!status) status = nvrtc.compile(p, 5, options);
     if (!status) nvrtc.cubin_size(p, &r->cubin_size);
     if (!status) nvrtc.ptx_size(p, &ptx_size);
     if (p) nvrtc.log_size(p, &size);
