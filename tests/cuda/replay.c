@@ -1,0 +1,83 @@
+// A CUDA graph replayed very often with inputs that change: every result that is looked at is right, and
+// the device's memory stays as large as it was.
+#include "tcompile.h"
+
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "tools/cuda_device.h"
+
+#include <math.h>
+
+enum { ROWS = 8, COLS = 96, INPUTS = 7, REPLAYS = 100000, REPLAYS_EMULATED = 70 };
+
+static float value(int set, int i) {
+    return (float)((i * 37 + set * 101) % 89) / 89 - 0.5f;
+}
+
+// Several kernels that wait for each other: rows, a product, a sum of all.
+static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor y = tc_softmax(in[0], -1);
+    out[0] = tc_mul(tc_matmul(y, in[1]), tc_sum_all(in[0]));
+}
+
+static void expect(const float *x, const float *w, double *out) {
+    double all = 0;
+    for (int i = 0; i < ROWS * COLS; i++) all += x[i];
+    for (int r = 0; r < ROWS; r++) {
+        double sum = 0;
+        for (int c = 0; c < COLS; c++) sum += exp((double)x[r * COLS + c]);
+        for (int n = 0; n < COLS; n++) {
+            double dot = 0;
+            for (int c = 0; c < COLS; c++)
+                dot += exp((double)x[r * COLS + c]) / sum * w[c * COLS + n];
+            out[r * COLS + n] = dot * all;
+        }
+    }
+}
+
+static void check_result(tc_tensor t, const double *want, int replay) {
+    float y[ROWS * COLS];
+    CHECK_EQ(tc_read(t, y, sizeof y), TC_OK);
+    for (int i = 0; i < ROWS * COLS; i++)
+        if (!(fabs(y[i] - want[i]) <= 1e-4 * (1 + fabs(want[i])))) {
+            FAIL("replay %d: element %d is %g, not %g", replay, i, y[i], want[i]);
+            return;
+        }
+}
+
+TEST(many_replays) {
+    static float x[INPUTS][ROWS * COLS], w[COLS * COLS];
+    static double want[INPUTS][ROWS * COLS];
+    char before[512], after[512];
+    tc_tensor in[2], set[INPUTS], out;
+    tc_options o = tc_options_default();
+    tc_ctx *tc = tc_open(NULL);
+    REQUIRE(open_device(tc));
+    int replays = device_is_real ? REPLAYS : REPLAYS_EMULATED;
+    for (int i = 0; i < COLS * COLS; i++) w[i] = value(INPUTS, i);
+    in[1] = tc_to(tc_from_data(tc, w, TC_DIMS(COLS, COLS), TC_F32), DEVICE_NAME);
+    for (int k = 0; k < INPUTS; k++) {
+        for (int i = 0; i < ROWS * COLS; i++) x[k][i] = value(k, i);
+        expect(x[k], w, want[k]);
+        set[k] = tc_to(tc_from_data(tc, x[k], TC_DIMS(ROWS, COLS), TC_F32), DEVICE_NAME);
+    }
+    o.mode = "reduce-overhead";
+    tc_fn *f = tc_compile(tc, body, NULL, 0, &o);
+    for (int k = 0; k < replays; k++) {
+        in[0] = set[k % INPUTS];
+        tc_scope_begin(tc);
+        REQUIRE(tc_call(f, in, 2, &out, 1) == TC_OK);
+        if (k % (device_is_real ? 997 : 1) == 0) check_result(out, want[k % INPUTS], k);
+        tc_scope_end(tc);
+        if (k == replays / 10) CHECK(tc_cuda_memory(tc, 0, before, sizeof before));
+    }
+    CHECK(tc_cuda_memory(tc, 0, after, sizeof after));
+    CHECK_STR(after, before);
+    CHECK(strstr(tc_explain(tc), "a graph") != NULL);
+    tc_close(tc);
+    check_device_closed();
+}
