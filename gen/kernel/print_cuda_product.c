@@ -130,7 +130,7 @@ typedef struct tc__product {
     int slices;     // of k: blocks that share their sums; 1 = none do
     int64_t length; // elements of k in a slice
     int sums;       // of a thread
-    int64_t shares; // sets of blocks that share
+    int64_t shares; // sets of blocks that share, 0 = known at run time only
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it
@@ -264,11 +264,9 @@ static int tc__choose_slices(const tc__group *g, int64_t blocks, int step, int r
     return best;
 }
 
-// Cuts k of a product whose blocks are known.
-static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int round) {
-    if (!tc__ix_is_const(q->blocks)) return;
-    q->shares = tc__ix_value(q->blocks);
-    q->slices = tc__choose_slices(g, q->shares, step, round);
+// Cuts k into about so many slices.
+static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
+    q->slices = slices;
     if (q->slices == 1) return;
     int64_t k = tc__ix_value(g->depth);
     q->length = tc__slice_length(k, step, q->slices);
@@ -291,6 +289,19 @@ static int64_t tc__slice_sums(const tc__product *q) {
 
 // ---- tiles ----
 
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
+}
+
+// Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
+static int tc__tile_slices(const tc__group *g, const tc__product *q,
+                           const tc__product_tile *t, int64_t blocks) {
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    if (!easy && t->rows * t->cols > 128 * 128) return 1;
+    return tc__choose_slices(g, blocks, t->depth, tc__product_kinds[q->kind].round);
+}
+
 // What large products take with this tile, relative: whole waves of blocks, each as long as
 // its tile is large.
 static double tc__tile_cost(const tc__group *g, const tc__product *q,
@@ -298,8 +309,7 @@ static double tc__tile_cost(const tc__group *g, const tc__product *q,
     int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols),
             blocks =
                 tc__ix_value(g->batch) * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
-    int round = tc__product_kinds[q->kind].round,
-        slices = tc__choose_slices(g, blocks, t->depth, round);
+    int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
     int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
     return (double)(waves * t->rows * t->cols) *
            (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
@@ -380,11 +390,6 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
-// Whether bringing an operand takes few registers.
-static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
-}
-
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
@@ -397,8 +402,9 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     q->sums = q->tile->rows * q->tile->cols / q->threads;
-    tc__cut_depth(g, q, q->tile->depth, tc__product_kinds[q->kind].round);
+    tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
 }
 
 // ---- few rows or columns ----
@@ -457,7 +463,9 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
         x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
     int width = tc__wide_operand(q)->width;
     q->sums = q->few * (q->dot ? q->each : width);
-    tc__cut_depth(g, q, q->sharing * (q->dot ? width : 1), TC__FEW_ROUND);
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    int step = q->sharing * (q->dot ? width : 1);
+    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, step, TC__FEW_ROUND));
 }
 
 // ---- rows that are made first ----
