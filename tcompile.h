@@ -1545,6 +1545,7 @@ typedef struct tc_options {
     int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
+    int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
 } tc_options;
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -1566,6 +1567,13 @@ typedef struct tc_options {
 // tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
+
+// allow_tf32: products of f32 with more than 16 rows and more than 16 columns (tc_matmul, tc_linear,
+// convolutions) may round both operands to TF32, the nearest numbers with 11 significant bits, on devices
+// with tensor cores for that: CUDA from compute capability 8.0 on. Sums are f32. A result is within 2^-10 of
+// the sum of |a b|, and mostly much nearer since roundings cancel. Numbers next to the largest of f32 may
+// become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
+// are as they are without it; so is everything on the CPU.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -2125,7 +2133,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x14e93998ba772d1fu
+#define TC__BUILD_ID 0xe01564d4e07b7f0cu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15794,6 +15802,7 @@ typedef struct tc__group {
     uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
     uint32_t cluster;  //   and so many blocks can share theirs; 0 = none
     int checked;       //   and its text looks at every access to a tensor
+    int tf32;          //   and its products may take f32 as tf32: tc_options.allow_tf32
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
@@ -18099,7 +18108,8 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
         a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
-        a->checked != b->checked || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
+        a->checked != b->checked || a->tf32 != b->tf32 ||
+        memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
         return 0;
@@ -25665,13 +25675,17 @@ TC__UNUSED static int tc__print_unit(tc__text *out, const tc__group *const *grou
 //
 //   tiles  a block makes a tile of the result: operands come through shared memory, step by
 //          step along k, in a ring of stages; each thread keeps its part of the tile in
-//          registers. Halves go through tensor cores, the others one fma a step, k in order
+//          registers. Halves go through tensor cores, large f32 as parts of it, and f32 that may be
+//          rounded to tf32; the others one fma a step, k in order
 //   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
 //          dot      lanes along k, shuffles at the end
 //          columns  lanes along the other operand's rows or columns, slices of k in parallel
 //   rows   as few, but a block first makes its rows of the left operand in shared memory: those
 //          of a norm before it (join.c). The weights are on their way meanwhile
 //   loop   summed where the value is used: products with reductions behind them
+//
+// Where tiles and few have work for less than half of the multiprocessors, and k is long, several blocks
+// share their sums, each with a slice of k: the plan is that of a block, times `slices`.
 //
 // All numbers to be tuned stand in the tables and the enum below.
 
@@ -25692,6 +25706,9 @@ enum {
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,      // rows or columns
+    TC__SLICE_STEPS = 8,    // of a block along k, at least, where it has a slice of it
+    TC__SLICE_GROUP = 12,   // slices that meet in a round: two rounds for as many as SMS
+    TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
     // ROWS: estimated so that what is done again takes less than a launch
     TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
     TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
@@ -25702,42 +25719,59 @@ enum {
     TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
+// How a thread multiplies: print_cuda_tiles.c.
+typedef enum tc__tile_way {
+    TC__WAY_SIMT,
+    TC__WAY_MMA,   // halves
+    TC__WAY_SPLIT, // f32 alone, as are those of tf32
+    TC__WAY_TF32
+} tc__tile_way;
+
 typedef struct tc__product_tile {
     uint16_t rows, cols, depth; // of a block
     uint8_t high, across;       // its warps, along rows and columns
     uint8_t stages;
     uint8_t resident; // blocks of a multiprocessor that registers must suffice for
     uint8_t speed;    // on large products, relative
-    uint8_t split;    // f32 as sums of products of its parts, on tensor cores
+    uint8_t way;      // tc__tile_way
 } tc__product_tile;
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 4, 2, 2, 2, 100, 0}, // f32, i32: 8 x 8 sums of a thread
-    {64, 64, 16, 2, 2, 2, 4, 80, 0},
-    {32, 32, 32, 2, 1, 2, 4, 55, 0},
-    {128, 128, 16, 2, 4, 2, 1, 120, 1}, // f32 alone: 64 x 32 of a warp
+    {128, 128, 8, 4, 2, 2, 2, 100, TC__WAY_SIMT}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT},
+    {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT},
+    {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT}, // 64 x 32 of a warp
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 2, 2, 2, 2, 100, 0}, // f64, i64: 8 x 4
-    {32, 32, 16, 2, 2, 2, 4, 70, 0},
+    {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT}, // f64, i64: 8 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 110, 0}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 2, 4, 2, 90, 0},
-    {128, 256, 32, 2, 4, 4, 1, 100, 0}, // where a block has less memory
-    {64, 128, 32, 2, 2, 4, 2, 75, 0},
-    {64, 64, 32, 2, 2, 4, 3, 60, 0},
+    {128, 256, 64, 2, 4, 3, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
+    {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
+    {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory
+    {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
+    {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
+};
+// Speeds are estimates, in the proportions of halves.
+static const tc__product_tile tc__product_tiles_tf32[] = {
+    {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32}, // 64 x 64 of a warp
+    {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32},
+    {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32},
+    {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32},
 };
 
 static const struct {
     const tc__product_tile *tile;
     uint8_t count;
-    uint8_t few; // most rows or columns without a tile
+    uint8_t few;    // most rows or columns without a tile
+    uint16_t round; // what a round of adding slices takes: as long as so many elements of k
 } tc__product_kinds[] = {
-    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST},
-    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8},
-    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
+    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST, 128},
+    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
+    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
+    {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
 };
 
 // How a stage of an operand comes to shared memory.
@@ -25759,11 +25793,17 @@ typedef struct tc__staged {
 typedef struct tc__product {
     tc__product_form form;
     int dtype, half; // half: on tensor cores
+    int kind;        // row of tc__product_kinds
     int threads;
     int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
+    // TILES, FEW
+    int slices;     // of k: blocks that share their sums; 1 = none do
+    int64_t length; // elements of k in a slice
+    int sums;       // of a thread
+    int64_t shares; // sets of blocks that share, 0 = known at run time only
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it
@@ -25866,21 +25906,92 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     return s;
 }
 
+// ---- slices of k ----
+
+TC__STATIC_ASSERT(slices_meet_in_two_rounds,
+                  TC__SLICE_GROUP *TC__SLICE_GROUP >= TC__PRODUCT_SMS);
+
+// Elements of k in each of about `slices` slices: whole steps of `step`.
+static int64_t tc__slice_length(int64_t k, int step, int slices) {
+    int64_t steps = (k - 1) / step + 1;
+    return ((steps - 1) / slices + 1) * step;
+}
+
+// What a block with a slice of k takes until the sums are whole, as elements of k.
+static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
+    if (!tc__ix_is_const(g->depth) || tc__ix_value(g->depth) < 1) return 1;
+    int64_t cost = tc__slice_length(tc__ix_value(g->depth), step, slices);
+    for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
+    return cost;
+}
+
+// Into how many slices k is cut where `blocks` blocks have work, which take `step` of it at a time.
+static int tc__choose_slices(const tc__group *g, int64_t blocks, int step, int round) {
+    int best = 1;
+    if (g->tuning.knob[TC__KNOB_PRODUCT_TILE]) return 1; // only where no other tile cuts
+    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > TC__PRODUCT_SMS) return 1;
+    int64_t most = tc__ix_value(g->depth) / (step * TC__SLICE_STEPS);
+    for (int i = 2; i <= most && i * blocks <= TC__PRODUCT_SMS; i++)
+        if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
+            best = i;
+    return best;
+}
+
+// Cuts k into about so many slices.
+static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
+    q->slices = slices;
+    if (q->slices == 1) return;
+    int64_t k = tc__ix_value(g->depth);
+    q->length = tc__slice_length(k, step, q->slices);
+    q->slices = (int)((k - 1) / q->length + 1);
+    q->blocks = tc__ix_const(q->shares * q->slices);
+}
+
+// Tickets of blocks that share: of the groups of either round, at the first slice of each.
+static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
+
+// Bytes of the workspace: tickets, which are zero between launches; then sums.
+static int64_t tc__slice_zeroed(const tc__product *q) {
+    return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
+}
+
+static int64_t tc__slice_sums(const tc__product *q) {
+    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
+}
+
 // ---- tiles ----
+
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
+}
+
+// Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
+static int tc__tile_slices(const tc__group *g, const tc__product *q,
+                           const tc__product_tile *t, int64_t blocks) {
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    if (!easy && t->rows * t->cols > 128 * 128) return 1;
+    return tc__choose_slices(g, blocks, t->depth, tc__product_kinds[q->kind].round);
+}
 
 // What large products take with this tile, relative: whole waves of blocks, each as long as
 // its tile is large.
-static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m,
-                             int64_t n) {
-    int64_t blocks = batch * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
-    int64_t waves = (blocks - 1) / TC__PRODUCT_SMS + 1;
-    return waves * t->rows * t->cols * 100 / t->speed;
+static double tc__tile_cost(const tc__group *g, const tc__product *q,
+                            const tc__product_tile *t) {
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols),
+            blocks =
+                tc__ix_value(g->batch) * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
+    int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
+    return (double)(waves * t->rows * t->cols) *
+           (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
 }
 
 // Whether a block has the memory for such tiles, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
-    if (t->split &&
+    if (t->way == TC__WAY_SPLIT &&
         (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
         return 0;
     if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
@@ -25890,16 +26001,14 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
 
 static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
-    int kind = q->half ? 2 : tc__product_bytes(q) == 8;
-    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[1];
+    const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
     int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
-    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
-    for (int i = 0; i < tc__product_kinds[kind].count; i++)
+    for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
         if (tc__tile_has_room(g, q, &tile[i]) &&
-            tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
+            tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
             best = &tile[i];
     return best;
 }
@@ -25916,7 +26025,7 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
     if (q->half) return size;
-    return size + (q->tile->split ? TC__PRODUCT_PAD : tc__product_pack(q));
+    return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
 }
 
 // Elements of one stage of an operand.
@@ -25954,11 +26063,6 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
-// Whether bringing an operand takes few registers.
-static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
-}
-
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
@@ -25971,13 +26075,16 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    q->sums = q->tile->rows * q->tile->cols / q->threads;
+    tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
 }
 
 // ---- few rows or columns ----
 
 // Which axis is wide when the other has few: 0 = neither has.
 static int tc__choose_wide(const tc__group *g, tc__product *q) {
-    int64_t most = tc__product_kinds[q->half ? 2 : tc__product_bytes(q) == 8].few;
+    int64_t most = tc__product_kinds[q->kind].few;
     int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
             n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
     if (m > most && n > most) return 0;
@@ -26027,6 +26134,11 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
     q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
     q->blocks = tc__ix_mul(
         x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+    int width = tc__wide_operand(q)->width;
+    q->sums = q->few * (q->dot ? q->each : width);
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    int step = q->sharing * (q->dot ? width : 1);
+    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, step, TC__FEW_ROUND));
 }
 
 // ---- rows that are made first ----
@@ -26092,6 +26204,11 @@ static tc__product tc__product_plan(const tc__group *g) {
     memset(&q, 0, sizeof q);
     q.dtype = g->body.node.at[g->left]->dtype;
     q.half = tc__is_half(q.dtype);
+    q.kind = q.half                         ? 2
+             : tc__product_bytes(&q) == 8   ? 1
+             : g->tf32 && q.dtype == TC_F32 ? 3
+                                            : 0;
+    q.slices = 1;
     q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
     q.form = TC__PRODUCT_LOOP;
     if (!g->prologue && tc__contract_phases(g) > 1) return q;
@@ -26109,10 +26226,10 @@ static tc__product tc__product_plan(const tc__group *g) {
 // Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.
 static int tc__product_tile_fits(const tc__group *g, int v) {
     tc__product q = tc__product_plan(g);
-    int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
-    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[kind].count) return 0;
-    const tc__product_tile *tile = &tc__product_kinds[kind].tile[v - 1];
-    return tile != q.tile && tile->split == q.tile->split && tc__tile_has_room(g, &q, tile);
+    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
+    if (q.slices > 1) return 0; // other tiles have other slices, which changes bits
+    const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
+    return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
 }
 // ---- gen/kernel/print_cuda_opaque_plan.c --------------------------------
 // How an opaque op maps to CUDA launches. Input: an OPAQUE group, whose CALL has buffers and sizes.
@@ -27195,6 +27312,8 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
+    q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
+    q.workspace = q.zeroed + q.partial;
     return q;
 }
 
@@ -29699,7 +29818,7 @@ static void tc__cuda_columns(tc__printer *p) {
 // them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
 // compile, and its loads and stores are of 16 bytes, whoever made the sums.
 //
-enum { TC__BLANKS = 64 };
+enum { TC__BLANKS = 96 };
 
 typedef struct tc__blank {
     const char *name;
@@ -29792,6 +29911,77 @@ static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
 // Whether tiles of `by` leave no rest.
 static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
     return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// ---- slices of k ----
+
+// What says which of the blocks with work of their own this is.
+static const char *tc__block_name(const tc__product *q) {
+    return q->slices > 1 ? "block" : "blockIdx.x";
+}
+
+static void tc__slice_blanks(const tc__product *q, tc__blanks *b) {
+    int cut = q->slices > 1;
+    tc__blank_text(b, "block", tc__block_name(q));
+    tc__blank_text(b, "from", cut ? "begin + " : "");
+    tc__blank_text(b, "until", cut ? "end" : "depth");
+    tc__blank_text(b, "extent", cut ? "end - begin" : "depth");
+    if (!cut) return;
+    int together = 64 / q->sums;
+    tc__blank_number(b, "slices", q->slices);
+    tc__blank_number(b, "length", q->length);
+    tc__blank_number(b, "group", TC__SLICE_GROUP);
+    tc__blank_number(b, "tickets", tc__slice_tickets(q));
+    tc__blank_number(b, "zeroed", tc__slice_zeroed(q));
+    tc__blank_number(b, "sums", q->sums);
+    tc__blank_number(b, "together", together < 1 ? 1 : together > 4 ? 4 : together);
+}
+
+static void tc__print_slice_place(tc__printer *p, const tc__product *q,
+                                  const tc__blanks *b) {
+    if (q->slices == 1) return;
+    tc__put_filled(
+        p, b, "const int block = blockIdx.x / @slices, slice = blockIdx.x % @slices;\n");
+}
+
+// What of k is the block's.
+static void tc__print_slice(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (q->slices == 1) return;
+    tc__put_filled(p, b,
+                   "const @index begin = slice * @length, end = tc_min(begin + @length, "
+                   "depth);\n");
+}
+
+static const char tc__text_meeting[] =
+    "// Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in\n"
+    "// their order. Then those of the groups meet, and one goes on.\n"
+    "@type *const own = (@type *)sum;\n"
+    "@type *const work_sums = (@type *)(work + @zeroed) + (tc_i64)block * @slices * @sums * "
+    "@threads + threadIdx.x;\n"
+    "#pragma unroll 1\n"
+    "for (int apart = 1; apart < @slices; apart *= @group) {\n"
+    "    const int first = slice / (apart * @group) * (apart * @group);\n"
+    "    const int count = tc_min((@slices - 1 - first) / apart + 1, @group);\n"
+    "    @type *const mine = work_sums + slice / apart * apart * @sums * @threads;\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < @sums; u++) mine[u * @threads] = own[u];\n"
+    "    if (!tc_arrives_last((unsigned *)work + block * @tickets + first + (apart > 1), "
+    "count)) return;\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < @sums; u++) own[u] = tc_peek(&work_sums[(first * @sums + u) * "
+    "@threads]);\n"
+    "    #pragma unroll @together\n"
+    "    for (int i = 1; i < count; i++) {\n"
+    "        const @type *const other = work_sums + (first + i * apart) * @sums * @threads;\n"
+    "        #pragma unroll\n"
+    "        for (int u = 0; u < @sums; u++) own[u] = TC_ADD_@class(own[u], tc_peek(&other[u * "
+    "@threads]));\n"
+    "    }\n"
+    "}\n";
+
+// The threads' sums become those over all of k, in the block that goes on.
+static void tc__print_meeting(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (q->slices > 1) tc__put_filled(p, b, tc__text_meeting);
 }
 
 // ---- the value of CONTRACT ----
@@ -29949,13 +30139,15 @@ static void tc__print_epilogue(tc__printer *p, const tc__product *q) {
 // present is, also from the stage of the next step: so the one barrier of a step stands before
 // its last piece, and a stage is written anew one step after it was read.
 
-// A thread multiplies in one of three ways:
+// A thread multiplies in one of four ways:
 //   simt   one fused multiply-add a step, in the order of k
 //   mma    halves, on tensor cores
 //   split  f32 on tensor cores: an operand is the sum of its 11 leading bits and of the rest, and three
 //          of the four products count. Tensor cores do not round sums to nearest, so those of a step
 //          are added to the others outside: that is nearer to the sum than a chain of f32 is. What
 //          is not finite then is computed again by such a chain, since inf - inf is no rest.
+//   tf32   f32 on tensor cores by its 11 leading bits alone, where allow_tf32 is set: rounded on
+//          their way to shared memory, then as mma
 
 // ---- tiles: bringing operands ----
 
@@ -29970,8 +30162,7 @@ static int tc__staged_size(const tc__product *q, const tc__staged *s) {
 
 // Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
 // `fast` and `slow` by what adjacent threads read.
-static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
-                             tc__blanks *b) {
+static void tc__stage_blanks(const tc__product *q, const tc__staged *s, tc__blanks *b) {
     int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
     int lanes = (deep ? q->tile->depth : size) / s->width;
     char slow[40], fast[40];
@@ -29982,7 +30173,6 @@ static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__sta
     tc__blank_text(b, "fast", fast);
     tc__blank_text(b, "line", deep ? slow : fast);
     tc__blank_text(b, "deep", deep ? fast : slow);
-    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
     tc__blank_number(b, "width", s->width);
     tc__blank_number(b, "count", tc__stage_accesses(q, s));
     tc__blank_number(b, "stage", tc__stage_size(q, s->level));
@@ -30058,14 +30248,14 @@ static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc
     const tc__node *n = tc__body(p, s->id);
     int copies = s->bring == TC__BRING_ASYNC;
     if (!tc__brings_by_steps(p, q, s)) return;
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     if (copies) tc__put_filled(p, b, "int @name_place;\n");
     tc__put_filled(p, b,
                    "const @element *@name_from;\n"
                    "{\n"
                    "    const int e = x;\n");
     p->indent++;
-    tc__print_stage_place(p, s, b, "", 1, "");
+    tc__print_stage_place(p, s, b, q->slices > 1 ? "begin + " : "", 1, "");
     if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
     tc__put_filled(p, b, "@name_from = &");
     tc__put_buffer(p, n->attr[0]);
@@ -30139,13 +30329,15 @@ static void tc__print_later(tc__printer *p, const tc__product *q, const tc__stag
 
 // Access j of one that is stored where it comes.
 static void tc__print_now(tc__printer *p, const tc__product *q, const tc__staged *s,
-                          const tc__blanks *b, const char *inside) {
+                          tc__blanks *b, const char *inside) {
+    int rounds = q->tile->way == TC__WAY_TF32;
+    tc__blank_text(b, "value", rounds ? "tc_bits_tf32(next.at[0])" : "next.at[0]");
     tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
     tc__print_fetch(p, q, s, inside, "next");
     tc__put_filled(
         p, b,
         q->half ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
-                : "@name[to * @stage + @deep * @pitch + @line] = next.at[0];\n");
+                : "@name[to * @stage + @deep * @pitch + @line] = @value;\n");
 }
 
 // The next stage of an operand: on its way to shared memory, or to registers.
@@ -30153,7 +30345,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
                             tc__blanks *b) {
     char inside[40];
     int steps = tc__brings_by_steps(p, q, s);
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     tc__stage_inside(p, q, s, inside);
     if (steps) tc__step_blanks(p, q, s, b);
     tc__put_filled(p, b,
@@ -30177,7 +30369,7 @@ static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged
                           tc__blanks *b) {
     int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
     if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     tc__put_filled(p, b,
                    "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
                    "    const int e = x + j * @threads;\n");
@@ -30191,19 +30383,22 @@ static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged
             tc__blank_number(b, "u", u);
             tc__put_filled(p, b,
                            deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
-                                  "@name_next[j].at[@u];\n"
+                                  "@round@name_next[j].at[@u]@rounded;\n"
                                 : "@name[to * @stage + @deep * @pitch + @line + @u] = "
-                                  "@name_next[j].at[@u];\n");
+                                  "@round@name_next[j].at[@u]@rounded;\n");
         }
     } else {
         for (int u = 0; u < s->width; u += pack) {
             tc__blank_number(b, "u", u);
             tc__put_filled(p, b,
-                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
+                           "*(tc_pack<@stored, @pack> *)&@name[to * @stage + @deep * "
                            "@pitch + @line + @u] = {");
-            for (int v = u; v < u + pack; v++)
-                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
-                        tc__operand_name(s), v);
+            for (int v = u; v < u + pack; v++) {
+                tc__put(p->out, v > u ? ", " : "");
+                tc__put_filled_here(p, b, "@round@name_next[j].at[");
+                tc__put(p->out, "%d]", v);
+                tc__put_filled_here(p, b, "@rounded");
+            }
             tc__put(p->out, "};\n");
         }
     }
@@ -30284,7 +30479,7 @@ static const char tc__text_mma[] =
     "    #pragma unroll\n"
     "    for (int c = 0; c < @cols; c++) {\n"
     "        const int j = i % 2 ? @cols - 1 - c : c;\n"
-    "        tc_mma_@dtype(sum[i][j], lefts[now][i], rights[now][j]);\n"
+    "        tc_mma_@operand(sum[i][j], lefts[now][i], rights[now][j]);\n"
     "    }\n"
     "}\n";
 
@@ -30300,7 +30495,7 @@ static const char tc__text_mma_result[] =
     "    }\n"
     "}\n";
 
-static const char tc__text_split_sums[] =
+static const char tc__text_words_sums[] =
     "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
     "float sum[@rows][@cols][4] = {};\n";
 
@@ -30309,17 +30504,17 @@ static const char tc__text_split_pieces[] =
 
 // Fragments of 16 x 8 and 8 x 8; a lane has elements of the rows or columns lane / 4 and 8 behind,
 // at lane % 4 and 4 behind along k.
-static const char tc__text_split_fetch[] =
+static const char tc__text_words_fetch[] =
     "#pragma unroll\n"
     "for (int i = 0; i < @rows; i++) {\n"
-    "    const float *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
+    "    const @stored *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
     "lane / 4];\n"
     "    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
     "    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
     "}\n"
     "#pragma unroll\n"
     "for (int j = 0; j < @cols; j++) {\n"
-    "    const float *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
+    "    const @stored *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
     "lane / 4];\n"
     "    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
     "}\n";
@@ -30347,7 +30542,7 @@ static const char tc__text_split[] =
     "        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
     "}\n";
 
-static void tc__split_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+static void tc__words_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
     tc__blank_number(b, "piece", 8);
     tc__blank_text(b, "turn", "d / 8 % 2");
     tc__blank_number(b, "rows", rows / 16);
@@ -30397,33 +30592,41 @@ static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int c
     tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
 }
 
-typedef struct tc__tile_way {
+typedef struct tc__way_text {
     const char *sums, *pieces, *fetch, *multiply, *result;
     void (*blanks)(const tc__product *q, tc__blanks *b, int rows, int cols);
-} tc__tile_way;
+} tc__way_text;
 
-static const tc__tile_way *tc__way_of(const tc__product *q) {
-    static const tc__tile_way simt = {tc__text_simt_sums,   tc__text_simt_pieces,
-                                      tc__text_simt_fetch,  tc__text_simt,
-                                      tc__text_simt_result, tc__simt_blanks},
-                              mma = {tc__text_mma_sums,   tc__text_mma_pieces,
-                                     tc__text_mma_fetch,  tc__text_mma,
-                                     tc__text_mma_result, tc__mma_blanks},
-                              split = {tc__text_split_sums,  tc__text_split_pieces,
-                                       tc__text_split_fetch, tc__text_split,
-                                       tc__text_mma_result,  tc__split_blanks};
-    return q->half ? &mma : q->tile->split ? &split : &simt;
+static const tc__way_text *tc__way_of(const tc__product *q) {
+    static const tc__way_text ways[] = {
+        {tc__text_simt_sums, tc__text_simt_pieces, tc__text_simt_fetch, tc__text_simt,
+         tc__text_simt_result, tc__simt_blanks},
+        {tc__text_mma_sums, tc__text_mma_pieces, tc__text_mma_fetch, tc__text_mma,
+         tc__text_mma_result, tc__mma_blanks},
+        {tc__text_words_sums, tc__text_split_pieces, tc__text_words_fetch, tc__text_split,
+         tc__text_mma_result, tc__words_blanks},
+        {tc__text_words_sums, tc__text_mma_pieces, tc__text_words_fetch, tc__text_mma,
+         tc__text_mma_result, tc__words_blanks},
+    };
+    return &ways[q->tile->way];
 }
 
 static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     const tc__product_tile *t = q->tile;
     int rows = t->rows / t->high, cols = t->cols / t->across;
+    int rounds = t->way == TC__WAY_TF32;
     b->count = 0;
     tc__blank_text(b, "index", tc__cuda_index_type(p));
     tc__blank_text(b, "type", tc__product_type(p, q));
     tc__blank_text(b, "class", tc__suffix(q->dtype));
-    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "operand", rounds ? "tf32" : tc__dtypes[q->dtype].name);
     tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_text(b, "stored",
+                   q->half  ? "tc_u16"
+                   : rounds ? "unsigned"
+                            : tc__product_type(p, q));
+    tc__blank_text(b, "round", rounds ? "tc_bits_tf32(" : "");
+    tc__blank_text(b, "rounded", rounds ? ")" : "");
     tc__blank_number(b, "pack", tc__product_pack(q));
     tc__blank_number(b, "threads", q->threads);
     tc__blank_number(b, "depth", t->depth);
@@ -30446,6 +30649,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__blank_text(b, "free", place);
     tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
     tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    tc__slice_blanks(q, b);
     tc__way_of(q)->blanks(q, b, rows, cols);
 }
 
@@ -30463,14 +30667,14 @@ static void tc__let(tc__printer *p, const char *name, tc__ix e) {
 static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
                               const char *row, int needs_end) {
     int batches = !tc__ix_equals(p->g->batch, 1);
-    int split = q->form == TC__PRODUCT_TILES && q->tile->split; // names all
+    int split = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_SPLIT; // names all
     if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
         !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
         return;
     if (batches) {
         tc__line(p);
-        tc__put(p->out, "const %s first = (%s)blockIdx.x / ", tc__cuda_index_type(p),
-                tc__cuda_index_type(p));
+        tc__put(p->out, "const %s first = (%s)%s / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p), tc__block_name(q));
         tc__put_atom(p, blocks, 0);
         if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
         if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
@@ -30489,13 +30693,14 @@ static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix block
 
 static void tc__print_tile_place(tc__printer *p, const tc__product *q,
                                  const tc__blanks *b) {
+    tc__print_slice_place(p, q, b);
     tc__ixpool *x = p->g->body.ix;
     tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
            all = tc__ix_mul(x, high, across);
     tc__put_filled(p, b,
                    "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
                    "@index m, n;\n");
-    tc__put_filled(p, b, "tc_place_tile<@index>(blockIdx.x");
+    tc__put_filled(p, b, "tc_place_tile<@index>(@block");
     if (!tc__ix_equals(p->g->batch, 1)) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, all, 0);
@@ -30509,17 +30714,18 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     snprintf(row, sizeof row, "m * %d", q->tile->rows);
     tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
     int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    if (rest || q->tile->split || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
-        tc__epilogue_uses(p->g, TC__COL))
+    if (rest || q->tile->way == TC__WAY_SPLIT ||
+        tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
         tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
     if (rest) tc__let(p, "cols", p->g->cols);
     tc__let(p, "depth", p->g->depth);
+    tc__print_slice(p, q, b);
 }
 
 static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b) {
     if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
@@ -30533,8 +30739,8 @@ static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks 
     tc__print_bring_first(p, q, &q->right, b);
     tc__put_filled(p, b,
                    "auto bring = [&](int step, int to) {\n"
-                   "    const @index k0 = (@index)step * @depth;\n"
-                   "    if (k0 < depth) {\n");
+                   "    const @index k0 = @from(@index)step * @depth;\n"
+                   "    if (k0 < @until) {\n");
     p->indent += 2;
     tc__print_bring(p, q, &q->left, b);
     tc__print_bring(p, q, &q->right, b);
@@ -30568,7 +30774,7 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__print_bringing(p, q, b, kept);
     tc__print_fetching(p, q, b);
     tc__put_filled(p, b,
-                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
+                   "const int steps = (int)((@extent + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
                    "for (int step = 0; step < @ahead; step++) {\n"
                    "    bring(step, step);\n");
@@ -30653,8 +30859,8 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     p->indent += 2;
     tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
                            "const @index c = c0 + e % @packs * @width;\n", inside,
-                           q->tile->split);
-    if (q->tile->split)
+                           q->tile->way == TC__WAY_SPLIT);
+    if (q->tile->way == TC__WAY_SPLIT)
         tc__put_filled(
             p, b,
             "#pragma unroll 1\n"
@@ -30669,12 +30875,13 @@ static void tc__print_tiles(tc__printer *p, const tc__product *q) {
     tc__tile_blanks(p, q, &b);
     tc__print_tile_place(p, q, &b);
     tc__put_filled(p, &b,
-                   "@element *const left = (@element *)shared;\n"
-                   "@element *const right = left + @stages * @leftstage;\n"
+                   "@stored *const left = (@stored *)shared;\n"
+                   "@stored *const right = left + @stages * @leftstage;\n"
                    "@type *const tile = (@type *)shared;  // when the operands are done\n");
     tc__put_filled(p, &b, tc__way_of(q)->sums);
     tc__print_steps(p, q, &b);
-    if (q->tile->split) tc__print_again(p, q, &b);
+    tc__print_meeting(p, q, &b);
+    if (q->tile->way == TC__WAY_SPLIT) tc__print_again(p, q, &b);
     tc__print_tile_result(p, q, &b);
 }
 // ---- gen/kernel/print_cuda_few.c ----------------------------------------
@@ -30700,6 +30907,11 @@ static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) 
     tc__blank_number(b, "threads", q->threads);
     tc__blank_number(b, "many", q->few * q->cover);
     tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    char start[40];
+    snprintf(start, sizeof start, q->dot ? "%slane * %d" : "%sy",
+             q->slices > 1 ? "begin + " : "", width);
+    tc__blank_text(b, "start", start);
+    tc__slice_blanks(q, b);
     tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
 }
 
@@ -30713,7 +30925,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__text_init(&text, p->out->ctx);
     tc__text *out = p->out;
     p->out = &text;
-    tc__put(p->out, "(%s)blockIdx.x", tc__cuda_index_type(p));
+    tc__put(p->out, "(%s)%s", tc__cuda_index_type(p), tc__block_name(q));
     if (batches) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, blocks, 0);
@@ -30778,7 +30990,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
     tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
-                   "for (@index k = lane * @width; k < depth; k += @stride) {\n"
+                   "for (@index k = @start; k < @until; k += @stride) {\n"
                    "    tc_pack<@type, @width> few, wide[@each];\n"
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
@@ -30804,6 +31016,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
         "@width].at[j % @width], sum[i][j / @width]);\n"
         "    }\n"
         "}\n");
+    tc__print_meeting(p, q, b);
     tc__print_dot_end(p, q, b);
 }
 
@@ -30820,7 +31033,7 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
         "tc_pack<@type, @width> sum[@few] = {};\n"
         "#pragma unroll @unroll\n"
-        "for (@index k = y; k < depth; k += @sharing) {\n"
+        "for (@index k = @start; k < @until; k += @sharing) {\n"
         "    tc_pack<@type, @width> wide;\n"
         "    tc_pack<@type, 1> few;\n"
         "    {\n");
@@ -30844,6 +31057,7 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "sum[i].at[j]);\n"
         "    }\n"
         "}\n");
+    tc__print_meeting(p, q, b);
     tc__put_filled(p, b, tc__text_columns_end);
 }
 
@@ -30851,8 +31065,10 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     int wide = q->wide == TC__ROW;
     tc__blanks b;
     tc__few_blanks(p, q, &b);
+    tc__print_slice_place(p, q, &b);
     tc__print_few_place(p, q);
     tc__let(p, "depth", p->g->depth);
+    tc__print_slice(p, q, &b);
     tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
     if (q->dot)
         tc__print_dot(p, q, &b);
@@ -33156,6 +33372,14 @@ static const char *const tc__text_cuda_product[] = {
     "    asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"",
     "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
     "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
+    "}",
+    "",
+    "// fn: bits_tf32",
+    "// The nearest number with 11 leading bits, of two the larger one.",
+    "TC_FN unsigned TC_N(bits_tf32)(float f) {",
+    "    unsigned b;",
+    "    asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(b) : \"f\"(f));",
+    "    return b;",
     "}",
     "",
     "// fn: split",
@@ -51453,7 +51677,9 @@ typedef enum tc__mode { // in the order of TC__MODES
     X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
       "where a registered backend fails the interpreter goes on")                          \
     X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
-      "seconds that max-autotune may take for one program")
+      "seconds that max-autotune may take for one program")                                \
+    X(allow_tf32, "TC_ALLOW_TF32", FLAG, "0,1", "0",                                       \
+      "products of f32 on a GPU may round what they multiply to 11 bits")
 
 static const tc_option_info tc__options[] = {
 #define TC__ROW(field, env, kind, values, fallback, doc)                                   \
@@ -52942,6 +53168,7 @@ typedef struct tc__program {
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code
+    int allow_tf32;             // its products on a device may round f32
     int verify;    // 1 = its first compiled run is compared with the interpreter
     tc__tier tier; // whether it waits for code
     tc__autotune autotune;
@@ -53521,6 +53748,7 @@ static int tc__program_remote(tc__program *p) {
         l->group->room = p->remote->device->own.shared_bytes;
         l->group->cluster = p->remote->device->own.cluster_blocks;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
+        l->group->tf32 = p->allow_tf32;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
@@ -53565,6 +53793,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->threads = v->region ? v->region->options.threads : 0;
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
+    p->allow_tf32 = v->region && v->region->options.allow_tf32;
     p->exact = v->exact;
     p->device = tc__visit_device(c, v);
     p->before = c->stats;
@@ -57683,6 +57912,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (p->backend != v->region->backend) return 0;
     if (p->numerics != (int)v->region->options.numerics) return 0;
     if (p->round_each_op != v->region->options.round_each_op) return 0;
+    if (p->allow_tf32 != v->region->options.allow_tf32) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return !p->exact || tc__program_is_laid_out(p, v);
 }

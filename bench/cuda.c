@@ -142,6 +142,10 @@ static const work works[] = {
      2.0 * 4096 * 4096 * 4096, 0, gemm},
     {"gemm_4096_f32", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
      2.0 * 4096 * 4096 * 4096, 0, gemm},
+    {"gemm_4096_tf32", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm},
+    {"gemm_64x64x65536_bf16", IN(BF16(1, 64, 65536), BF16(1, 65536, 64)), 4.0 * 64 * 65536,
+     2.0 * 64 * 64 * 65536, 0, gemm},
     {"linear_relu_8192x4096x4096_bf16",
      IN(BF16(1, 8192, 4096), BF16(1, 4096, 4096), BF16(1, 4096)), 0,
      2.0 * 8192 * 4096 * 4096, 0, linear_relu},
@@ -297,6 +301,7 @@ static int bench_one(tc_ctx *tc, const work *w, double copy, int raw) {
     sobel[0] = tc_to(tc_const(tc, sx, TC_DIMS(1, 1, 3, 3), TC_F32), "cuda:0");
     sobel[1] = tc_to(tc_const(tc, sy, TC_DIMS(1, 1, 3, 3), TC_F32), "cuda:0");
     o.fullgraph = 1;
+    o.allow_tf32 = strstr(w->name, "_tf32") != NULL;
     int n = make_all(tc, w, in);
     tc_fn *f = tc_compile(tc, w->body, sobel, sizeof sobel, &o);
     tc_tensor out;

@@ -163,6 +163,8 @@ def workloads(torch):
     yield "gemm_2048_bf16", gemm, lambda: (r(bf, 2048, 2048), r(bf, 2048, 2048))
     yield "gemm_4096_bf16", gemm, lambda: (r(bf, 4096, 4096), r(bf, 4096, 4096))
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
+    yield "gemm_4096_tf32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
+    yield "gemm_64x64x65536_bf16", gemm, lambda: (r(bf, 64, 65536), r(bf, 65536, 64))
     yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
            lambda: (r(bf, 8192, 4096), r(bf, 4096, 4096), r(bf, 4096)))
     yield "tinymlp_24x64_b16_f32", TinyMLP().cuda(), lambda: (r(f32, 16, 64),)
@@ -193,6 +195,7 @@ def run_torch():
             if not wanted(name):
                 continue
             inputs = make()
+            torch.backends.cuda.matmul.allow_tf32 = name.endswith("_tf32")
             best = median_ns(lambda: fn(*inputs), wait), "eager"
             for mode in ("default", "reduce-overhead"):
                 torch._dynamo.reset()

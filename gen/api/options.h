@@ -35,6 +35,7 @@ typedef struct tc_options {
     int suppress_errors;     // 1 = where a registered backend fails the interpreter goes on, with a
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
+    int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
 } tc_options;
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -56,6 +57,13 @@ typedef struct tc_options {
 // tiles of products. Programs that write in place, or have ops of the host, stay as they are there.
 // TC_LOGS=autotune tells all times; on a terminal a line of progress is shown, unless the context has
 // a logger; tc_explain says what was kept.
+
+// allow_tf32: products of f32 with more than 16 rows and more than 16 columns (tc_matmul, tc_linear,
+// convolutions) may round both operands to TF32, the nearest numbers with 11 significant bits, on devices
+// with tensor cores for that: CUDA from compute capability 8.0 on. Sums are f32. A result is within 2^-10 of
+// the sum of |a b|, and mostly much nearer since roundings cancel. Numbers next to the largest of f32 may
+// become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
+// are as they are without it; so is everything on the CPU.
 
 TCDEF tc_options tc_options_default(void);
 

@@ -57,7 +57,9 @@ typedef enum tc__mode { // in the order of TC__MODES
     X(suppress_errors, "TC_SUPPRESS_ERRORS", FLAG, "0,1", "0",                             \
       "where a registered backend fails the interpreter goes on")                          \
     X(autotune_seconds, "TC_AUTOTUNE_SECONDS", NUMBER, "number", "10",                     \
-      "seconds that max-autotune may take for one program")
+      "seconds that max-autotune may take for one program")                                \
+    X(allow_tf32, "TC_ALLOW_TF32", FLAG, "0,1", "0",                                       \
+      "products of f32 on a GPU may round what they multiply to 11 bits")
 
 static const tc_option_info tc__options[] = {
 #define TC__ROW(field, env, kind, values, fallback, doc)                                   \

@@ -100,6 +100,7 @@ typedef struct tc__program {
     int threads;                // that a kernel may use; 0 = all
     int numerics;               // tc_numerics that its code is made for
     int round_each_op;          // its graph has the roundings of eager code
+    int allow_tf32;             // its products on a device may round f32
     int verify;    // 1 = its first compiled run is compared with the interpreter
     tc__tier tier; // whether it waits for code
     tc__autotune autotune;
@@ -679,6 +680,7 @@ static int tc__program_remote(tc__program *p) {
         l->group->room = p->remote->device->own.shared_bytes;
         l->group->cluster = p->remote->device->own.cluster_blocks;
         l->group->checked = p->remote->device->own.checked && l->group->kind != TC__OPAQUE;
+        l->group->tf32 = p->allow_tf32;
         if (!tc__remote_add(p->remote, &p->arena, i, l->group, l->buf, l->opaque != NULL))
             return 0;
     }
@@ -723,6 +725,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->threads = v->region ? v->region->options.threads : 0;
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
+    p->allow_tf32 = v->region && v->region->options.allow_tf32;
     p->exact = v->exact;
     p->device = tc__visit_device(c, v);
     p->before = c->stats;

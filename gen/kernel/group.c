@@ -80,6 +80,7 @@ typedef struct tc__group {
     uint32_t room;     //   of which a block has so many bytes of shared memory; 0 = any
     uint32_t cluster;  //   and so many blocks can share theirs; 0 = none
     int checked;       //   and its text looks at every access to a tensor
+    int tf32;          //   and its products may take f32 as tf32: tc_options.allow_tf32
     const tc__shape *const
         *inputs;              // layouts of the externals, NULL = dense; of the session
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps

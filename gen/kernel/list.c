@@ -62,7 +62,8 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
         a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
-        a->checked != b->checked || memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
+        a->checked != b->checked || a->tf32 != b->tf32 ||
+        memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
         return 0;

@@ -20,6 +20,11 @@ static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) 
     tc__blank_number(b, "threads", q->threads);
     tc__blank_number(b, "many", q->few * q->cover);
     tc__blank_number(b, "fold", q->sharing > 32 ? 16 : q->sharing / 2);
+    char start[40];
+    snprintf(start, sizeof start, q->dot ? "%slane * %d" : "%sy",
+             q->slices > 1 ? "begin + " : "", width);
+    tc__blank_text(b, "start", start);
+    tc__slice_blanks(q, b);
     tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
 }
 
@@ -33,7 +38,7 @@ static void tc__print_few_place(tc__printer *p, const tc__product *q) {
     tc__text_init(&text, p->out->ctx);
     tc__text *out = p->out;
     p->out = &text;
-    tc__put(p->out, "(%s)blockIdx.x", tc__cuda_index_type(p));
+    tc__put(p->out, "(%s)%s", tc__cuda_index_type(p), tc__block_name(q));
     if (batches) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, blocks, 0);
@@ -98,7 +103,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
     tc__put_filled(p, b,
                    "@type sum[@few][@each] = {};\n"
                    "#pragma unroll @unroll\n"
-                   "for (@index k = lane * @width; k < depth; k += @stride) {\n"
+                   "for (@index k = @start; k < @until; k += @stride) {\n"
                    "    tc_pack<@type, @width> few, wide[@each];\n"
                    "    #pragma unroll\n"
                    "    for (int j = 0; j < @each; j++) {\n");
@@ -124,6 +129,7 @@ static void tc__print_dot(tc__printer *p, const tc__product *q, const tc__blanks
         "@width].at[j % @width], sum[i][j / @width]);\n"
         "    }\n"
         "}\n");
+    tc__print_meeting(p, q, b);
     tc__print_dot_end(p, q, b);
 }
 
@@ -140,7 +146,7 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
         "tc_pack<@type, @width> sum[@few] = {};\n"
         "#pragma unroll @unroll\n"
-        "for (@index k = y; k < depth; k += @sharing) {\n"
+        "for (@index k = @start; k < @until; k += @sharing) {\n"
         "    tc_pack<@type, @width> wide;\n"
         "    tc_pack<@type, 1> few;\n"
         "    {\n");
@@ -164,6 +170,7 @@ static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__bl
         "sum[i].at[j]);\n"
         "    }\n"
         "}\n");
+    tc__print_meeting(p, q, b);
     tc__put_filled(p, b, tc__text_columns_end);
 }
 
@@ -171,8 +178,10 @@ static void tc__print_few(tc__printer *p, const tc__product *q) {
     int wide = q->wide == TC__ROW;
     tc__blanks b;
     tc__few_blanks(p, q, &b);
+    tc__print_slice_place(p, q, &b);
     tc__print_few_place(p, q);
     tc__let(p, "depth", p->g->depth);
+    tc__print_slice(p, q, &b);
     tc__put_filled(p, &b, "@type *const tile = (@type *)shared;\n");
     if (q->dot)
         tc__print_dot(p, q, &b);

@@ -6,7 +6,7 @@
 // them as CONTRACT, is printed once in a loop over them. So the epilogue costs little to
 // compile, and its loads and stores are of 16 bytes, whoever made the sums.
 //
-enum { TC__BLANKS = 64 };
+enum { TC__BLANKS = 96 };
 
 typedef struct tc__blank {
     const char *name;
@@ -99,6 +99,77 @@ static int tc__epilogue_uses(const tc__group *g, tc__axis axis) {
 // Whether tiles of `by` leave no rest.
 static int tc__goes_into(const tc__printer *p, tc__ix extent, int64_t by) {
     return tc__ix_divisor(p->g->body.ix, extent) % by == 0;
+}
+
+// ---- slices of k ----
+
+// What says which of the blocks with work of their own this is.
+static const char *tc__block_name(const tc__product *q) {
+    return q->slices > 1 ? "block" : "blockIdx.x";
+}
+
+static void tc__slice_blanks(const tc__product *q, tc__blanks *b) {
+    int cut = q->slices > 1;
+    tc__blank_text(b, "block", tc__block_name(q));
+    tc__blank_text(b, "from", cut ? "begin + " : "");
+    tc__blank_text(b, "until", cut ? "end" : "depth");
+    tc__blank_text(b, "extent", cut ? "end - begin" : "depth");
+    if (!cut) return;
+    int together = 64 / q->sums;
+    tc__blank_number(b, "slices", q->slices);
+    tc__blank_number(b, "length", q->length);
+    tc__blank_number(b, "group", TC__SLICE_GROUP);
+    tc__blank_number(b, "tickets", tc__slice_tickets(q));
+    tc__blank_number(b, "zeroed", tc__slice_zeroed(q));
+    tc__blank_number(b, "sums", q->sums);
+    tc__blank_number(b, "together", together < 1 ? 1 : together > 4 ? 4 : together);
+}
+
+static void tc__print_slice_place(tc__printer *p, const tc__product *q,
+                                  const tc__blanks *b) {
+    if (q->slices == 1) return;
+    tc__put_filled(
+        p, b, "const int block = blockIdx.x / @slices, slice = blockIdx.x % @slices;\n");
+}
+
+// What of k is the block's.
+static void tc__print_slice(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (q->slices == 1) return;
+    tc__put_filled(p, b,
+                   "const @index begin = slice * @length, end = tc_min(begin + @length, "
+                   "depth);\n");
+}
+
+static const char tc__text_meeting[] =
+    "// Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in\n"
+    "// their order. Then those of the groups meet, and one goes on.\n"
+    "@type *const own = (@type *)sum;\n"
+    "@type *const work_sums = (@type *)(work + @zeroed) + (tc_i64)block * @slices * @sums * "
+    "@threads + threadIdx.x;\n"
+    "#pragma unroll 1\n"
+    "for (int apart = 1; apart < @slices; apart *= @group) {\n"
+    "    const int first = slice / (apart * @group) * (apart * @group);\n"
+    "    const int count = tc_min((@slices - 1 - first) / apart + 1, @group);\n"
+    "    @type *const mine = work_sums + slice / apart * apart * @sums * @threads;\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < @sums; u++) mine[u * @threads] = own[u];\n"
+    "    if (!tc_arrives_last((unsigned *)work + block * @tickets + first + (apart > 1), "
+    "count)) return;\n"
+    "    #pragma unroll\n"
+    "    for (int u = 0; u < @sums; u++) own[u] = tc_peek(&work_sums[(first * @sums + u) * "
+    "@threads]);\n"
+    "    #pragma unroll @together\n"
+    "    for (int i = 1; i < count; i++) {\n"
+    "        const @type *const other = work_sums + (first + i * apart) * @sums * @threads;\n"
+    "        #pragma unroll\n"
+    "        for (int u = 0; u < @sums; u++) own[u] = TC_ADD_@class(own[u], tc_peek(&other[u * "
+    "@threads]));\n"
+    "    }\n"
+    "}\n";
+
+// The threads' sums become those over all of k, in the block that goes on.
+static void tc__print_meeting(tc__printer *p, const tc__product *q, const tc__blanks *b) {
+    if (q->slices > 1) tc__put_filled(p, b, tc__text_meeting);
 }
 
 // ---- the value of CONTRACT ----

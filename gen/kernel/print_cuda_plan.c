@@ -777,6 +777,8 @@ static tc__cuda_plan tc__cuda_plan_product(const tc__group *g, const tc__product
     q.width = product->form == TC__PRODUCT_TILES ? tc__cuda_width(g, TC__COL) : 1;
     q.blocks = product->blocks, q.shared = product->shared;
     q.resident = product->resident;
+    q.zeroed = tc__slice_zeroed(product), q.partial = tc__slice_sums(product);
+    q.workspace = q.zeroed + q.partial;
     return q;
 }
 

@@ -2,13 +2,17 @@
 //
 //   tiles  a block makes a tile of the result: operands come through shared memory, step by
 //          step along k, in a ring of stages; each thread keeps its part of the tile in
-//          registers. Halves go through tensor cores, the others one fma a step, k in order
+//          registers. Halves go through tensor cores, large f32 as parts of it, and f32 that may be
+//          rounded to tf32; the others one fma a step, k in order
 //   few    up to 16 rows or columns: the other operand is read once, and that takes the time.
 //          dot      lanes along k, shuffles at the end
 //          columns  lanes along the other operand's rows or columns, slices of k in parallel
 //   rows   as few, but a block first makes its rows of the left operand in shared memory: those
 //          of a norm before it (join.c). The weights are on their way meanwhile
 //   loop   summed where the value is used: products with reductions behind them
+//
+// Where tiles and few have work for less than half of the multiprocessors, and k is long, several blocks
+// share their sums, each with a slice of k: the plan is that of a block, times `slices`.
 //
 // All numbers to be tuned stand in the tables and the enum below.
 
@@ -29,6 +33,9 @@ enum {
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,      // rows or columns
+    TC__SLICE_STEPS = 8,    // of a block along k, at least, where it has a slice of it
+    TC__SLICE_GROUP = 12,   // slices that meet in a round: two rounds for as many as SMS
+    TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
     // ROWS: estimated so that what is done again takes less than a launch
     TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
     TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
@@ -39,42 +46,59 @@ enum {
     TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
+// How a thread multiplies: print_cuda_tiles.c.
+typedef enum tc__tile_way {
+    TC__WAY_SIMT,
+    TC__WAY_MMA,   // halves
+    TC__WAY_SPLIT, // f32 alone, as are those of tf32
+    TC__WAY_TF32
+} tc__tile_way;
+
 typedef struct tc__product_tile {
     uint16_t rows, cols, depth; // of a block
     uint8_t high, across;       // its warps, along rows and columns
     uint8_t stages;
     uint8_t resident; // blocks of a multiprocessor that registers must suffice for
     uint8_t speed;    // on large products, relative
-    uint8_t split;    // f32 as sums of products of its parts, on tensor cores
+    uint8_t way;      // tc__tile_way
 } tc__product_tile;
 
 // Largest first; the second is for sizes that are known at run time only.
 static const tc__product_tile tc__product_tiles_4[] = {
-    {128, 128, 8, 4, 2, 2, 2, 100, 0}, // f32, i32: 8 x 8 sums of a thread
-    {64, 64, 16, 2, 2, 2, 4, 80, 0},
-    {32, 32, 32, 2, 1, 2, 4, 55, 0},
-    {128, 128, 16, 2, 4, 2, 1, 120, 1}, // f32 alone: 64 x 32 of a warp
+    {128, 128, 8, 4, 2, 2, 2, 100, TC__WAY_SIMT}, // f32, i32: 8 x 8 sums of a thread
+    {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT},
+    {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT},
+    {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT}, // 64 x 32 of a warp
 };
 static const tc__product_tile tc__product_tiles_8[] = {
-    {64, 64, 16, 2, 2, 2, 2, 100, 0}, // f64, i64: 8 x 4
-    {32, 32, 16, 2, 2, 2, 4, 70, 0},
+    {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT}, // f64, i64: 8 x 4
+    {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 110, 0}, // tensor cores: 64 x 64 of a warp
-    {128, 128, 32, 2, 2, 4, 2, 90, 0},
-    {128, 256, 32, 2, 4, 4, 1, 100, 0}, // where a block has less memory
-    {64, 128, 32, 2, 2, 4, 2, 75, 0},
-    {64, 64, 32, 2, 2, 4, 3, 60, 0},
+    {128, 256, 64, 2, 4, 3, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
+    {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
+    {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory
+    {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
+    {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
+};
+// Speeds are estimates, in the proportions of halves.
+static const tc__product_tile tc__product_tiles_tf32[] = {
+    {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32}, // 64 x 64 of a warp
+    {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32},
+    {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32},
+    {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32},
 };
 
 static const struct {
     const tc__product_tile *tile;
     uint8_t count;
-    uint8_t few; // most rows or columns without a tile
+    uint8_t few;    // most rows or columns without a tile
+    uint16_t round; // what a round of adding slices takes: as long as so many elements of k
 } tc__product_kinds[] = {
-    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST},
-    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8},
-    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4},
+    {tc__product_tiles_4, (uint8_t)TC__COUNT(tc__product_tiles_4), TC__FEW_MOST, 128},
+    {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
+    {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
+    {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
 };
 
 // How a stage of an operand comes to shared memory.
@@ -96,11 +120,17 @@ typedef struct tc__staged {
 typedef struct tc__product {
     tc__product_form form;
     int dtype, half; // half: on tensor cores
+    int kind;        // row of tc__product_kinds
     int threads;
     int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
     const tc__product_tile *tile;
+    // TILES, FEW
+    int slices;     // of k: blocks that share their sums; 1 = none do
+    int64_t length; // elements of k in a slice
+    int sums;       // of a thread
+    int64_t shares; // sets of blocks that share, 0 = known at run time only
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it
@@ -203,21 +233,92 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     return s;
 }
 
+// ---- slices of k ----
+
+TC__STATIC_ASSERT(slices_meet_in_two_rounds,
+                  TC__SLICE_GROUP *TC__SLICE_GROUP >= TC__PRODUCT_SMS);
+
+// Elements of k in each of about `slices` slices: whole steps of `step`.
+static int64_t tc__slice_length(int64_t k, int step, int slices) {
+    int64_t steps = (k - 1) / step + 1;
+    return ((steps - 1) / slices + 1) * step;
+}
+
+// What a block with a slice of k takes until the sums are whole, as elements of k.
+static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slices) {
+    if (!tc__ix_is_const(g->depth) || tc__ix_value(g->depth) < 1) return 1;
+    int64_t cost = tc__slice_length(tc__ix_value(g->depth), step, slices);
+    for (int apart = 1; apart < slices; apart *= TC__SLICE_GROUP) cost += round;
+    return cost;
+}
+
+// Into how many slices k is cut where `blocks` blocks have work, which take `step` of it at a time.
+static int tc__choose_slices(const tc__group *g, int64_t blocks, int step, int round) {
+    int best = 1;
+    if (g->tuning.knob[TC__KNOB_PRODUCT_TILE]) return 1; // only where no other tile cuts
+    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > TC__PRODUCT_SMS) return 1;
+    int64_t most = tc__ix_value(g->depth) / (step * TC__SLICE_STEPS);
+    for (int i = 2; i <= most && i * blocks <= TC__PRODUCT_SMS; i++)
+        if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
+            best = i;
+    return best;
+}
+
+// Cuts k into about so many slices.
+static void tc__cut_depth(const tc__group *g, tc__product *q, int step, int slices) {
+    q->slices = slices;
+    if (q->slices == 1) return;
+    int64_t k = tc__ix_value(g->depth);
+    q->length = tc__slice_length(k, step, q->slices);
+    q->slices = (int)((k - 1) / q->length + 1);
+    q->blocks = tc__ix_const(q->shares * q->slices);
+}
+
+// Tickets of blocks that share: of the groups of either round, at the first slice of each.
+static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
+
+// Bytes of the workspace: tickets, which are zero between launches; then sums.
+static int64_t tc__slice_zeroed(const tc__product *q) {
+    return q->slices > 1 ? tc__padded(4 * q->shares * tc__slice_tickets(q), 256) : 0;
+}
+
+static int64_t tc__slice_sums(const tc__product *q) {
+    int bytes = TC__PRODUCT_GROUP / tc__product_pack(q);
+    return q->slices > 1 ? q->shares * q->slices * q->threads * q->sums * bytes : 0;
+}
+
 // ---- tiles ----
+
+// Whether bringing an operand takes few registers.
+static int tc__is_easy(const tc__product *q, const tc__staged *s) {
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
+}
+
+// Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
+static int tc__tile_slices(const tc__group *g, const tc__product *q,
+                           const tc__product_tile *t, int64_t blocks) {
+    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
+    if (!easy && t->rows * t->cols > 128 * 128) return 1;
+    return tc__choose_slices(g, blocks, t->depth, tc__product_kinds[q->kind].round);
+}
 
 // What large products take with this tile, relative: whole waves of blocks, each as long as
 // its tile is large.
-static int64_t tc__tile_cost(const tc__product_tile *t, int64_t batch, int64_t m,
-                             int64_t n) {
-    int64_t blocks = batch * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
-    int64_t waves = (blocks - 1) / TC__PRODUCT_SMS + 1;
-    return waves * t->rows * t->cols * 100 / t->speed;
+static double tc__tile_cost(const tc__group *g, const tc__product *q,
+                            const tc__product_tile *t) {
+    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols),
+            blocks =
+                tc__ix_value(g->batch) * ((m - 1) / t->rows + 1) * ((n - 1) / t->cols + 1);
+    int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
+    int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
+    return (double)(waves * t->rows * t->cols) *
+           (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
 }
 
 // Whether a block has the memory for such tiles, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
-    if (t->split &&
+    if (t->way == TC__WAY_SPLIT &&
         (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
         return 0;
     if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
@@ -227,16 +328,14 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
 
 static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
                                                        const tc__product *q) {
-    int kind = q->half ? 2 : tc__product_bytes(q) == 8;
-    const tc__product_tile *tile = tc__product_kinds[kind].tile, *best = &tile[1];
+    const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
     int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
         return &tile[1];
-    int64_t m = tc__ix_value(q->m), n = tc__ix_value(g->cols), b = tc__ix_value(g->batch);
-    for (int i = 0; i < tc__product_kinds[kind].count; i++)
+    for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
         if (tc__tile_has_room(g, q, &tile[i]) &&
-            tc__tile_cost(&tile[i], b, m, n) < tc__tile_cost(best, b, m, n))
+            tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
             best = &tile[i];
     return best;
 }
@@ -253,7 +352,7 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
     if (q->half) return size;
-    return size + (q->tile->split ? TC__PRODUCT_PAD : tc__product_pack(q));
+    return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
 }
 
 // Elements of one stage of an operand.
@@ -291,11 +390,6 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     if (s->width == 1) s->bring = TC__BRING_NOW;
 }
 
-// Whether bringing an operand takes few registers.
-static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
-}
-
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
@@ -308,13 +402,16 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    q->sums = q->tile->rows * q->tile->cols / q->threads;
+    tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
 }
 
 // ---- few rows or columns ----
 
 // Which axis is wide when the other has few: 0 = neither has.
 static int tc__choose_wide(const tc__group *g, tc__product *q) {
-    int64_t most = tc__product_kinds[q->half ? 2 : tc__product_bytes(q) == 8].few;
+    int64_t most = tc__product_kinds[q->kind].few;
     int64_t m = tc__ix_is_const(q->m) ? tc__ix_value(q->m) : INT64_MAX,
             n = tc__ix_is_const(g->cols) ? tc__ix_value(g->cols) : INT64_MAX;
     if (m > most && n > most) return 0;
@@ -364,6 +461,11 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
     q->shared = tc__ix_const(q->parts * q->few * q->cover * bytes);
     q->blocks = tc__ix_mul(
         x, g->batch, tc__ix_ceil_div(x, tc__wide_extent(g, q), tc__ix_const(q->cover)));
+    int width = tc__wide_operand(q)->width;
+    q->sums = q->few * (q->dot ? q->each : width);
+    q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    int step = q->sharing * (q->dot ? width : 1);
+    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, step, TC__FEW_ROUND));
 }
 
 // ---- rows that are made first ----
@@ -429,6 +531,11 @@ static tc__product tc__product_plan(const tc__group *g) {
     memset(&q, 0, sizeof q);
     q.dtype = g->body.node.at[g->left]->dtype;
     q.half = tc__is_half(q.dtype);
+    q.kind = q.half                         ? 2
+             : tc__product_bytes(&q) == 8   ? 1
+             : g->tf32 && q.dtype == TC_F32 ? 3
+                                            : 0;
+    q.slices = 1;
     q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
     q.form = TC__PRODUCT_LOOP;
     if (!g->prologue && tc__contract_phases(g) > 1) return q;
@@ -446,8 +553,8 @@ static tc__product tc__product_plan(const tc__group *g) {
 // Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.
 static int tc__product_tile_fits(const tc__group *g, int v) {
     tc__product q = tc__product_plan(g);
-    int kind = q.half ? 2 : tc__product_bytes(&q) == 8;
-    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[kind].count) return 0;
-    const tc__product_tile *tile = &tc__product_kinds[kind].tile[v - 1];
-    return tile != q.tile && tile->split == q.tile->split && tc__tile_has_room(g, &q, tile);
+    if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
+    if (q.slices > 1) return 0; // other tiles have other slices, which changes bits
+    const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
+    return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
 }

@@ -5,13 +5,15 @@
 // present is, also from the stage of the next step: so the one barrier of a step stands before
 // its last piece, and a stage is written anew one step after it was read.
 
-// A thread multiplies in one of three ways:
+// A thread multiplies in one of four ways:
 //   simt   one fused multiply-add a step, in the order of k
 //   mma    halves, on tensor cores
 //   split  f32 on tensor cores: an operand is the sum of its 11 leading bits and of the rest, and three
 //          of the four products count. Tensor cores do not round sums to nearest, so those of a step
 //          are added to the others outside: that is nearer to the sum than a chain of f32 is. What
 //          is not finite then is computed again by such a chain, since inf - inf is no rest.
+//   tf32   f32 on tensor cores by its 11 leading bits alone, where allow_tf32 is set: rounded on
+//          their way to shared memory, then as mma
 
 // ---- tiles: bringing operands ----
 
@@ -26,8 +28,7 @@ static int tc__staged_size(const tc__product *q, const tc__staged *s) {
 
 // Blanks of an operand: `line` and `deep` are the place of access e in the tile, which are
 // `fast` and `slow` by what adjacent threads read.
-static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__staged *s,
-                             tc__blanks *b) {
+static void tc__stage_blanks(const tc__product *q, const tc__staged *s, tc__blanks *b) {
     int size = tc__staged_size(q, s), deep = s->along == TC__DEPTH;
     int lanes = (deep ? q->tile->depth : size) / s->width;
     char slow[40], fast[40];
@@ -38,7 +39,6 @@ static void tc__stage_blanks(tc__printer *p, const tc__product *q, const tc__sta
     tc__blank_text(b, "fast", fast);
     tc__blank_text(b, "line", deep ? slow : fast);
     tc__blank_text(b, "deep", deep ? fast : slow);
-    tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
     tc__blank_number(b, "width", s->width);
     tc__blank_number(b, "count", tc__stage_accesses(q, s));
     tc__blank_number(b, "stage", tc__stage_size(q, s->level));
@@ -114,14 +114,14 @@ static void tc__print_bring_first(tc__printer *p, const tc__product *q, const tc
     const tc__node *n = tc__body(p, s->id);
     int copies = s->bring == TC__BRING_ASYNC;
     if (!tc__brings_by_steps(p, q, s)) return;
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     if (copies) tc__put_filled(p, b, "int @name_place;\n");
     tc__put_filled(p, b,
                    "const @element *@name_from;\n"
                    "{\n"
                    "    const int e = x;\n");
     p->indent++;
-    tc__print_stage_place(p, s, b, "", 1, "");
+    tc__print_stage_place(p, s, b, q->slices > 1 ? "begin + " : "", 1, "");
     if (copies) tc__put_filled(p, b, "@name_place = tc_swizzle<@swizzle>(@slow, @fast);\n");
     tc__put_filled(p, b, "@name_from = &");
     tc__put_buffer(p, n->attr[0]);
@@ -195,13 +195,15 @@ static void tc__print_later(tc__printer *p, const tc__product *q, const tc__stag
 
 // Access j of one that is stored where it comes.
 static void tc__print_now(tc__printer *p, const tc__product *q, const tc__staged *s,
-                          const tc__blanks *b, const char *inside) {
+                          tc__blanks *b, const char *inside) {
+    int rounds = q->tile->way == TC__WAY_TF32;
+    tc__blank_text(b, "value", rounds ? "tc_bits_tf32(next.at[0])" : "next.at[0]");
     tc__put_filled(p, b, "tc_pack<@element, @width> next = {};\n");
     tc__print_fetch(p, q, s, inside, "next");
     tc__put_filled(
         p, b,
         q->half ? "@name[to * @stage + tc_swizzle<@swizzle>(@slow, @fast)] = next.at[0];\n"
-                : "@name[to * @stage + @deep * @pitch + @line] = next.at[0];\n");
+                : "@name[to * @stage + @deep * @pitch + @line] = @value;\n");
 }
 
 // The next stage of an operand: on its way to shared memory, or to registers.
@@ -209,7 +211,7 @@ static void tc__print_bring(tc__printer *p, const tc__product *q, const tc__stag
                             tc__blanks *b) {
     char inside[40];
     int steps = tc__brings_by_steps(p, q, s);
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     tc__stage_inside(p, q, s, inside);
     if (steps) tc__step_blanks(p, q, s, b);
     tc__put_filled(p, b,
@@ -233,7 +235,7 @@ static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged
                           tc__blanks *b) {
     int pack = tc__product_pack(q), deep = s->along == TC__DEPTH;
     if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     tc__put_filled(p, b,
                    "#pragma unroll\nfor (int j = 0; j < @count; j++) {\n"
                    "    const int e = x + j * @threads;\n");
@@ -247,19 +249,22 @@ static void tc__print_put(tc__printer *p, const tc__product *q, const tc__staged
             tc__blank_number(b, "u", u);
             tc__put_filled(p, b,
                            deep ? "@name[to * @stage + (@deep + @u) * @pitch + @line] = "
-                                  "@name_next[j].at[@u];\n"
+                                  "@round@name_next[j].at[@u]@rounded;\n"
                                 : "@name[to * @stage + @deep * @pitch + @line + @u] = "
-                                  "@name_next[j].at[@u];\n");
+                                  "@round@name_next[j].at[@u]@rounded;\n");
         }
     } else {
         for (int u = 0; u < s->width; u += pack) {
             tc__blank_number(b, "u", u);
             tc__put_filled(p, b,
-                           "*(tc_pack<@element, @pack> *)&@name[to * @stage + @deep * "
+                           "*(tc_pack<@stored, @pack> *)&@name[to * @stage + @deep * "
                            "@pitch + @line + @u] = {");
-            for (int v = u; v < u + pack; v++)
-                tc__put(p->out, "%s%s_next[j].at[%d]", v > u ? ", " : "",
-                        tc__operand_name(s), v);
+            for (int v = u; v < u + pack; v++) {
+                tc__put(p->out, v > u ? ", " : "");
+                tc__put_filled_here(p, b, "@round@name_next[j].at[");
+                tc__put(p->out, "%d]", v);
+                tc__put_filled_here(p, b, "@rounded");
+            }
             tc__put(p->out, "};\n");
         }
     }
@@ -340,7 +345,7 @@ static const char tc__text_mma[] =
     "    #pragma unroll\n"
     "    for (int c = 0; c < @cols; c++) {\n"
     "        const int j = i % 2 ? @cols - 1 - c : c;\n"
-    "        tc_mma_@dtype(sum[i][j], lefts[now][i], rights[now][j]);\n"
+    "        tc_mma_@operand(sum[i][j], lefts[now][i], rights[now][j]);\n"
     "    }\n"
     "}\n";
 
@@ -356,7 +361,7 @@ static const char tc__text_mma_result[] =
     "    }\n"
     "}\n";
 
-static const char tc__text_split_sums[] =
+static const char tc__text_words_sums[] =
     "const int row = warp / @across * @warprows, col = warp % @across * @warpcols;\n"
     "float sum[@rows][@cols][4] = {};\n";
 
@@ -365,17 +370,17 @@ static const char tc__text_split_pieces[] =
 
 // Fragments of 16 x 8 and 8 x 8; a lane has elements of the rows or columns lane / 4 and 8 behind,
 // at lane % 4 and 4 behind along k.
-static const char tc__text_split_fetch[] =
+static const char tc__text_words_fetch[] =
     "#pragma unroll\n"
     "for (int i = 0; i < @rows; i++) {\n"
-    "    const float *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
+    "    const @stored *const p = &left[(at * @depth + d + lane % 4) * @leftpitch + row + i * 16 + "
     "lane / 4];\n"
     "    lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];\n"
     "    lefts[to][i][2] = p[4 * @leftpitch], lefts[to][i][3] = p[4 * @leftpitch + 8];\n"
     "}\n"
     "#pragma unroll\n"
     "for (int j = 0; j < @cols; j++) {\n"
-    "    const float *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
+    "    const @stored *const p = &right[(at * @depth + d + lane % 4) * @rightpitch + col + j * 8 + "
     "lane / 4];\n"
     "    rights[to][j][0] = p[0], rights[to][j][1] = p[4 * @rightpitch];\n"
     "}\n";
@@ -403,7 +408,7 @@ static const char tc__text_split[] =
     "        if (last) sum[i][u / 4][u % 4] += s[u / 4][u % 4];\n"
     "}\n";
 
-static void tc__split_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
+static void tc__words_blanks(const tc__product *q, tc__blanks *b, int rows, int cols) {
     tc__blank_number(b, "piece", 8);
     tc__blank_text(b, "turn", "d / 8 % 2");
     tc__blank_number(b, "rows", rows / 16);
@@ -453,33 +458,41 @@ static void tc__simt_blanks(const tc__product *q, tc__blanks *b, int rows, int c
     tc__blank_number(b, "rightpitch", tc__line_pitch(q, q->tile->cols));
 }
 
-typedef struct tc__tile_way {
+typedef struct tc__way_text {
     const char *sums, *pieces, *fetch, *multiply, *result;
     void (*blanks)(const tc__product *q, tc__blanks *b, int rows, int cols);
-} tc__tile_way;
+} tc__way_text;
 
-static const tc__tile_way *tc__way_of(const tc__product *q) {
-    static const tc__tile_way simt = {tc__text_simt_sums,   tc__text_simt_pieces,
-                                      tc__text_simt_fetch,  tc__text_simt,
-                                      tc__text_simt_result, tc__simt_blanks},
-                              mma = {tc__text_mma_sums,   tc__text_mma_pieces,
-                                     tc__text_mma_fetch,  tc__text_mma,
-                                     tc__text_mma_result, tc__mma_blanks},
-                              split = {tc__text_split_sums,  tc__text_split_pieces,
-                                       tc__text_split_fetch, tc__text_split,
-                                       tc__text_mma_result,  tc__split_blanks};
-    return q->half ? &mma : q->tile->split ? &split : &simt;
+static const tc__way_text *tc__way_of(const tc__product *q) {
+    static const tc__way_text ways[] = {
+        {tc__text_simt_sums, tc__text_simt_pieces, tc__text_simt_fetch, tc__text_simt,
+         tc__text_simt_result, tc__simt_blanks},
+        {tc__text_mma_sums, tc__text_mma_pieces, tc__text_mma_fetch, tc__text_mma,
+         tc__text_mma_result, tc__mma_blanks},
+        {tc__text_words_sums, tc__text_split_pieces, tc__text_words_fetch, tc__text_split,
+         tc__text_mma_result, tc__words_blanks},
+        {tc__text_words_sums, tc__text_mma_pieces, tc__text_words_fetch, tc__text_mma,
+         tc__text_mma_result, tc__words_blanks},
+    };
+    return &ways[q->tile->way];
 }
 
 static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) {
     const tc__product_tile *t = q->tile;
     int rows = t->rows / t->high, cols = t->cols / t->across;
+    int rounds = t->way == TC__WAY_TF32;
     b->count = 0;
     tc__blank_text(b, "index", tc__cuda_index_type(p));
     tc__blank_text(b, "type", tc__product_type(p, q));
     tc__blank_text(b, "class", tc__suffix(q->dtype));
-    tc__blank_text(b, "dtype", tc__dtypes[q->dtype].name);
+    tc__blank_text(b, "operand", rounds ? "tf32" : tc__dtypes[q->dtype].name);
     tc__blank_text(b, "element", q->half ? "tc_u16" : tc__product_type(p, q));
+    tc__blank_text(b, "stored",
+                   q->half  ? "tc_u16"
+                   : rounds ? "unsigned"
+                            : tc__product_type(p, q));
+    tc__blank_text(b, "round", rounds ? "tc_bits_tf32(" : "");
+    tc__blank_text(b, "rounded", rounds ? ")" : "");
     tc__blank_number(b, "pack", tc__product_pack(q));
     tc__blank_number(b, "threads", q->threads);
     tc__blank_number(b, "depth", t->depth);
@@ -502,6 +515,7 @@ static void tc__tile_blanks(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__blank_text(b, "free", place);
     tc__blank_number(b, "leftstage", tc__stage_size(q, TC__AT_LEFT));
     tc__blank_number(b, "rightstage", tc__stage_size(q, TC__AT_RIGHT));
+    tc__slice_blanks(q, b);
     tc__way_of(q)->blanks(q, b, rows, cols);
 }
 
@@ -519,14 +533,14 @@ static void tc__let(tc__printer *p, const char *name, tc__ix e) {
 static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix blocks,
                               const char *row, int needs_end) {
     int batches = !tc__ix_equals(p->g->batch, 1);
-    int split = q->form == TC__PRODUCT_TILES && q->tile->split; // names all
+    int split = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_SPLIT; // names all
     if (!needs_end && !split && !tc__level_uses(p->g, TC__AT_LEFT, TC__ROW) &&
         !tc__level_uses(p->g, TC__AT_RIGHT, TC__ROW) && !tc__epilogue_uses(p->g, TC__ROW))
         return;
     if (batches) {
         tc__line(p);
-        tc__put(p->out, "const %s first = (%s)blockIdx.x / ", tc__cuda_index_type(p),
-                tc__cuda_index_type(p));
+        tc__put(p->out, "const %s first = (%s)%s / ", tc__cuda_index_type(p),
+                tc__cuda_index_type(p), tc__block_name(q));
         tc__put_atom(p, blocks, 0);
         if (!tc__ix_equals(q->m, 1)) tc__put(p->out, " * ");
         if (!tc__ix_equals(q->m, 1)) tc__put_atom(p, q->m, 0);
@@ -545,13 +559,14 @@ static void tc__print_rows_of(tc__printer *p, const tc__product *q, tc__ix block
 
 static void tc__print_tile_place(tc__printer *p, const tc__product *q,
                                  const tc__blanks *b) {
+    tc__print_slice_place(p, q, b);
     tc__ixpool *x = p->g->body.ix;
     tc__ix high = tc__tiles_high(p->g, q), across = tc__tiles_across(p->g, q),
            all = tc__ix_mul(x, high, across);
     tc__put_filled(p, b,
                    "const int x = threadIdx.x, warp = x / 32, lane = x % 32;\n"
                    "@index m, n;\n");
-    tc__put_filled(p, b, "tc_place_tile<@index>(blockIdx.x");
+    tc__put_filled(p, b, "tc_place_tile<@index>(@block");
     if (!tc__ix_equals(p->g->batch, 1)) {
         tc__put(p->out, " %% ");
         tc__put_atom(p, all, 0);
@@ -565,17 +580,18 @@ static void tc__print_tile_place(tc__printer *p, const tc__product *q,
     snprintf(row, sizeof row, "m * %d", q->tile->rows);
     tc__print_rows_of(p, q, all, row, !tc__goes_into(p, q->m, q->tile->rows));
     int rest = !tc__goes_into(p, p->g->cols, q->tile->cols);
-    if (rest || q->tile->split || tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) ||
-        tc__epilogue_uses(p->g, TC__COL))
+    if (rest || q->tile->way == TC__WAY_SPLIT ||
+        tc__level_uses(p->g, TC__AT_RIGHT, TC__COL) || tc__epilogue_uses(p->g, TC__COL))
         tc__put_filled(p, b, "const @index c0 = n * @tilecols;\n");
     if (rest) tc__let(p, "cols", p->g->cols);
     tc__let(p, "depth", p->g->depth);
+    tc__print_slice(p, q, b);
 }
 
 static void tc__print_next(tc__printer *p, const tc__product *q, const tc__staged *s,
                            tc__blanks *b) {
     if (s->bring != TC__BRING_LATER) return;
-    tc__stage_blanks(p, q, s, b);
+    tc__stage_blanks(q, s, b);
     tc__put_filled(p, b, "tc_pack<@element, @width> @name_next[@count];\n");
 }
 
@@ -589,8 +605,8 @@ static void tc__print_bringing(tc__printer *p, const tc__product *q, tc__blanks 
     tc__print_bring_first(p, q, &q->right, b);
     tc__put_filled(p, b,
                    "auto bring = [&](int step, int to) {\n"
-                   "    const @index k0 = (@index)step * @depth;\n"
-                   "    if (k0 < depth) {\n");
+                   "    const @index k0 = @from(@index)step * @depth;\n"
+                   "    if (k0 < @until) {\n");
     p->indent += 2;
     tc__print_bring(p, q, &q->left, b);
     tc__print_bring(p, q, &q->right, b);
@@ -624,7 +640,7 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
     tc__print_bringing(p, q, b, kept);
     tc__print_fetching(p, q, b);
     tc__put_filled(p, b,
-                   "const int steps = (int)((depth + (@depth - 1)) / @depth);\n"
+                   "const int steps = (int)((@extent + (@depth - 1)) / @depth);\n"
                    "#pragma unroll 1\n"
                    "for (int step = 0; step < @ahead; step++) {\n"
                    "    bring(step, step);\n");
@@ -709,8 +725,8 @@ static void tc__print_tile_result(tc__printer *p, const tc__product *q, tc__blan
     p->indent += 2;
     tc__print_result_place(p, b, "const @index r = r0 + part * @warprows + e / @packs;\n",
                            "const @index c = c0 + e % @packs * @width;\n", inside,
-                           q->tile->split);
-    if (q->tile->split)
+                           q->tile->way == TC__WAY_SPLIT);
+    if (q->tile->way == TC__WAY_SPLIT)
         tc__put_filled(
             p, b,
             "#pragma unroll 1\n"
@@ -725,11 +741,12 @@ static void tc__print_tiles(tc__printer *p, const tc__product *q) {
     tc__tile_blanks(p, q, &b);
     tc__print_tile_place(p, q, &b);
     tc__put_filled(p, &b,
-                   "@element *const left = (@element *)shared;\n"
-                   "@element *const right = left + @stages * @leftstage;\n"
+                   "@stored *const left = (@stored *)shared;\n"
+                   "@stored *const right = left + @stages * @leftstage;\n"
                    "@type *const tile = (@type *)shared;  // when the operands are done\n");
     tc__put_filled(p, &b, tc__way_of(q)->sums);
     tc__print_steps(p, q, &b);
-    if (q->tile->split) tc__print_again(p, q, &b);
+    tc__print_meeting(p, q, &b);
+    if (q->tile->way == TC__WAY_SPLIT) tc__print_again(p, q, &b);
     tc__print_tile_result(p, q, &b);
 }

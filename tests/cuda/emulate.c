@@ -563,6 +563,25 @@ TEST(mma_tf32) {
     close_emulator();
 }
 
+// Of the two nearest the one that is larger without its sign; halves of the last place are where they part.
+TEST(rounding_to_tf32) {
+    static const uint32_t from[] = {0x3f800000, 0x3f800fff, 0x3f801000, 0x3f803000,
+                                    0xbf801000, 0x3ffff000, 0x00001000, 0x80000fff,
+                                    0x7f7fffff, 0x7f800000, 0xff800000};
+    static const uint32_t to[] = {0x3f800000, 0x3f800000, 0x3f802000, 0x3f804000,
+                                  0xbf802000, 0x40000000, 0x00002000, 0x80000000,
+                                  0x7f800000, 0x7f800000, 0xff800000};
+    enum { N = (int)(sizeof from / sizeof *from) };
+    REQUIRE(open_kernels());
+    uint32_t *x = (uint32_t *)device_memory(sizeof from),
+             *y = (uint32_t *)device_memory(sizeof to);
+    memcpy(x, from, sizeof from);
+    arg_memory(x), arg_memory(y);
+    REQUIRE(launch("round_tf32", 1, N));
+    for (int i = 0; i < N; i++) CHECK_EQ(y[i], to[i]);
+    close_emulator();
+}
+
 // Matrix i is rows 8 * i..; element [r][c] is 64 * i + 8 * r + c.
 static unsigned two_of(int matrix, int lane, int transposed) {
     int g = lane / 4, t = lane % 4, base = 64 * matrix;

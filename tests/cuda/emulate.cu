@@ -45,6 +45,12 @@ TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned 
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+TC_FN unsigned TC_N(bits_tf32)(float f) {
+    unsigned b;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
+    return b;
+}
+
 TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -320,6 +326,8 @@ extern "C" __global__ void multiply_tf32(const float *a, const float *b, float *
     tc_mma_tf32(rd, ra, rb);
     for (int i = 0; i < 4; i++) d[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = rd[i];
 }
+
+extern "C" __global__ void round_tf32(const float *x, unsigned *y) { y[threadIdx.x] = tc_bits_tf32(x[threadIdx.x]); }
 
 // A product as kernels do it: tiles by cp.async, fragments by ldmatrix. b is [16][8], row-major.
 extern "C" __global__ void multiply_tiles(const tc_u16 *a, const tc_u16 *b, float *d) {

@@ -20,13 +20,16 @@ enum {
     ONE_LEFT = 4,
     ONE_RIGHT = 8,
     GELU = 16,
-    SUM = 32
+    SUM = 32,
+    TF32 = 64,
+    CUT = 128,  // in slices of k
+    CUT_2 = 256 // in so many that they meet in two rounds
 };
 enum { MOST = 24, BUFFERS = 8 };
 
 // left[batch, m, k] times right[batch, k, n]. TURNED: stored with its last two dimensions
 // exchanged; ONE: of one batch, for all. GELU: of the product and a bias; SUM: what gelu is
-// of is a result, too.
+// of is a result, too. TF32: operands may be rounded to that.
 typedef struct product {
     int dtype, from; // of the product, of the operands in memory
     int batch, m, n, k, flags;
@@ -118,7 +121,11 @@ static void make(tc_ctx *c, made *k, const product *q) {
     REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, 1));
     REQUIRE(k->s.kernel.count == 1);
     k->group = k->s.kernel.at[0];
-    CHECK_EQ(tc__product_plan(k->group).form, q->form);
+    k->s.kernel.at[0]->tf32 = (q->flags & TF32) != 0;
+    tc__product plan = tc__product_plan(k->group);
+    CHECK_EQ(plan.form, q->form);
+    CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);
+    CHECK_EQ(plan.slices > TC__SLICE_GROUP, (q->flags & CUT_2) != 0);
     tc__free(c, output, k->to.node.count + 1);
     tc__text_free(&t);
 }
@@ -249,15 +256,19 @@ static double element(const void *p, int64_t i, const product *q) {
     return tc__value_load(half, 0, q->dtype).f;
 }
 
-static double product_of(const product *q, void *const *in, int64_t b, int64_t r,
-                         int64_t c) {
+// *size: of what is added up, without signs.
+static double product_of(const product *q, void *const *in, int64_t b, int64_t r, int64_t c,
+                         double *size) {
     const int left = q->flags & TURNED_LEFT, right = q->flags & TURNED_RIGHT;
     int64_t x = q->flags & ONE_LEFT ? 0 : b * q->m * q->k,
             y = q->flags & ONE_RIGHT ? 0 : b * q->k * q->n;
     double sum = 0;
-    for (int64_t k = 0; k < q->k; k++)
-        sum += element(in[0], x + (left ? k * q->m + r : r * q->k + k), q) *
-               element(in[1], y + (right ? c * q->k + k : k * q->n + c), q);
+    *size = 0;
+    for (int64_t k = 0; k < q->k; k++) {
+        double v = element(in[0], x + (left ? k * q->m + r : r * q->k + k), q) *
+                   element(in[1], y + (right ? c * q->k + k : k * q->n + c), q);
+        sum += v, *size += fabs(v);
+    }
     return sum;
 }
 
@@ -269,31 +280,38 @@ static double tolerance_of(int dtype) {
                               : 0;
 }
 
-static void check_element(const product *q, const void *out, int64_t i, double want,
-                          int number_of) {
+// Gives how far an element is from what it should be, as a part of what was added up.
+static double check_element(const product *q, const void *out, int64_t i, double want,
+                            double size, int number_of) {
     tc__value v = tc__value_load(out, i, q->dtype);
     double have = tc__is_float(q->dtype) ? v.f : (double)v.i,
            near = tolerance_of(q->dtype) * (fabs(want) > 1 ? fabs(want) : 1);
+    if (tc__computed_as(q->dtype) == TC_F32) near += 1e-7 * size;
+    if (q->flags & TF32) near = size / 2048 + 1e-6;
     CHECK(fabs(have - want) <= near ||
           FAIL("product %d, %dx%dx%dx%d: [%lld] is %.9g, not %.9g", number_of, q->batch,
                q->m, q->n, q->k, (long long)i, have, want));
+    return fabs(have - want) / (size > 0 ? size : 1);
 }
 
 static void check_results(const product *q, void *const *in, void *const *out,
                           int number_of) {
+    double furthest = 0, size;
     for (int64_t b = 0; b < q->batch; b++)
         for (int64_t r = 0; r < q->m; r++)
             for (int64_t c = 0; c < q->n; c++) {
                 int64_t i = (b * q->m + r) * q->n + c;
-                double v = product_of(q, in, b, r, c);
+                double v = product_of(q, in, b, r, c, &size);
                 if (q->flags & GELU) {
                     tc__value bias = tc__value_load(in[2], c, q->dtype);
                     v += bias.f;
-                    if (q->flags & SUM) check_element(q, out[1], i, v, number_of);
+                    if (q->flags & SUM) check_element(q, out[1], i, v, size, number_of);
                     v = v * 0.5 * erfc(-v / sqrt(2.0));
                 }
-                check_element(q, out[0], i, v, number_of);
+                double far = check_element(q, out[0], i, v, size, number_of);
+                if (far > furthest) furthest = far;
             }
+    if (q->flags & TF32 && q->k) CHECK(furthest > 2e-6); // it was rounded
 }
 
 // What lies behind a result must stay as it was.
@@ -303,7 +321,8 @@ static void check_product(machine *m, const made *k, const product *q, int numbe
     const tc__group *g = k->group;
     int64_t kargs[4] = {0, q->m, q->n, q->k}; // the state and the sizes
     void *in[3] = {NULL, NULL, NULL}, *out[2] = {NULL, NULL};
-    unsigned char *guard[2] = {NULL, NULL};
+    unsigned char *guard[2] = {NULL, NULL}, *work = NULL;
+    size_t zeroed = 0;
     tc__grids grids;
     tc__ixenv env;
     arguments a;
@@ -329,16 +348,19 @@ static void check_product(machine *m, const made *k, const product *q, int numbe
     REQUIRE(tc__cuda_grids(g->body.ctx, g, &grids));
     if (!tc__ix_equals(grids.workspace, 0)) {
         size_t bytes = (size_t)tc__ix_eval(&k->ix, grids.workspace, &env);
-        void *work = machine_memory(m, bytes);
+        work = (unsigned char *)machine_memory(m, bytes);
+        zeroed = (size_t)tc__ix_eval(&k->ix, grids.zeroed, &env);
         memset(work, GUARDED, bytes);
-        memset(work, 0, (size_t)tc__ix_eval(&k->ix, grids.zeroed, &env));
+        memset(work, 0, zeroed);
         argument(&a, &work, sizeof work);
     }
     argument(&a, kargs, sizeof kargs[0] * (size_t)(grids.sizes ? grids.sizes + 1 : 2));
-    for (int i = 0; i < grids.count; i++) {
-        snprintf(symbol, sizeof symbol, i ? "kernel%d_%d" : "kernel%d", number_of, i);
-        machine_launch(m, symbol, &grids.at[i], &k->ix, &env, &a);
-    }
+    REQUIRE(grids.count == 1);
+    snprintf(symbol, sizeof symbol, "kernel%d", number_of);
+    int few = q->batch * q->m * q->n < 100000;
+    for (int i = 0; i < (work && few ? 2 : 1); i++) // the second has what the first left
+        machine_launch(m, symbol, &grids.at[0], &k->ix, &env, &a);
+    for (size_t i = 0; work && i < zeroed; i++) CHECK_EQ(work[i], 0);
     check_results(q, in, out, number_of);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < GUARD && guard[i]; j++) CHECK_EQ(guard[i][j], GUARDED);
@@ -463,3 +485,44 @@ PRODUCTS(sizes_known_when_it_runs,
          {TC_F32, TC_F32, 1, 50, 70, 37, TURNED_RIGHT | GELU, TC__PRODUCT_TILES, 1},
          {TC_F32, TC_F32, 2, 65, 64, 64, 0, TC__PRODUCT_TILES, 1},
          {TC_BF16, TC_BF16, 2, 65, 40, 33, TURNED_RIGHT, TC__PRODUCT_TILES, 1})
+
+// ---- slices of k
+
+PRODUCTS(slices_of_halves, {TC_BF16, TC_BF16, 1, 64, 64, 4096, CUT, TILES, 0},
+         {TC_BF16, TC_BF16, 1, 51, 70, 16390, CUT_2 | TURNED_RIGHT, TILES, 0},
+         {TC_F16, TC_F16, 1, 16, 72, 5003, CUT | GELU | SUM, TILES, 0},
+         {TC_BF16, TC_BF16, 3, 40, 72, 4104, CUT | BOTH | GELU, TILES, 0},
+         {TC_F16, TC_F16, 1, 2, 72, 4096, CUT, FEW, 0},
+         {TC_F16, TC_F16, 1, 64, 64, 256, 0, TILES, 0}) // too short
+
+PRODUCTS(slices_of_others, {TC_F32, TC_F32, 1, 50, 70, 1001, CUT, TILES, 0},
+         {TC_F32, TC_F32, 2, 36, 40, 2048, CUT | BOTH, TILES, 0},
+         {TC_F32, TC_F32, 1, 50, 36, 12345, CUT_2 | TURNED_LEFT | GELU | SUM, TILES, 0},
+         {TC_F64, TC_F64, 1, 33, 35, 1003, CUT | GELU, TILES, 0},
+         {TC_I32, TC_I32, 1, 50, 36, 1037, CUT | TURNED_RIGHT, TILES, 0},
+         {TC_I64, TC_I64, 2, 36, 50, 1020, CUT, TILES, 0})
+
+PRODUCTS(slices_of_split_f32, {TC_F32, TC_F32, 1, 720, 768, 400, CUT, TILES, 0})
+
+PRODUCTS(slices_of_few, {TC_F32, TC_F32, 1, 16, 100, 9001, CUT, FEW, 0},
+         {TC_F32, TC_F32, 1, 1, 3, 70000, CUT | TURNED_RIGHT, FEW, 0},
+         {TC_F32, TC_F32, 2, 36, 3, 4000, CUT | TURNED_RIGHT | GELU, FEW, 0},
+         {TC_F64, TC_F64, 1, 3, 70, 2000, CUT | TURNED_RIGHT, FEW, 0},
+         {TC_BF16, TC_BF16, 2, 4, 72, 9001, CUT | GELU | SUM, FEW, 0})
+
+// ---- tf32
+
+PRODUCTS(tf32, {TC_F32, TC_F32, 1, 64, 64, 48, TF32, TILES, 0},
+         {TC_F32, TC_F32, 2, 50, 70, 37, TF32 | BOTH, TILES, 0},
+         {TC_F32, TC_F32, 2, 52, 76, 44, TF32 | TURNED_RIGHT | GELU, TILES, 0},
+         {TC_F32, TC_F32, 3, 36, 40, 20, TF32 | TURNED_LEFT, TILES, 0},
+         {TC_F32, TC_F32, 1, 60, 52, 2500, TF32 | CUT | GELU | SUM, TILES, 0},
+         {TC_F32, TC_F32, 1, 50, 70, 37, TF32 | TURNED_RIGHT, TILES, 1},
+         {TC_F32, TC_F32, 1, 17, 17, 33, TF32, TILES, 0})
+
+PRODUCTS(large_tiles_of_tf32, {TC_F32, TC_F32, 1, 1500, 1500, 20, TF32, TILES, 0},
+         {TC_F32, TC_F32, 1, 1530, 1407, 17, TF32 | BOTH | GELU, TILES, 0})
+
+PRODUCTS(nothing_to_add_up, {TC_F32, TC_F32, 1, 50, 70, 0, TF32 | GELU, TILES, 0},
+         {TC_F64, TC_F64, 1, 50, 70, 0, 0, TILES, 0},
+         {TC_F16, TC_F16, 1, 3, 70, 0, GELU, FEW, 0})

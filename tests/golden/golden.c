@@ -11,14 +11,16 @@
 #include "harness.h"
 
 // JOINED: as a CUDA device has them. WITH_LISTS: the CUDA file has the kernels that lists of tensors
-// share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters.
+// share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters. WITH_TF32: products may
+// take f32 as that.
 enum {
     WITH_SOURCE = 1,
     WITH_CUDA = 2,
     JOINED = 4,
     WITH_CHECKS = 8,
     WITH_LISTS = 16,
-    IN_CLUSTERS = 32
+    IN_CLUSTERS = 32,
+    WITH_TF32 = 64
 };
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
@@ -231,6 +233,8 @@ static const golden goldens[] = {
     {"long_rows", 1, WITH_CUDA | IN_CLUSTERS, NULL},
     {"matmul", 1, WITH_CUDA, NULL},
     {"matmul_bf16", 1, WITH_CUDA | WITH_CHECKS, NULL},
+    {"matmul_tf32", 1, WITH_CUDA | WITH_TF32, NULL},
+    {"slices", 1, WITH_CUDA, NULL},
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
     {"tinymlp", 2, WITH_CUDA | JOINED, NULL},
@@ -295,6 +299,7 @@ static void compare_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_
 static void check_cuda(tc_ctx *c, const golden *g, tc__group *const *k, size_t n) {
     char name[100];
     for (size_t i = 0; i < n && (g->flags & IN_CLUSTERS); i++) k[i]->cluster = 8;
+    for (size_t i = 0; i < n && (g->flags & WITH_TF32); i++) k[i]->tf32 = 1;
     compare_cuda(c, g->name, k, n);
     if (!(g->flags & WITH_CHECKS)) return;
     for (size_t i = 0; i < n; i++) k[i]->checked = 1;
@@ -440,6 +445,8 @@ GOLDEN(transpose)
 GOLDEN(long_rows)
 GOLDEN(matmul)
 GOLDEN(matmul_bf16)
+GOLDEN(matmul_tf32)
+GOLDEN(slices)
 GOLDEN(gemv)
 GOLDEN(attn_score)
 GOLDEN(tinymlp)

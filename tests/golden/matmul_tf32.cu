@@ -1,0 +1,267 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
+// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// Past the caches, for a result that is too large to be found there.
+template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) < 16) TC_N(store)(p, v);
+}
+
+// d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.
+TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// The nearest number with 11 leading bits, of two the larger one.
+TC_FN unsigned TC_N(bits_tf32)(float f) {
+    unsigned b;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
+    return b;
+}
+
+// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+    m = strip + t % (8 * across) % tall;
+    n = t % (8 * across) / tall;
+}
+
+
+// kernel0: 0 element-wise ops around one product, 1 result
+// rows 4096, columns 4096, depth 4096; vector along c
+//   in0  f32[16777216]
+//   in1  f32[16777216]
+//   out0  f32[16777216]
+//   %0 = load in0[k + 4096 * r]  f32
+//   %1 = load in1[4096 * k + c]  f32
+//   for r in 0..4096 worker
+//     for c in 0..4096 vector
+//       %4 = contract  f32
+//       store out0[4096 * r + c] %4  f32
+//     end
+//   end
+// 256 threads in a block, 512 blocks have work
+extern "C" __global__ void __launch_bounds__(256, 1)
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_begin();
+    const int x = threadIdx.x, warp = x / 32, lane = x % 32;
+    int m, n;
+    tc_place_tile<int>(blockIdx.x, 32, 16, m, n);
+    const int r0 = m * 128;
+    const int c0 = n * 256;
+    const int depth = 4096;
+    unsigned *const left = (unsigned *)shared;
+    unsigned *const right = left + 2 * 2176;
+    float *const tile = (float *)shared;  // when the operands are done
+    const int row = warp / 4 * 64, col = warp % 4 * 64;
+    float sum[4][8][4] = {};
+    tc_pack<float, 4> left_next[2];
+    tc_pack<float, 4> right_next[4];
+    const float *left_from;
+    {
+        const int e = x;
+        const int r = r0 + e / 4;
+        const int k = e % 4 * 4;
+        left_from = &in0[k + 4096 * r];
+    }
+    const float *right_from;
+    {
+        const int e = x;
+        const int c = c0 + e % 64 * 4;
+        const int k = e / 64;
+        right_from = &in1[4096 * k + c];
+    }
+    auto bring = [&](int step, int to) {
+        const int k0 = (int)step * 16;
+        if (k0 < depth) {
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                left_next[j] = tc_load((const tc_pack<float, 4> *)(left_from + j * 262144));
+            }
+            left_from += 16;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                right_next[j] = tc_load((const tc_pack<float, 4> *)(right_from + j * 16384));
+            }
+            right_from += 65536;
+        }
+    };
+    auto put = [&](int to) {
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const int e = x + j * 256;
+            left[to * 2176 + (e % 4 * 4 + 0) * 136 + e / 4] = tc_bits_tf32(left_next[j].at[0]);
+            left[to * 2176 + (e % 4 * 4 + 1) * 136 + e / 4] = tc_bits_tf32(left_next[j].at[1]);
+            left[to * 2176 + (e % 4 * 4 + 2) * 136 + e / 4] = tc_bits_tf32(left_next[j].at[2]);
+            left[to * 2176 + (e % 4 * 4 + 3) * 136 + e / 4] = tc_bits_tf32(left_next[j].at[3]);
+        }
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int e = x + j * 256;
+            *(tc_pack<unsigned, 4> *)&right[to * 4224 + e / 64 * 264 + e % 64 * 4 + 0] = {tc_bits_tf32(right_next[j].at[0]), tc_bits_tf32(right_next[j].at[1]), tc_bits_tf32(right_next[j].at[2]), tc_bits_tf32(right_next[j].at[3])};
+        }
+    };
+    unsigned lefts[2][4][4], rights[2][8][2];
+    auto fetch = [&](int at, int d, int to) {
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const unsigned *const p = &left[(at * 16 + d + lane % 4) * 136 + row + i * 16 + lane / 4];
+            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];
+            lefts[to][i][2] = p[4 * 136], lefts[to][i][3] = p[4 * 136 + 8];
+        }
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const unsigned *const p = &right[(at * 16 + d + lane % 4) * 264 + col + j * 8 + lane / 4];
+            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * 264];
+        }
+    };
+    const int steps = (int)((depth + (16 - 1)) / 16);
+    #pragma unroll 1
+    for (int step = 0; step < 1; step++) {
+        bring(step, step);
+        put(step);
+    }
+    __syncthreads();
+    fetch(0, 0, 0);
+    int at = 0;  // the stage of this step; the one before it is free
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const int to = 1 - at;
+        #pragma unroll
+        for (int d = 0; d < 16; d += 8) {
+            const int now = d / 8 % 2, last = d + 8 == 16;
+            if (last) {
+                put(to);
+                __syncthreads();
+                at = 1 - at;
+            }
+            fetch(at, last ? 0 : d + 8, 1 - now);
+            if (d == 0) bring(step + 1, to);
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                #pragma unroll
+                for (int c = 0; c < 8; c++) {
+                    const int j = i % 2 ? 8 - 1 - c : c;
+                    tc_mma_tf32(sum[i][j], lefts[now][i], rights[now][j]);
+                }
+            }
+        }
+    }
+    #pragma unroll 1
+    for (int part = 0; part < 2; part++) {
+        __syncthreads();
+        if (warp / 4 == part) {
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                #pragma unroll
+                for (int j = 0; j < 8; j++) {
+                    float *const two = &tile[(lane / 4 + i * 16) * 264 + col + j * 8 + lane % 4 * 2];
+                    *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                    *(tc_pack<float, 2> *)&two[8 * 264] = {sum[i][j][2], sum[i][j][3]};
+                }
+            }
+        }
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < 4096; e += 256) {
+            const int at = e / 64 * 264 + e % 64 * 4;
+            const int r = r0 + part * 64 + e / 64;
+            const int c = c0 + e % 64 * 4;
+            tc_pack<float, 4> sums;
+            #pragma unroll
+            for (int l = 0; l < 4; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
+            tc_pack<float, 4> o5;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t4 = sums.at[l];
+                o5.at[l] = t4;
+            }
+            tc_store_stream((tc_pack<float, 4> *)&out0[4096 * r + c], o5);
+        }
+    }
+}
