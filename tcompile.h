@@ -1351,6 +1351,10 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 // Devices: memory that is not the host's, and kernels that run on it. Every tensor is on
 // one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
+//
+// Tensors that are computed with together are on one device, else it is TC_E_DEVICE. A tensor of
+// the host without dimensions, of one number, goes with tensors of any device: kernels there have
+// a copy of what it is when they are started. What writes it in place must run on the host.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
@@ -1363,6 +1367,20 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
 // tensor.
 TCDEF const char *tc_device_of(tc_tensor t);
+
+// What is made of nothing is made on this device from now on, as torch.set_default_device has
+// it: tc_from_data and tc_const, tc_full, tc_zeros, tc_ones, tc_scalar, tc_arange, tc_eye, tc_rand
+// and the like, tc_load_npy, and the inputs of tc_precompile; at first it is "cpu", which NULL
+// stands for. It decides where no tensor does: what tc_zeros_like and all other calls make of a
+// tensor is where that is, and in a region or body what is made of nothing is where its tensors
+// are; one without any from outside runs on the default device. tc_wrap is memory of the host as
+// ever, and nothing that is there moves. Programs are made for the default device they were
+// recorded under, so that another one makes others. Each context has its own. TC_E_NULL (tc);
+// TC_E_DEVICE (no such device: the default stays); TC_E_STATE (inside a region or body).
+TCDEF tc_status tc_set_default_device(tc_ctx *tc, const char *device);
+
+// The name of that device, valid until the context is closed; NULL = no context.
+TCDEF const char *tc_default_device(const tc_ctx *tc);
 
 // Waits until all devices have done what they were given. What went wrong there and was not
 // reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device
@@ -2023,7 +2041,8 @@ typedef enum tc_miss_kind {
     TC_MISS_USER,     // byte `dim` of *user
     TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
-    TC_MISS_DEMOTED   // it is not skipped at all: see tc_fn_demoted
+    TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
+    TC_MISS_DEVICE    // input `arg` is on another device; the default device is another, if -1
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -2125,7 +2144,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x92db0d28d734bb50u
+#define TC__BUILD_ID 0xd35b68465b8a31e2u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5431,7 +5450,8 @@ typedef struct tc__values {
     volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
     TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
-    int source_device; // of what an eager call makes of nothing: that of its first operand
+    int source_device; // of what an eager call makes of nothing: that of its first operand,
+    int default_device; //   this where it has none; and of regions without a tensor
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -7829,6 +7849,7 @@ typedef struct tc__step {
     int whole;                      //   which has to be whole, or not: see tc__wholeness
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
+    int device;                // of a source: that the visit was on then
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
     const tc__twin *twin;      // BREAK: NULL = none
     void *program;             // FINISH, BREAK: owned and understood by exec/
@@ -7877,6 +7898,7 @@ typedef struct tc__visit {
     int left;   // some code of it ran eagerly: tc_disable_begin
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
+    int device;      // that it is on where no tensor decides: the default when it began
     uint64_t draw;   // random stream position when it began
 } tc__visit;
 
@@ -8080,16 +8102,43 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 
 // ---- following ----
 
-// The device that the programs of a visit run on: that of the first tensor from outside.
-static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
-    if (v->external.count) return tc__layout_at(c, v->external.at[0].layout)->device;
-    return v->region ? 0 : tc__values_of(c)->source_device;
+// A tensor of the host that is one number, without dimensions: it may be computed with on any device.
+// What runs there has a copy (exec/remote_view.c), so nothing there writes it.
+static int tc__is_number(const tc__layout *l) { return !l->device && !l->rank; }
+
+// The first tensor from outside that decides where a visit is; NULL = none does.
+static const tc__layout *tc__visit_decided(tc_ctx *c, const tc__visit *v) {
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__layout *l = tc__layout_at(c, v->external.at[i].layout);
+        if (!tc__is_number(l)) return l;
+    }
+    return v->result.count ? tc__layout_at(c, v->result.at[0].layout) : NULL;
 }
 
-// All tensors of a visit are on one device; so are results that an earlier segment left.
+// The device that the programs of a visit run on: that of the first tensor from outside, or where an
+// earlier segment left its results. Without any, what is made of nothing decides: steps of sources
+// hold the device of the path.
+static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
+    const tc__layout *l = tc__visit_decided(c, v);
+    if (l) return l->device;
+    if (v->external.count) return 0;
+    return v->region ? v->device : tc__values_of(c)->source_device;
+}
+
+// The number of the device that t is on, or will be; -1 = dead.
+static int tc__device_number(tc_ctx *c, tc_tensor t) {
+    const tc__tensor *m = tc__tensor_find(c, t);
+    const tc__visit *v = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    if (m) return tc__layout_at(c, m->layout)->device;
+    return v ? tc__visit_device(c, v) : -1;
+}
+
+// All tensors of a visit are on one device, but for single numbers of the host; so are results that an
+// earlier segment left.
 static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
-    int device = tc__layout_at(c, t->layout)->device, here = tc__visit_device(c, v);
-    if (device == here || !(v->external.count + v->result.count)) return 1;
+    const tc__layout *l = tc__layout_at(c, t->layout);
+    int device = l->device, here = tc__visit_device(c, v);
+    if (device == here || tc__is_number(l) || !tc__visit_decided(c, v)) return 1;
     return tc__fail(c, TC_E_DEVICE,
                     "%s: a tensor is on %s, others that it is computed with are on %s; "
                     "move one with tc_to",
@@ -8383,6 +8432,7 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
                               const tc__call *k) {
     if (!k->dims) return 1;
     if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
+    if (s->device != tc__visit_device(c, v)) return 0;
     for (int i = 0; i < k->rank; i++)
         if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
     return 1;
@@ -8475,6 +8525,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
     s->guard = guard, s->n_guard = q->needs;
+    s->device = k->dims ? tc__visit_device(c, v) : 0;
     s->position = (uint32_t)v->path.count;
     s->first_external = first;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
@@ -9020,6 +9071,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->left = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
+    v->device = rec->values.default_device;
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
@@ -9053,7 +9105,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
-    tc__values_of(c)->source_device = 0;
+    tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
@@ -9061,8 +9113,8 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
 
 // What the call makes of nothing is on the device of t.
 static void tc__sources_like(tc_ctx *c, tc_tensor t) {
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) tc__values_of(c)->source_device = tc__layout_at(c, m->layout)->device;
+    int device = tc__device_number(c, t);
+    if (device >= 0) tc__values_of(c)->source_device = device;
 }
 
 // A frame about `t`; 0 = null (nothing reported) or dead (reported).
@@ -9498,11 +9550,44 @@ static void tc__bool_normalise(void *data, int64_t n) {
     for (int64_t i = 0; i < n; i++) p[i] = p[i] != 0;
 }
 
+// A dense tensor on the device of sources, of these elements; NULL = all bytes are 0.
+static tc_tensor tc__tensor_there(const tc__api *f, const tc_dims *d, int dtype,
+                                  const void *elements) {
+    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
+    size_t bytes = (size_t)tc__numel(d->rank, d->size) * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
+    tc_status status = TC_OK;
+    if (!s) return tc__null();
+    if (bytes && elements) status = to->own.copy_in(to->own.user, s->data, elements, bytes);
+    if (bytes && !elements) status = to->own.fill(to->own.user, s->data, 0, bytes);
+    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(f->c, s);
+    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
+             to->own.why(to->own.user));
+    return tc__null();
+}
+
+// The same of the user's elements, which need not be 0 and 1 where they are bools.
+static tc_tensor tc__tensor_copy_there(const tc__api *f, const void *data, const tc_dims *d,
+                                       int dtype) {
+    int64_t n = tc__numel(d->rank, d->size);
+    if (dtype != TC_BOOL || !n) return tc__tensor_there(f, d, dtype, data);
+    void *here = tc__alloc_aligned(f->c, (size_t)n);
+    if (!here) return tc__null();
+    memcpy(here, data, (size_t)n);
+    tc__bool_normalise(here, n);
+    tc_tensor t = tc__tensor_there(f, d, dtype, here);
+    tc__free_aligned(f->c, here, (size_t)n);
+    return t;
+}
+
 static tc_tensor tc__tensor_copy(const tc__api *f, const void *data, const tc_dims *d,
                                  int dtype) {
     void *to;
     int64_t n;
     if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    if (tc__values_of(f->c)->source_device) return tc__tensor_copy_there(f, data, d, dtype);
     tc_tensor t = tc__tensor_make(f, d, dtype, &to);
     n = tc__numel(d->rank, d->size);
     if (!t.id || !n) return t;
@@ -9518,14 +9603,27 @@ TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_d
     return tc__tensor_copy(&f, data, &dims, (int)dtype);
 }
 
+// The contents of a constant are known: on a device by a copy. 0 = out of memory.
+static int tc__constant_keep(const tc__api *f, tc__storage *s, const void *data,
+                             int dtype) {
+    if (!s->device) return s->constant = s->data, 1;
+    void *copy = tc__alloc_aligned(f->c, s->bytes ? s->bytes : 1);
+    if (!copy) return 0;
+    if (s->bytes) memcpy(copy, data, s->bytes);
+    if (dtype == TC_BOOL) tc__bool_normalise(copy, (int64_t)s->bytes);
+    s->constant = copy;
+    return 1;
+}
+
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "tc_const", file, line)) return tc__null();
     tc_tensor t = tc__tensor_copy(&f, data, &dims, (int)dtype);
     tc__tensor *e = t.id ? tc__slot_find(tc, t) : NULL;
-    if (e) e->storage->constant = e->storage->data;
-    return t;
+    if (!e || tc__constant_keep(&f, e->storage, data, (int)dtype)) return t;
+    tc__slot_free(tc, tc__handle_slot(t), "never made", file, line);
+    return tc__null();
 }
 
 // Row-major contents of a tensor that came from tc_const, NULL for any other.
@@ -9611,23 +9709,15 @@ static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value
 // The same on a device, where a kernel for each value would have to be compiled.
 static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double value,
                                   int dtype) {
-    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
     int64_t n = tc__numel(d->rank, d->size);
     size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
-    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
-    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
-    void *here = s && value != 0 ? tc__alloc_aligned(f->c, bytes + !bytes) : NULL;
-    tc_status status = TC_OK;
-    if (!s || (value != 0 && !here)) return tc__storage_unref(f->c, s), tc__null();
-    if (here) tc__fill_elements(here, n, value, dtype);
-    if (bytes && here) status = to->own.copy_in(to->own.user, s->data, here, bytes);
-    if (bytes && !here) status = to->own.fill(to->own.user, s->data, 0, bytes);
-    if (here) tc__free_aligned(f->c, here, bytes + !bytes);
-    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
-    tc__storage_unref(f->c, s);
-    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
-             to->own.why(to->own.user));
-    return tc__null();
+    if (value == 0 || !n) return tc__tensor_there(f, d, dtype, NULL);
+    void *here = tc__alloc_aligned(f->c, bytes);
+    if (!here) return tc__null();
+    tc__fill_elements(here, n, value, dtype);
+    tc_tensor t = tc__tensor_there(f, d, dtype, here);
+    tc__free_aligned(f->c, here, bytes);
+    return t;
 }
 
 // Recorded as a constant inside a region; outside memory of its own, which in-place ops may
@@ -10968,6 +11058,7 @@ static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *
 static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
     if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
     if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
+    if (a->device != b->device) return 0;
     if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
     if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
     for (uint32_t i = 0; i < a->n_attr; i++)
@@ -11996,7 +12087,8 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
         tc__fail(f.c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
         return tc__leave_null(&f);
     }
-    tc_tensor u = tc_rand_at(f.c, tc__dims_shape(&f), TC_F32, file, line);
+    tc_dims d = tc__dims_shape(&f);
+    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
     x = tc__as_float(&f, x);
     tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
@@ -52129,6 +52221,7 @@ typedef struct tc__remote {
     tc__device *device;
     int ready;   // the code is there
     int checks;  // some kernel checks an index
+    int numbers; // some input is a number of the host
     int waiting; // it ran, and nobody has looked at its flag
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
@@ -52966,6 +53059,14 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     o->alias = 1, o->external = code;
 }
 
+static int tc__fail_number(const tc__program *p, const tc__visit *v) {
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "%s: a number of the host is written in place by what runs on %s; "
+                    "move it there with tc_to, or write it elsewhere",
+                    v->region ? v->region->name : "eager op",
+                    tc__device_name(p->ctx, p->device));
+}
+
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
                                size_t n, tc__effects effects) {
     tc__output o;
@@ -52980,6 +53081,7 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
         if (!tc__cell_at(b, i)->version) continue;
         memset(&o, 0, sizeof o);
         o.position = UINT32_MAX, o.external = i;
+        if (p->device && !p->inputs[i]->device) return tc__fail_number(p, b->visit);
         if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
@@ -53487,6 +53589,8 @@ static int tc__program_remote(tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->remote && i < p->externals; i++)
+        p->remote->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
         l->group->remote = 1;
@@ -54897,6 +55001,13 @@ static void tc__put_binding_guard(tc__text *t, const tc__step *s, uint32_t i) {
     tc__put_asker(t, s);
 }
 
+// What was made of nothing on a device; where a tensor decided, that one's guard says so.
+static void tc__put_device_guard(tc__text *t, const tc__step *s) {
+    if (!s->device || s->first_external) return;
+    tc__put(t, "made on %s", tc__device_name(t->ctx, s->device));
+    tc__put_asker(t, s);
+}
+
 // "s0 == 2*s1", "s0 % 4 == 0"
 static void tc__put_relation(tc__text *t, const tc__relation *r) {
     const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
@@ -54970,6 +55081,7 @@ static void tc__put_path_guards(tc__text *t, const tc__visit *v) {
     for (size_t i = 0; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         for (uint32_t k = 0; k < s->n_bind; k++) tc__put_binding_guard(t, s, k);
+        tc__put_device_guard(t, s);
         if (!s->symbolic) continue;
         tc__put_symbols(&y, s);
         tc__put_args(t, s);
@@ -56160,6 +56272,8 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 // memory that does for the time of a run. They write row-major results, and a view that is written in
 // place may have any strides: the elements go there by a kernel of its own.
 
+// So has a number of the host that is computed with there (tc__is_number).
+
 // ---- aligned inputs ----
 
 // What the addresses of an input reach, in bytes from its first element.
@@ -56198,6 +56312,12 @@ static uint32_t tc__address_external(const tc__program *p, const tc__address *a)
     return source < p->externals ? source : UINT32_MAX;
 }
 
+// Whether it is a number of the host, which has to be copied to the device.
+static int tc__address_is_number(const tc__program *p, const tc__address *a) {
+    uint32_t external = tc__address_external(p, a);
+    return external != UINT32_MAX && !p->inputs[external]->device;
+}
+
 static int tc__bounce_failed(tc__program *p, tc_status s) {
     return !s ||
            tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
@@ -56211,6 +56331,7 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     size_t before = tc__remote_rounded((size_t)-r->low);
     memset(&b, 0, sizeof b);
     if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
+    int number = tc__address_is_number(p, &p->address.at[i]);
     b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
     b.from = (char *)*p->address.at[i].at;
     tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
@@ -56218,7 +56339,9 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     b.to = (char *)b.memory.address + before;
     m->bounce.at[m->bounce.count++] = b;
     if (p->address.at[i].output) return 1;
-    return tc__bounce_failed(p, d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes));
+    s = number ? d->copy_in(d->user, b.to, b.from, b.bytes)
+               : d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes);
+    return tc__bounce_failed(p, s);
 }
 
 // The place that address i has for this run: of an earlier address, if that is of the same.
@@ -56238,11 +56361,12 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
 static int tc__bounce_in(tc__program *p) {
     for (uint32_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        if ((uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        int number = p->remote->numbers && tc__address_is_number(p, a);
+        if (!number && (uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
         uint32_t external = tc__address_external(p, a);
         if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
         tc__extent r = tc__extent_of(p, external);
-        if (!r.adjacent) continue;
+        if (!r.adjacent && !number) continue;
         if (!tc__bounce_add(p, i, &r)) return 0;
         *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
     }
@@ -57133,9 +57257,13 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
     q->address[i] = q->launch->buf[i];
     q->launch->buf[i] = here;
     if (!here) return 0;
-    tc_status s = b->written || !bytes
-                      ? TC_OK
-                      : d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+                 !p->inputs[b->source]->device;
+    tc_status s = TC_OK;
+    if (number && bytes)
+        memcpy(here, q->address[i], bytes);
+    else if (!b->written && bytes)
+        s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
     return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
 }
 
@@ -58186,6 +58314,7 @@ typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
+    int device;                  // the default device
     int checked;                 // the body recorded the same at the second call
     uint64_t hits;               // calls that skipped the body
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
@@ -58336,6 +58465,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     size_t n = k->n_in + k->n_to;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
+    if (e->device != tc__values_of(f->ctx)->default_device) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return 1;
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -58382,6 +58512,13 @@ static void tc__entries_free(tc_fn *f) {
     }
 }
 
+// The short cuts, which do not ask for the default device, are off until their entries have served
+// the long way.
+static void tc__fns_look_again(tc_ctx *c) {
+    for (tc_fn *f = c->fn; f; f = f->next)
+        for (tc__entry *e = f->entry; e; e = e->next) e->quick.program = NULL;
+}
+
 static void tc__entries_trim(tc_fn *f) {
     tc__entry **at = &f->entry;
     for (int n = 0; *at && n < TC__FN_ENTRIES; n++) at = &(*at)->next;
@@ -58414,7 +58551,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw);
+    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
@@ -58478,6 +58615,10 @@ static void tc__miss_layout(tc_fn *f, const tc__entry *e, int i) {
             return;
         }
     }
+    if (e->given.at[i].layout && f->given.at[i].layout && was->device != now->device) {
+        tc__fn_missed(f, TC_MISS_DEVICE, i, -1, was->device, now->device);
+        return;
+    }
     // Null was, or is, one of them: a rank that no tensor has.
     tc__fn_missed(f, TC_MISS_RANK, i, -1, e->given.at[i].layout ? was->rank : -1,
                   f->given.at[i].layout ? now->rank : -1);
@@ -58528,7 +58669,12 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
         tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_in, k->n_in);
     else if (e->n_out != k->n_out || e->n_to != k->n_to)
         tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_out + e->n_to, k->n_out + k->n_to);
-    else if (!tc__miss_given(f, e, k->n_in + k->n_to) && !tc__miss_range(f, e))
+    else if (tc__miss_given(f, e, k->n_in + k->n_to))
+        return;
+    else if (e->device != tc__values_of(f->ctx)->default_device)
+        tc__fn_missed(f, TC_MISS_DEVICE, -1, -1, e->device,
+                      tc__values_of(f->ctx)->default_device);
+    else if (!tc__miss_range(f, e))
         tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
 }
 
@@ -58548,6 +58694,7 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "tc_guard_bytes",
         "a tensor used beside the inputs is dead, or of other layout or memory",
         "it is never skipped",
+        "",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -58557,7 +58704,10 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
     tc__put(t, "%s", text[m->kind]);
     if (m->was == m->now) return;
     const char *space = *text[m->kind] ? " " : "";
-    if (m->kind == TC_MISS_DTYPE)
+    if (m->kind == TC_MISS_DEVICE)
+        tc__put(t, "%sdevice was %s, now %s", m->arg < 0 ? "default " : "",
+                tc__device_name(t->ctx, (int)m->was), tc__device_name(t->ctx, (int)m->now));
+    else if (m->kind == TC_MISS_DTYPE)
         tc__put(t, "%swas %s, now %s", space, tc__dtype((int)m->was)->name,
                 tc__dtype((int)m->now)->name);
     else
@@ -59518,6 +59668,27 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
     return tc__unit_end(tc, outer, 0);
 }
 
+// ---- where things are made ----
+
+TCDEF tc_status tc_set_default_device(tc_ctx *c, const char *device) {
+    const char *who = "tc_set_default_device";
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int number =
+        tc__is_outside(c, who) ? tc__device_need(c, who, device ? device : "cpu") : -1;
+    if (number >= 0 && number != tc__values_of(c)->default_device) {
+        tc__values_of(c)->default_device = number;
+        tc__fns_look_again(c);
+    }
+    return tc__unit_end(c, outer, number >= 0);
+}
+
+TCDEF const char *tc_default_device(const tc_ctx *tc) {
+    const tc__values *v = (const tc__values *)(const void *)tc;
+    if (!tc) return NULL;
+    return v->default_device ? v->device.at[v->default_device - 1]->own.name : "cpu";
+}
+
 // ---- moving ----
 
 // The elements of a tensor on a device, row-major, to memory of the host. 0 = reported.
@@ -59635,10 +59806,8 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 TCDEF const char *tc_device_of(tc_tensor t) {
     tc_ctx *c = tc__ctx_of(t);
     if (!c) return NULL;
-    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) return tc__device_name(c, tc__layout_at(c, m->layout)->device);
-    return v ? tc__device_name(c, tc__visit_device(c, v)) : NULL;
+    int number = tc__device_number(c, t);
+    return number >= 0 ? tc__device_name(c, number) : NULL;
 }
 
 TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
@@ -60829,9 +60998,12 @@ static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
     if (!tc__dtype_valid((int)s->dtype))
         return tc__fail(c, TC_E_ARG, "tc_precompile: %d is no dtype", (int)s->dtype);
     if (!tc__dims_check(c, "tc_precompile", s->rank, s->dims)) return 0;
-    uint32_t layout = tc__layout_intern(c, (int)s->dtype, s->rank, s->dims, NULL);
+    tc__device *d = tc__device_at(c, tc__values_of(c)->default_device);
+    uint32_t layout =
+        tc__layout_on(c, d ? d->number : 0, (int)s->dtype, s->rank, s->dims, NULL);
     // Nothing runs, so nothing is read or written: the memory need not be there.
     tc__storage *m = layout ? tc__storage_wrap(c, NULL, 0) : NULL;
+    if (m && d) m->device = &d->own;
     if (m) *t = tc__tensor_new(c, layout, m, 0, site.file, site.line);
     return t->id != 0;
 }
@@ -62612,7 +62784,13 @@ static tc_tensor tc__npy_elements(const tc__npy_file *n, const tc__npy *h) {
         return tc__null();
     }
     if (h->dtype == TC_BOOL) tc__bool_normalise(s->data, (int64_t)bytes);
-    return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    const tc__tensor *m = t.id ? tc__slot_find(f->c, t) : NULL;
+    int device = tc__values_of(f->c)->default_device;
+    if (!m || !device) return t;
+    tc_tensor there = tc__to_device(f, m, device);
+    tc__slot_free(f->c, tc__handle_slot(t), "a copy", NULL, 0);
+    return there;
 }
 
 static tc_tensor tc__npy_load(tc__npy_file *n, char *text) {

@@ -98,6 +98,27 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
     return tc__unit_end(tc, outer, 0);
 }
 
+// ---- where things are made ----
+
+TCDEF tc_status tc_set_default_device(tc_ctx *c, const char *device) {
+    const char *who = "tc_set_default_device";
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int number =
+        tc__is_outside(c, who) ? tc__device_need(c, who, device ? device : "cpu") : -1;
+    if (number >= 0 && number != tc__values_of(c)->default_device) {
+        tc__values_of(c)->default_device = number;
+        tc__fns_look_again(c);
+    }
+    return tc__unit_end(c, outer, number >= 0);
+}
+
+TCDEF const char *tc_default_device(const tc_ctx *tc) {
+    const tc__values *v = (const tc__values *)(const void *)tc;
+    if (!tc) return NULL;
+    return v->default_device ? v->device.at[v->default_device - 1]->own.name : "cpu";
+}
+
 // ---- moving ----
 
 // The elements of a tensor on a device, row-major, to memory of the host. 0 = reported.
@@ -215,10 +236,8 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 TCDEF const char *tc_device_of(tc_tensor t) {
     tc_ctx *c = tc__ctx_of(t);
     if (!c) return NULL;
-    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) return tc__device_name(c, tc__layout_at(c, m->layout)->device);
-    return v ? tc__device_name(c, tc__visit_device(c, v)) : NULL;
+    int number = tc__device_number(c, t);
+    return number >= 0 ? tc__device_name(c, number) : NULL;
 }
 
 TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {

@@ -415,9 +415,13 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
     q->address[i] = q->launch->buf[i];
     q->launch->buf[i] = here;
     if (!here) return 0;
-    tc_status s = b->written || !bytes
-                      ? TC_OK
-                      : d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+                 !p->inputs[b->source]->device;
+    tc_status s = TC_OK;
+    if (number && bytes)
+        memcpy(here, q->address[i], bytes);
+    else if (!b->written && bytes)
+        s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
     return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
 }
 
