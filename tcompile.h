@@ -1916,17 +1916,17 @@ typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor 
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
 
-// A name and one of run and c_source are needed; zero is right for the rest. One op has one
-// result.
+// A name and one of run, c_source and cuda_source are needed; zero is right for the rest. One
+// op has one result.
 typedef struct tc_custom_op {
     const char *name;  // a C identifier of at most 63 characters, unique in its context
     int n_in;          // inputs, at most 64; 0 = 1
     void *user;        // handed to all functions; outlives the context
     tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
                                   // as for other ops; else each set has a program
-    tc_custom_run run;            // NULL = only c_source
+    tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
-    const char *cuda_source;      // kept for devices that come later; unused now
+    const char *cuda_source;      // NULL = on a device too the host computes it; see below
     tc_custom_gradient gradient;  // NULL = none; unused now
 } tc_custom_op;
 
@@ -1941,12 +1941,44 @@ typedef struct tc_custom_op {
 // Where nothing is compiled, run is called instead. An op without run is compiled in any
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
+//
+// cuda_source is CUDA C++ text of the same op for tensors on CUDA devices (tcompile_cuda.h). It
+// defines a function that all threads of a launch call, as the body of a __global__ kernel:
+//
+//     __device__ void swish(const tc_buffer *in, int n_in, const tc_buffer *out) {
+//         const float *x = (const float *)in[0].data;
+//         float *y = (float *)out->data;
+//         int64_t n = 1, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+//         for (int d = 0; d < out->spec.rank; d++) n *= out->spec.dims[d];
+//         for (; i < n; i += (int64_t)gridDim.x * blockDim.x) y[i] = x[i] / (1 + expf(-x[i]));
+//     }
+//
+// The number of blocks is ours to choose: of 256 threads, one thread for each element of the
+// result or fewer. So each thread takes what blockIdx, gridDim and threadIdx give it, in steps
+// as above; or each block takes rows, from blockIdx.x in steps of gridDim.x. Threads of a block
+// may share memory (__shared__) and wait for each other; blocks may not, and all elements of
+// the result are written in one launch. Buffers are row-major memory of the device; an input
+// without elements has NULL and no dtype. Ranks and dtypes are known when the text is compiled,
+// sizes where the program is for one set of them, so asking for them costs nothing there: one
+// text may serve several dtypes. Elements are float, double and intN_t; a bool is a byte, of
+// which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
+// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
+// There is no status, since it cannot fail, and no user: what it needs stands in the text.
+//
+// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, int8_t...
+// uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
+// stand in it, an #include may not. It is not extern "C"; it has a namespace and a unit of its
+// own. It is compiled by NVRTC when a program first needs it, with a*b + c not contracted, and
+// kept on disk by its text. If it does not compile, a warning says so with what NVRTC says, and
+// run or c_source computes the op from then on, as they do where there is no cuda_source: what
+// they read is copied to the host, and their result back. An op without them is TC_E_COMPILER
+// then; one that has only cuda_source is TC_E_DEVICE for tensors of the host.
 
 // Registers an op, for as long as the context lives; all but *user is copied. Contexts
 // that tc_open_shared makes afterwards have it too, by the same number; their threads may
 // call it at the same time. Gives its number for tc_custom, 0 on error: TC_E_NULL (no
-// name, neither run nor c_source), TC_E_ARG (n_in; a name that is no identifier, or taken;
-// a c_source without that function, or with an #include), TC_E_STATE (inside a region).
+// name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
+// source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
 #define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
 
@@ -2144,7 +2176,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd35b68465b8a31e2u
+#define TC__BUILD_ID 0xd5f707039ff14c51u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6225,6 +6257,7 @@ typedef struct tc__custom {
     tc_custom_op op; // its strings are owned
     uint32_t number;
     int id; // the user's: slot of the context that registered it, then the number + 1
+    const char *trouble; // why cuda_source does not compile, owned; NULL = nothing is known
 } tc__custom;
 
 struct tc__customs {
@@ -6272,6 +6305,7 @@ static void tc__custom_free(tc_ctx *c, tc__custom *o) {
     tc__string_free(c, o->op.name);
     tc__string_free(c, o->op.c_source);
     tc__string_free(c, o->op.cuda_source);
+    tc__string_free(c, o->trouble);
     tc__free(c, o, sizeof *o);
 }
 
@@ -10900,18 +10934,18 @@ static int tc__source_includes(const char *text) {
     return 0;
 }
 
-static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
-    if (!op->c_source) return 1;
-    if (!tc__source_has(op->c_source, op->name))
+static int tc__source_check(tc_ctx *c, const tc_custom_op *op, const char *what,
+                            const char *source) {
+    if (!source) return 1;
+    if (!tc__source_has(source, op->name))
         return tc__fail(c, TC_E_ARG,
-                        "tc_register_op: the c_source of \"%s\" has no function of that "
-                        "name",
-                        op->name);
-    if (!tc__source_includes(op->c_source)) return 1;
+                        "tc_register_op: the %s of \"%s\" has no function of that name",
+                        what, op->name);
+    if (!tc__source_includes(source)) return 1;
     return tc__fail(c, TC_E_ARG,
-                    "tc_register_op: the c_source of \"%s\" has an #include; what a header "
-                    "says is not in its key. Declare what it needs, or give run",
-                    op->name);
+                    "tc_register_op: the %s of \"%s\" has an #include; what a header says "
+                    "is not in its key. Declare what it needs, or give run",
+                    what, op->name);
 }
 
 static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
@@ -10935,10 +10969,13 @@ static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
         return tc__fail(c, TC_E_ARG,
                         "tc_register_op: \"%s\" has %d inputs; 1..%d are possible",
                         op->name, op->n_in, TC__CUSTOM_INPUTS);
-    if (!op->run && !op->c_source)
-        return tc__fail(c, TC_E_NULL, "tc_register_op: \"%s\" has neither run nor c_source",
+    if (!op->run && !op->c_source && !op->cuda_source)
+        return tc__fail(c, TC_E_NULL,
+                        "tc_register_op: \"%s\" has neither run nor c_source nor "
+                        "cuda_source",
                         op->name);
-    return tc__source_check(c, op);
+    return tc__source_check(c, op, "c_source", op->c_source) &&
+           tc__source_check(c, op, "cuda_source", op->cuda_source);
 }
 
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file,
@@ -18849,17 +18886,28 @@ static const char tc__text_custom[] =
 
 TC__STATIC_ASSERT(custom_rank_is_the_same, TC_MAX_RANK == 8);
 
+// "TC_F32"
+static void tc__put_dtype_name(tc__text *out, int dtype) {
+    tc__put(out, "TC_");
+    for (const char *s = tc__dtypes[dtype].name; *s; s++)
+        tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+}
+
+static void tc__put_dtype_names(tc__text *out) {
+    tc__put(out, "typedef enum tc_dtype { ");
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        if (t) tc__put(out, ", ");
+        tc__put_dtype_name(out, t);
+    }
+    tc__put(out, " } tc_dtype;\n");
+}
+
 static void tc__put_names(tc__text *out) {
     tc__put(out, "typedef int tc_status;\nenum { TC_OK");
     for (int i = 0; i < TC__ERRORS; i++)
         tc__put(out, ", %s = %d", tc__errors[i].name, -i - 1);
-    tc__put(out, " };\ntypedef enum tc_dtype { ");
-    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
-        tc__put(out, t ? ", TC_" : "TC_");
-        for (const char *s = tc__dtypes[t].name; *s; s++)
-            tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
-    }
-    tc__put(out, " } tc_dtype;\n");
+    tc__put(out, " };\n");
+    tc__put_dtype_names(out);
 }
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.
@@ -26192,6 +26240,7 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
 //   topk       the last key by its digits, highest first, then few are sorted; or sorts
 //   scatter    each place notes the last that goes there, then takes it
 //   additions  indices are sorted, then each place adds what goes there in order
+//   the user's the function of its cuda_source, by as many threads as the result has elements
 //
 // The functions behind the steps are in print_cuda_opaque_text.c. Nothing depends on which thread is first.
 
@@ -26209,7 +26258,9 @@ typedef enum tc__opaque_step {
     TC__SCATTER_TAKE,
     TC__SCATTER_SUM,
     TC__OPAQUE_COPY,
-    TC__OPAQUE_CLEAR
+    TC__OPAQUE_CLEAR,
+    TC__CUSTOM_CALL,
+    TC__CUSTOM_BOOLS
 } tc__opaque_step;
 
 enum {
@@ -26227,22 +26278,24 @@ enum {
     TC__TOP_MOST = 16384,  // bytes of the first k pairs
     TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
-    TC__SUM_ROWS = 8 // that a thread adds to for one index
+    TC__SUM_ROWS = 8,    // that a thread adds to for one index
+    TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
 typedef struct tc__opaque_plan {
     const tc__node *call;
     tc__op op;
-    int dtype;          // of what is scanned, sorted, or written
-    tc__ix rows, n;     // of the result; of sorts, n of the operand
-    tc__ix k;           // TOPK: elements of a row of the result
-    tc__ix lines, m;    // scatters: of index and src
-    int width;          // scans: elements of an access
-    int digits;         // sorts: of a key
-    int tile;           // sorts: pairs of a block
-    int most;           // SORT_ROWS: pairs that it needs memory for
-    int wide;           // keys are of 64 bits
-    int mixed;          // rows may turn out to fit into a block
+    int dtype;      // of what is scanned, sorted, or written
+    tc__ix rows, n; // of the result; of sorts, n of the operand
+    tc__ix k;       // TOPK: elements of a row of the result
+    tc__ix lines,
+        m;      // scatters: of index and src. The user's: lines = elements of the result
+    int width;  // scans: elements of an access
+    int digits; // sorts: of a key
+    int tile;   // sorts: pairs of a block
+    int most;   // SORT_ROWS: pairs that it needs memory for
+    int wide;   // keys are of 64 bits
+    int mixed;  // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
     int count;
     tc__opaque_step step[TC__GRIDS];
@@ -26440,13 +26493,32 @@ static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
     if (clear) tc__opaque_add_clear(x, q);
 }
 
+// ---- the user's ----
+
+static int tc__custom_dtype(const tc__group *g, const tc__node *call, uint32_t i) {
+    int64_t b = tc__call_buffer(call, i);
+    return b < 0 ? call->dtype : g->buffer.at[b].dtype;
+}
+
+static void tc__plan_custom(tc__ixpool *x, const tc__group *g, tc__opaque_plan *q) {
+    q->n = q->k = q->m = q->rows, q->lines = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(q->call, 0); d++)
+        q->lines = tc__ix_mul(x, q->lines, tc__call_size(q->call, 0, d));
+    tc__opaque_add_flat(x, q, TC__CUSTOM_CALL, q->lines);
+    q->grids.at[0].waves = TC__CUSTOM_WAVES;
+    if (tc__custom_dtype(g, q->call, 0) == TC_BOOL)
+        tc__opaque_add_flat(x, q, TC__CUSTOM_BOOLS, q->lines);
+}
+
 static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     tc__opaque_plan q;
     memset(&q, 0, sizeof q);
     q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.rows = g->rows;
     q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
-    q.rows = g->rows, q.k = tc__call_width(q.call, 0);
+    if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
+    q.k = tc__call_width(q.call, 0);
     q.n = tc__call_width(q.call, 1);
     int64_t from = tc__call_buffer(q.call, 1);
     q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
@@ -26474,8 +26546,10 @@ static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
 // Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
 static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
     const tc__node *call = g->body.node.at[0];
-    (void)c;
-    if (tc__is_custom(g)) return 0;
+    if (tc__is_custom(g)) {
+        const tc__custom *o = tc__custom_of_group(c, g);
+        return o && o->op.cuda_source && !o->trouble;
+    }
     for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
         tc__ix n = tc__call_width(call, i);
         if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
@@ -31439,6 +31513,115 @@ static void tc__cuda_product(tc__printer *p) {
     else
         tc__print_tiles(p, &q);
 }
+// ---- gen/kernel/print_cuda_custom.c -------------------------------------
+// The CUDA text of a custom op: a kernel that calls the user's cuda_source, with what that may use in
+// front and the text itself behind, in a namespace of its own. So nothing in it, macros included, gets
+// in the way of ours. As c_source it is a unit by itself, and all of its text is in its key.
+
+// The layouts are those of api/extend.h.
+static const char tc__text_cuda_custom[] = "typedef signed char int8_t;\n"
+                                           "typedef short int16_t;\n"
+                                           "typedef int int32_t;\n"
+                                           "typedef long long int64_t;\n"
+                                           "typedef unsigned char uint8_t;\n"
+                                           "typedef unsigned short uint16_t;\n"
+                                           "typedef unsigned int uint32_t;\n"
+                                           "typedef unsigned long long uint64_t;\n"
+                                           "\n"
+                                           "enum { TC_MAX_RANK = 8 };\n"
+                                           "\n"
+                                           "struct tc_spec {\n"
+                                           "    tc_dtype dtype;\n"
+                                           "    int rank;\n"
+                                           "    int64_t dims[TC_MAX_RANK];\n"
+                                           "};\n"
+                                           "\n"
+                                           "struct tc_buffer {\n"
+                                           "    void *data;\n"
+                                           "    tc_spec spec;\n"
+                                           "};\n"
+                                           "\n";
+
+static const tc__custom *tc__custom_of_printer(const tc__printer *p) {
+    return tc__custom_of_group(p->out->ctx, p->g);
+}
+
+// What stands in front of the kernel.
+static void tc__put_cuda_custom_head(tc__printer *p) {
+    tc__put(p->out, "\nnamespace tc_custom {\n");
+    tc__put_dtype_names(p->out);
+    tc__put(p->out, "%s", tc__text_cuda_custom);
+    tc__put(p->out,
+            "__device__ void %s(const tc_buffer *in, int n_in, const tc_buffer *out);\n}\n",
+            tc__custom_of_printer(p)->op.name);
+}
+
+static void tc__put_cuda_custom_source(tc__printer *p) {
+    const tc__custom *o = tc__custom_of_printer(p);
+    tc__put(p->out, "\nnamespace tc_custom {\n#line 1 \"custom op %s\"\n", o->op.name);
+    tc__put_raw(p->out, o->op.cuda_source, strlen(o->op.cuda_source));
+    tc__put(p->out, "\n}\n");
+}
+
+// `{(void *)in0, {tc_custom::TC_F32, 2, {s0, 64}}}` of the result, i = 0, or of operand i - 1.
+static void tc__put_cuda_custom_buffer(tc__printer *p, const tc__opaque_plan *q,
+                                       uint32_t i) {
+    int64_t buffer = tc__call_buffer(q->call, i);
+    int rank = tc__call_rank(q->call, i);
+    int dtype = tc__custom_dtype(p->g, q->call, i);
+    tc__put(p->out, "{(void *)");
+    if (buffer < 0)
+        tc__put(p->out, "0");
+    else
+        tc__put_buffer(p, buffer);
+    tc__put(p->out, ", {tc_custom::");
+    tc__put_dtype_name(p->out, dtype);
+    tc__put(p->out, ", %d, {", rank);
+    for (int d = 0; d < rank; d++) {
+        tc__put(p->out, d ? ", " : "");
+        tc__put_ix(p, tc__call_size(q->call, i, d));
+    }
+    tc__put(p->out, rank ? "}}}" : "0}}}");
+}
+
+// The step that calls the function. It is not called for nothing.
+static void tc__put_custom_call(tc__printer *p, const tc__opaque_plan *q, int i) {
+    uint32_t n = (uint32_t)q->call->attr[TC__CALL_OPERANDS];
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "if ((");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ") == 0) return;\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_custom::tc_buffer operands[] = {");
+    for (uint32_t k = 1; k <= n; k++) {
+        tc__put(p->out, k > 1 ? ",\n        " : "\n        ");
+        tc__put_cuda_custom_buffer(p, q, k);
+    }
+    tc__put(p->out, "};\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_custom::tc_buffer result = ");
+    tc__put_cuda_custom_buffer(p, q, 0);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "tc_custom::%s(operands, %u, &result);\n",
+            tc__custom_of_printer(p)->op.name, (unsigned)n);
+}
+
+// The step behind it where the result is of bools: kernels take them as 0 and 1.
+static void tc__put_custom_bools(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 e = blockIdx.x * (tc_i64)blockDim.x + threadIdx.x;\n");
+    tc__line(p);
+    tc__put(p->out, "if (e < ");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ") ");
+    tc__put_buffer(p, tc__call_buffer(q->call, 0));
+    tc__put(p->out, "[e] = ");
+    tc__put_buffer(p, tc__call_buffer(q->call, 0));
+    tc__put(p->out, "[e] != 0;\n");
+}
 // ---- gen/kernel/print_cuda_opaque.c -------------------------------------
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
 // an element becomes a key and where results go, and calls a function of print_cuda_opaque_text.c.
@@ -31712,7 +31895,7 @@ static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q
     tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
     tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
     tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy, tc__put_opaque_clear,
+    tc__put_opaque_copy, tc__put_opaque_clear, tc__put_custom_call,  tc__put_custom_bools,
 };
 
 // ---- kernels ----
@@ -31782,14 +31965,18 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     tc__printer p;
     tc__opaque_plan q = tc__opaque_plan_of(g);
     tc__printer_open(&p, out, g, d);
-    tc__put(out, "\n// %s: %s along rows, %d launch%s\n// rows ", symbol,
-            tc__call_name(out->ctx, q.call), q.count, q.count == 1 ? "" : "es");
+    int custom = tc__is_custom(g);
+    if (custom) tc__put_cuda_custom_head(&p);
+    tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
+            custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
+            custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
     tc__put_ix(&p, g->rows);
     tc__put(out, ", columns ");
     tc__put_ix(&p, g->cols);
     tc__put(out, "\n");
     tc__put_dump_buffers(&p);
     for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
+    if (custom) tc__put_cuda_custom_source(&p);
     return !out->failed && !g->body.ix->failed;
 }
 // ---- gen/kernel/print_cuda_list.c ---------------------------------------
@@ -54422,9 +54609,9 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const uint8_t *diges
 
 // ---- the device's compiler ----
 
-// A product takes the compiler long: it is alone.
-static int tc__remote_is_heavy(const tc__remote_order *o) {
-    return o->text.group->kind == TC__CONTRACTION;
+// A product takes the compiler long, and a user's op may not compile: they are alone.
+static int tc__remote_is_alone(const tc__remote_order *o) {
+    return o->text.group->kind == TC__CONTRACTION || tc__is_custom(o->text.group);
 }
 
 // Deals the open orders to units: as many as there are processors to compile them, of at most a dozen
@@ -54432,13 +54619,13 @@ static int tc__remote_is_heavy(const tc__remote_order *o) {
 static void tc__remote_deal(tc__remote_job *j) {
     int open = 0, most, light = -1, in_light = 0;
     for (size_t i = 0; i < j->order.count; i++)
-        open += j->order.at[i].unit == -2 && !tc__remote_is_heavy(&j->order.at[i]);
+        open += j->order.at[i].unit == -2 && !tc__remote_is_alone(&j->order.at[i]);
     most = (open - 1) / (tc__threads(j->c) > 0 ? tc__threads(j->c) : 1) + 1;
     if (most > TC__UNIT_KERNELS * 2) most = TC__UNIT_KERNELS * 2;
     for (size_t i = 0; i < j->order.count; i++) {
         tc__remote_order *o = &j->order.at[i];
         if (o->unit != -2) continue;
-        if (tc__remote_is_heavy(o)) {
+        if (tc__remote_is_alone(o)) {
             o->unit = j->units++;
             continue;
         }
@@ -54564,6 +54751,57 @@ static void tc__remote_job_close(tc__remote_job *j) {
     TC__VEC_FREE(j->c, j->order);
 }
 
+// ---- ops of the user's ----
+
+// The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
+// reported.
+static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
+    tc__remote_job j;
+    tc_ctx *c = r->ctx;
+    tc__error_mark before = tc__error_now(c);
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__remote_job_open(&j, r) && tc__remote_order_add(&j, l);
+    if (ok) tc__remote_look_up(&j);
+    int made = ok && j.order.at[0].unit == -2;
+    ok = ok && tc__remote_compile_open(&j);
+    tc__remote_job_close(&j);
+    tc_status status = tc__unit_end(c, outer, ok);
+    c->stats.kernels_made += (uint64_t)(ok && made);
+    if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
+    tc__error_restore(c, before);
+    return 0;
+}
+
+// Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
+static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
+    const tc_device *d = &r->device->own;
+    const char *why = d->why(d->user);
+    o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
+    if (o->trouble && (o->op.run || o->op.c_source))
+        tc__warn(r->ctx,
+                 "custom op \"%s\": its cuda_source does not compile for %s, so the host "
+                 "computes it, with copies there and back: %s",
+                 o->op.name, d->name, o->trouble);
+    return o->trouble != NULL;
+}
+
+// Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
+// others, -1 = reported.
+static int tc__remote_customs(tc__remote *r) {
+    int same = 1;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (l->host || !tc__is_custom(l->group)) continue;
+        int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
+        tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
+        int code = o->trouble ? 0 : tc__remote_custom_try(r, l);
+        if (code < 0 || (!code && !o->trouble && !tc__remote_custom_failed(r, o)))
+            return -1;
+        same &= code;
+    }
+    return same;
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
@@ -54588,6 +54826,11 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
 #else
 
 static void tc__remote_code_free(tc_ctx *c, tc__device *d) { (void)c, (void)d; }
+
+static int tc__remote_customs(tc__remote *r) {
+    (void)r;
+    return 1;
+}
 
 static int tc__remote_compile(tc__remote *r, const char *name) {
     (void)name;
@@ -54890,6 +55133,26 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     return 1;
 }
 
+// The user's ops of a program on a device. Where some do not compile its launches are made anew, with
+// the host's functions, and are to be laid out. 0 = reported.
+static int tc__remote_start_customs(tc__program *p) {
+    tc_device_mode mode = p->remote ? p->remote->mode : TC_DEVICE_CHOOSE;
+    int same = !p->remote ? 0 : p->customs ? tc__remote_customs(p->remote) : 1;
+    if (same) return same > 0;
+    tc__remote_free(p->remote);
+    p->remote = NULL, p->laid_out = 0;
+    if (!tc__program_remote(p)) return tc__remote_free(p->remote), p->remote = NULL, 0;
+    p->remote->mode = mode;
+    return 1;
+}
+
+// The code of a program on a device, before a run; 0 = reported.
+static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
+    if (p->remote && p->remote->ready) return 1;
+    return tc__remote_start_customs(p) &&
+           tc__remote_compile(p->remote, r ? r->name : "eager");
+}
+
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
 static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
@@ -54902,7 +55165,8 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     if (tc__region_tunes(r))
         p->autotune =
             c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
-    return (!p->autotune || tc__remote_recall(p)) && tc__remote_compile(p->remote, r->name);
+    return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
+           tc__remote_compile(p->remote, r->name);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -57209,10 +57473,29 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
 
 // The first custom op that cannot run, NULL = none.
 static const tc__custom *tc__program_lacks(const tc__program *p) {
-    for (size_t i = 0; p->customs && i < p->launch.count; i++)
-        if (p->launch.at[i].custom && !p->launch.at[i].run)
-            return p->launch.at[i].custom->op;
+    for (size_t i = 0; p->customs && i < p->launch.count; i++) {
+        if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
+        if (p->remote && !p->remote->launch[i].host) continue; // it has code there
+        return p->launch.at[i].custom->op;
+    }
     return NULL;
+}
+
+static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char *why) {
+    if (o->op.c_source)
+        return tc__fail(p->ctx, TC_E_COMPILER,
+                        "custom op \"%s\" has only c_source, which is not compiled here; "
+                        "give it run too: %s",
+                        o->op.name, why);
+    if (p->device && o->trouble)
+        return tc__fail(p->ctx, TC_E_COMPILER,
+                        "custom op \"%s\": its cuda_source does not compile, and it has "
+                        "neither run nor c_source to take instead: %s",
+                        o->op.name, o->trouble);
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "custom op \"%s\" has only cuda_source, and its inputs are on %s; move "
+                    "them to a CUDA device with tc_to, or give it run",
+                    o->op.name, tc__device_name(p->ctx, p->device));
 }
 
 // Whether the backend of the program compiles at all; an eager op's is the context's.
@@ -57229,15 +57512,12 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     const char *why =
         TC__JIT ? "the backend does not compile" : "this build has no compiler";
     if (!o) return 1;
-    if (tc__program_compiles(p)) {
+    if (o->op.c_source && tc__program_compiles(p)) {
         tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
         o = tc__program_lacks(p);
         why = tc__compiler_trouble(p->ctx);
     }
-    return !o || tc__fail(p->ctx, TC_E_COMPILER,
-                          "custom op \"%s\" has only c_source, which is not compiled here; "
-                          "give it run too: %s",
-                          o->op.name, why);
+    return !o || tc__fail_lacks(p, o, why);
 }
 
 // ---- on a device ----
@@ -57417,11 +57697,9 @@ static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (p->device && !tc__program_settle_remote(p, v->region)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
-    if (p->remote && !p->remote->ready &&
-        !tc__remote_compile(p->remote, v->region ? v->region->name : "eager"))
-        return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
