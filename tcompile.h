@@ -1724,6 +1724,7 @@ TCDEF void tc_close(tc_ctx *c);
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
 // that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
+// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
@@ -1948,8 +1949,7 @@ typedef struct tc_custom_op {
 //     __device__ void swish(const tc_buffer *in, int n_in, const tc_buffer *out) {
 //         const float *x = (const float *)in[0].data;
 //         float *y = (float *)out->data;
-//         int64_t n = 1, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-//         for (int d = 0; d < out->spec.rank; d++) n *= out->spec.dims[d];
+//         int64_t n = tc_elements(out), i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
 //         for (; i < n; i += (int64_t)gridDim.x * blockDim.x) y[i] = x[i] / (1 + expf(-x[i]));
 //     }
 //
@@ -1959,14 +1959,15 @@ typedef struct tc_custom_op {
 // may share memory (__shared__) and wait for each other; blocks may not, and all elements of
 // the result are written in one launch. Buffers are row-major memory of the device; an input
 // without elements has NULL and no dtype. Ranks and dtypes are known when the text is compiled,
-// sizes where the program is for one set of them, so asking for them costs nothing there: one
-// text may serve several dtypes. Elements are float, double and intN_t; a bool is a byte, of
+// sizes where the program is for one set of them, so one text may serve several dtypes: a switch
+// over them costs nothing. tc_elements(b) is the number of elements; a loop over dims should run
+// to TC_MAX_RANK and be unrolled as that one is, else the spec is in memory. Elements are float, double and intN_t; a bool is a byte, of
 // which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
 // tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
 // There is no status, since it cannot fail, and no user: what it needs stands in the text.
 //
-// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, int8_t...
-// uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
+// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, those functions,
+// int8_t...uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
 // stand in it, an #include may not. It is not extern "C"; it has a namespace and a unit of its
 // own. It is compiled by NVRTC when a program first needs it, with a*b + c not contracted, and
 // kept on disk by its text. If it does not compile, a warning says so with what NVRTC says, and
@@ -2176,7 +2177,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd5f707039ff14c51u
+#define TC__BUILD_ID 0x082df1a823b93d0bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5875,11 +5876,11 @@ static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
     return s;
 }
 
-// What is on a device stays the parent's: that is for one thread.
+// What is on a device stays the parent's: that is for one thread. The child knows of it, to say so.
 static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
-    if (l->device) return 1;
+    if (l->device) return tc__map_set(&tc__values_of(c)->import, id, 0);
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
     tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
     tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;
@@ -5891,6 +5892,12 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
     tc__storage_unref(c, s);
     tc__free(c, t, sizeof *t);
     return 0;
+}
+
+// Whether `h` is a tensor of the parent's that is on a device.
+static int tc__import_is_remote(tc_ctx *c, tc_tensor h) {
+    uint64_t found;
+    return tc__map_get(&tc__values_of(c)->import, h.id, &found) && !found;
 }
 
 // The parent's tensor `h` as the child has it, NULL if it has none of this handle.
@@ -8029,6 +8036,12 @@ static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
+    if (v->parent && tc__import_is_remote(c, t))
+        return tc__fail(c, TC_E_DEVICE,
+                        "%s: the tensor is on a device, which only the context has that "
+                        "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
+                        "before that",
+                        who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
             c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
@@ -31519,28 +31532,39 @@ static void tc__cuda_product(tc__printer *p) {
 // in the way of ours. As c_source it is a unit by itself, and all of its text is in its key.
 
 // The layouts are those of api/extend.h.
-static const char tc__text_cuda_custom[] = "typedef signed char int8_t;\n"
-                                           "typedef short int16_t;\n"
-                                           "typedef int int32_t;\n"
-                                           "typedef long long int64_t;\n"
-                                           "typedef unsigned char uint8_t;\n"
-                                           "typedef unsigned short uint16_t;\n"
-                                           "typedef unsigned int uint32_t;\n"
-                                           "typedef unsigned long long uint64_t;\n"
-                                           "\n"
-                                           "enum { TC_MAX_RANK = 8 };\n"
-                                           "\n"
-                                           "struct tc_spec {\n"
-                                           "    tc_dtype dtype;\n"
-                                           "    int rank;\n"
-                                           "    int64_t dims[TC_MAX_RANK];\n"
-                                           "};\n"
-                                           "\n"
-                                           "struct tc_buffer {\n"
-                                           "    void *data;\n"
-                                           "    tc_spec spec;\n"
-                                           "};\n"
-                                           "\n";
+static const char tc__text_cuda_custom[] =
+    "// The types that the text of a custom op may use, as on the host.\n"
+    "typedef signed char int8_t;\n"
+    "typedef short int16_t;\n"
+    "typedef int int32_t;\n"
+    "typedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\n"
+    "typedef unsigned short uint16_t;\n"
+    "typedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n"
+    "\n"
+    "enum { TC_MAX_RANK = 8 };\n"
+    "\n"
+    "struct tc_spec {\n"
+    "    tc_dtype dtype;\n"
+    "    int rank;\n"
+    "    int64_t dims[TC_MAX_RANK];\n"
+    "};\n"
+    "\n"
+    "struct tc_buffer {\n"
+    "    void *data;\n"
+    "    tc_spec spec;\n"
+    "};\n"
+    "\n"
+    "// Elements. Where the loop ends is no question, so that specs stay in registers.\n"
+    "__device__ __forceinline__ int64_t tc_elements(const tc_buffer *b) {\n"
+    "    int64_t n = 1;\n"
+    "#pragma unroll\n"
+    "    for (int d = 0; d < TC_MAX_RANK; d++)\n"
+    "        if (d < b->spec.rank) n *= b->spec.dims[d];\n"
+    "    return n;\n"
+    "}\n"
+    "\n";
 
 static const tc__custom *tc__custom_of_printer(const tc__printer *p) {
     return tc__custom_of_group(p->out->ctx, p->g);
@@ -59879,6 +59903,13 @@ static int tc__device_need(tc_ctx *c, const char *who, const char *name) {
     if (!name) return tc__fail(c, TC_E_NULL, "%s: the name of the device is NULL", who) - 1;
     int number = tc__device_find(c, name);
     if (number >= 0) return number;
+    if (tc__values_of(c)->parent) {
+        tc__fail(c, TC_E_DEVICE,
+                 "%s: there is no device \"%.40s\" in a context of tc_open_shared; a "
+                 "thread that uses a device needs a context of tc_open",
+                 who, name);
+        return -1;
+    }
     tc__fail(c, TC_E_DEVICE,
              "%s: there is no device \"%.40s\" in this context; open it first, with "
              "tc_cuda_open of tcompile_cuda.h or tc_register_device",
@@ -59900,7 +59931,11 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
     if (!TC__JIT)
         return tc__fail(c, TC_E_UNSUPPORTED, "%s: this build compiles nothing", who);
     if (tc__values_of(c)->parent)
-        return tc__fail(c, TC_E_STATE, "%s: a shared context has no devices", who);
+        return tc__fail(
+            c, TC_E_STATE,
+            "%s: a context of tc_open_shared has no devices; a thread that uses "
+            "one needs a context of tc_open",
+            who);
     if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
         return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
                         d->name);

@@ -61,8 +61,7 @@ typedef struct tc_custom_op {
 //     __device__ void swish(const tc_buffer *in, int n_in, const tc_buffer *out) {
 //         const float *x = (const float *)in[0].data;
 //         float *y = (float *)out->data;
-//         int64_t n = 1, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-//         for (int d = 0; d < out->spec.rank; d++) n *= out->spec.dims[d];
+//         int64_t n = tc_elements(out), i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
 //         for (; i < n; i += (int64_t)gridDim.x * blockDim.x) y[i] = x[i] / (1 + expf(-x[i]));
 //     }
 //
@@ -72,14 +71,15 @@ typedef struct tc_custom_op {
 // may share memory (__shared__) and wait for each other; blocks may not, and all elements of
 // the result are written in one launch. Buffers are row-major memory of the device; an input
 // without elements has NULL and no dtype. Ranks and dtypes are known when the text is compiled,
-// sizes where the program is for one set of them, so asking for them costs nothing there: one
-// text may serve several dtypes. Elements are float, double and intN_t; a bool is a byte, of
+// sizes where the program is for one set of them, so one text may serve several dtypes: a switch
+// over them costs nothing. tc_elements(b) is the number of elements; a loop over dims should run
+// to TC_MAX_RANK and be unrolled as that one is, else the spec is in memory. Elements are float, double and intN_t; a bool is a byte, of
 // which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
 // tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
 // There is no status, since it cannot fail, and no user: what it needs stands in the text.
 //
-// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, int8_t...
-// uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
+// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, those functions,
+// int8_t...uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
 // stand in it, an #include may not. It is not extern "C"; it has a namespace and a unit of its
 // own. It is compiled by NVRTC when a program first needs it, with a*b + c not contracted, and
 // kept on disk by its text. If it does not compile, a warning says so with what NVRTC says, and

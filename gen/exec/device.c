@@ -31,6 +31,13 @@ static int tc__device_need(tc_ctx *c, const char *who, const char *name) {
     if (!name) return tc__fail(c, TC_E_NULL, "%s: the name of the device is NULL", who) - 1;
     int number = tc__device_find(c, name);
     if (number >= 0) return number;
+    if (tc__values_of(c)->parent) {
+        tc__fail(c, TC_E_DEVICE,
+                 "%s: there is no device \"%.40s\" in a context of tc_open_shared; a "
+                 "thread that uses a device needs a context of tc_open",
+                 who, name);
+        return -1;
+    }
     tc__fail(c, TC_E_DEVICE,
              "%s: there is no device \"%.40s\" in this context; open it first, with "
              "tc_cuda_open of tcompile_cuda.h or tc_register_device",
@@ -52,7 +59,11 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
     if (!TC__JIT)
         return tc__fail(c, TC_E_UNSUPPORTED, "%s: this build compiles nothing", who);
     if (tc__values_of(c)->parent)
-        return tc__fail(c, TC_E_STATE, "%s: a shared context has no devices", who);
+        return tc__fail(
+            c, TC_E_STATE,
+            "%s: a context of tc_open_shared has no devices; a thread that uses "
+            "one needs a context of tc_open",
+            who);
     if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
         return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
                         d->name);

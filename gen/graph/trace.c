@@ -204,6 +204,12 @@ static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
+    if (v->parent && tc__import_is_remote(c, t))
+        return tc__fail(c, TC_E_DEVICE,
+                        "%s: the tensor is on a device, which only the context has that "
+                        "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
+                        "before that",
+                        who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
             c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",

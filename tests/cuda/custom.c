@@ -7,6 +7,7 @@
 #define TEST_NO_MAIN
 #include "harness.h"
 #include "help.h"
+#include "tools/cuda_custom.h"
 #include "tools/cuda_device.h"
 
 enum { N = 24 };
@@ -73,13 +74,6 @@ static tc_status twice_here(void *user, const tc_buffer *in, int n_in,
         ((float *)out->data)[i] = 2 * ((const float *)in->data)[i];
     return TC_OK;
 }
-
-#define SIGNATURE(name)                                                                    \
-    "__device__ void " name "(const tc_buffer *in, int n_in, const tc_buffer *out) {\n"
-#define ELEMENTS                                                                           \
-    "    int64_t n = 1, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"             \
-    "    for (int d = 0; d < out->spec.rank; d++) n *= out->spec.dims[d];\n"               \
-    "    for (; i < n; i += (int64_t)gridDim.x * blockDim.x) "
 
 static const char twice_there[] = SIGNATURE("twice") ELEMENTS
     "((float *)out->data)[i] = 2 * ((const float *)in[0].data)[i];\n}\n";
@@ -171,29 +165,6 @@ DEVICE(several_and_views) {
 
 // ---- dtypes, ranks, sizes ----
 
-// Any dtype: x + 1, by what the spec says. A result of bools is 3 or 0.
-static const char any_there[] = SIGNATURE("any") ELEMENTS
-    "{\n"
-    "        const void *x = in[0].data;\n"
-    "        void *y = out->data;\n"
-    "        switch (in[0].spec.dtype) {\n"
-    "        case TC_BOOL: ((uint8_t *)y)[i] = ((uint8_t *)x)[i] ? 3 : 0; break;\n"
-    "        case TC_U8: ((uint8_t *)y)[i] = ((uint8_t *)x)[i] + 1; break;\n"
-    "        case TC_I8: ((int8_t *)y)[i] = ((int8_t *)x)[i] + 1; break;\n"
-    "        case TC_I16: ((int16_t *)y)[i] = ((int16_t *)x)[i] + 1; break;\n"
-    "        case TC_I32: ((int32_t *)y)[i] = ((int32_t *)x)[i] + 1; break;\n"
-    "        case TC_I64: ((int64_t *)y)[i] = ((int64_t *)x)[i] + 1; break;\n"
-    "        case TC_F16:\n"
-    "            ((uint16_t *)y)[i] = tc_bits_f16(tc_of_f16(((uint16_t *)x)[i]) + 1); "
-    "break;\n"
-    "        case TC_BF16:\n"
-    "            ((uint16_t *)y)[i] = tc_bits_bf16(tc_of_bf16(((uint16_t *)x)[i]) + 1); "
-    "break;\n"
-    "        case TC_F32: ((float *)y)[i] = ((float *)x)[i] + 1; break;\n"
-    "        case TC_F64: ((double *)y)[i] = ((double *)x)[i] + 1; break;\n"
-    "        }\n"
-    "    }\n}\n";
-
 DEVICE(all_dtypes) {
     int op = add(tc, "any", any_there, NULL);
     for (int t = 0; t < TC_DTYPE_COUNT; t++) {
@@ -218,24 +189,6 @@ static tc_status sum_shape(void *user, const tc_spec *in, int n_in, tc_spec *out
     out->rank = 1, out->dims[0] = in->dims[0];
     return TC_OK;
 }
-
-// A block for each row, which shares memory.
-static const char sums_there[] = SIGNATURE(
-    "sums") "    __shared__ float part[256];\n"
-            "    int64_t columns = in[0].spec.dims[1];\n"
-            "    for (int64_t r = blockIdx.x; r < out->spec.dims[0]; r += gridDim.x) {\n"
-            "        float sum = 0;\n"
-            "        for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)\n"
-            "            sum += ((const float *)in[0].data)[r * columns + c];\n"
-            "        part[threadIdx.x] = sum;\n"
-            "        __syncthreads();\n"
-            "        for (unsigned k = blockDim.x / 2; k; k /= 2) {\n"
-            "            if (threadIdx.x < k) part[threadIdx.x] += part[threadIdx.x + k];\n"
-            "            __syncthreads();\n"
-            "        }\n"
-            "        if (!threadIdx.x) ((float *)out->data)[r] = part[0];\n"
-            "        __syncthreads();\n"
-            "    }\n}\n";
 
 DEVICE(rows_and_sizes) {
     tc_custom_op op;

@@ -461,3 +461,55 @@ DEVICE(numbers_for_host_code) {
         LINE(y, N, k * (k + 1) + k + 1, k + 1);
     }
 }
+
+// ---- contexts that share ----
+
+static tc_tensor weight;
+
+static void weighted(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul(in[0], weight);
+}
+
+// A child has the host alone, and says so; the device stays the parent's.
+DEVICE(shared_contexts) {
+    tc_tensor d = there(tc, N, 0, 1), h = line(tc, N, 0, 1), kept, in, y;
+    BEGIN("kept");
+    kept = tc_keep(tc_add_s(d, 1));
+    END();
+    set_default(tc, DEVICE_NAME);
+    tc_fn *f = tc_compile(tc, weighted, NULL, 0, NULL);
+    tc_ctx *child = tc_open_shared(tc), *parent = tc;
+    REQUIRE(child);
+    tc = child; // whose errors they are
+    CHECK_STR(tc_default_device(child), "cpu");
+    in = line(child, N, 1, 1);
+    ON(in, "cpu");
+    y = tc_add(in, h);
+    CHECK_EQ(AT(y, 3), 7);
+    CHECK(!tc_add(in, d).id);
+    ERROR(TC_E_DEVICE, "add: the tensor is on a device, which only the context has");
+    CHECK(!tc_add(in, kept).id);
+    ERROR(TC_E_DEVICE, "tc_to it to \"cpu\" before that");
+    BEGIN("child");
+    CHECK(!tc_mul(tc_add_s(in, 1), d).id);
+    (void)tc_trace_end(child);
+    ERROR(TC_E_DEVICE, "mul");
+    weight = d;
+    CHECK_EQ(tc_call(f, &in, 1, &y, 1), TC_E_DEVICE);
+    ERROR(TC_E_DEVICE, "tc_open_shared");
+    weight = h;
+    CALL(f, &in, 1, &y, 1);
+    CHECK_EQ(AT(y, 3), 12);
+    CHECK(!tc_to(in, DEVICE_NAME).id);
+    ERROR(TC_E_DEVICE, "needs a context of tc_open");
+    CHECK_EQ(tc_set_default_device(child, DEVICE_NAME), TC_E_DEVICE);
+    ERROR(TC_E_DEVICE, "tc_set_default_device");
+    CHECK(tc_cuda_open(child, 0) < 0);
+    ERROR(TC_E_STATE, "a context of tc_open_shared has no devices");
+    tc_free(d); // the child holds nothing of it
+    tc_close(child);
+    tc = parent;
+    LINE(kept, N, 1, 1);
+    tc_free(kept);
+}
