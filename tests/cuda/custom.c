@@ -357,3 +357,67 @@ TEST(on_disk) {
     test_folder_remove(folder);
     check_device_closed();
 }
+
+// ---- without memory ----
+
+static int left = -1; // allocations that still work; -1 = all
+
+static void *limited(void *user, void *p, size_t old_size, size_t new_size) {
+    (void)user, (void)old_size;
+    if (!new_size) return free(p), (void *)NULL;
+    if (!left) return NULL;
+    if (left > 0) left--;
+    return realloc(p, new_size);
+}
+
+// The `n`th allocation from here on fails, and all behind it, until there is memory again.
+static int short_run(const char *folder, const char *source, int n) {
+    tc_config config = tc_config_default();
+    float data[N] = {1, 2, 3};
+    config.threads = 1, config.cache_dir = folder, config.allocator.realloc = limited;
+    config.logger.log = keep_warning;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(open_device(tc));
+    tc_tensor h = tc_from_data(tc, data, TC_DIMS(N), TC_F32), x = tc_null(), y = x;
+    tc_tensor s = tc_from_data(tc, data + 2, TC_SCALAR, TC_F32);
+    left = n;
+    tc_status status = tc_set_default_device(tc, DEVICE_NAME);
+    int op = add(tc, "twice", source, twice_here);
+    x = tc_from_data(tc, data, TC_DIMS(N), TC_F32);
+    BEGIN("short");
+    if (op)
+        y = tc_add(tc_mul(tc_custom(tc, op, &x, 1), s), tc_ones(tc, TC_DIMS(N), TC_F32));
+    status = status ? status : tc_trace_end(tc);
+    int enough = left != 0;
+    left = -1;
+    if (enough) {
+        CHECK_EQ(status, TC_OK);
+        LINE(y, 3, 7, 6);
+        if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
+    } else if (tc_error(tc) != TC_E_NOMEM) { // it got along without
+        CHECK(!tc_error(tc) || FAIL("%d: %s", n, tc_error_text(tc)));
+        LINE(y, 3, 7, 6);
+    }
+    tc_error_clear(tc);
+    op = tc_op_named(tc, "twice") ? tc_op_named(tc, "twice")
+                                  : add(tc, "twice", source, twice_here);
+    x = tc_to(h, DEVICE_NAME);
+    y = tc_custom(tc, op, &x, 1);
+    LINE(y, 3, 2, 2);
+    tc_close(tc);
+    check_device_closed();
+    return enough;
+}
+
+static void without_memory(const char *source) {
+    char folder[] = "/tmp/tc-custom-XXXXXX";
+    int n = 0;
+    REQUIRE(mkdtemp(folder));
+    short_run(folder, source, 1 << 30); // from then on texts are on disk
+    for (; !short_run(folder, source, n) && n < 100000; n += 1 + n / 12) continue;
+    CHECK(n > 50 && n < 100000);
+    test_folder_remove(folder);
+}
+
+TEST(no_memory) { without_memory(twice_there); }
+TEST(no_memory_for_the_host) { without_memory(bad_sources[0]); }
