@@ -1351,6 +1351,10 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 // Devices: memory that is not the host's, and kernels that run on it. Every tensor is on
 // one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
+//
+// Tensors that are computed with together are on one device, else it is TC_E_DEVICE. A tensor of
+// the host without dimensions, of one number, goes with tensors of any device: kernels there have
+// a copy of what it is when they are started. What writes it in place must run on the host.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
@@ -1363,6 +1367,20 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
 // tensor.
 TCDEF const char *tc_device_of(tc_tensor t);
+
+// What is made of nothing is made on this device from now on, as torch.set_default_device has
+// it: tc_from_data and tc_const, tc_full, tc_zeros, tc_ones, tc_scalar, tc_arange, tc_eye, tc_rand
+// and the like, tc_load_npy, and the inputs of tc_precompile; at first it is "cpu", which NULL
+// stands for. It decides where no tensor does: what tc_zeros_like and all other calls make of a
+// tensor is where that is, and in a region or body what is made of nothing is where its tensors
+// are; one without any from outside runs on the default device. tc_wrap is memory of the host as
+// ever, and nothing that is there moves. Programs are made for the default device they were
+// recorded under, so that another one makes others. Each context has its own. TC_E_NULL (tc);
+// TC_E_DEVICE (no such device: the default stays); TC_E_STATE (inside a region or body).
+TCDEF tc_status tc_set_default_device(tc_ctx *tc, const char *device);
+
+// The name of that device, valid until the context is closed; NULL = no context.
+TCDEF const char *tc_default_device(const tc_ctx *tc);
 
 // Waits until all devices have done what they were given. What went wrong there and was not
 // reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device
@@ -1714,6 +1732,7 @@ TCDEF void tc_close(tc_ctx *c);
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
 // that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
+// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
@@ -1906,17 +1925,17 @@ typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor 
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
 
-// A name and one of run and c_source are needed; zero is right for the rest. One op has one
-// result.
+// A name and one of run, c_source and cuda_source are needed; zero is right for the rest. One
+// op has one result.
 typedef struct tc_custom_op {
     const char *name;  // a C identifier of at most 63 characters, unique in its context
     int n_in;          // inputs, at most 64; 0 = 1
     void *user;        // handed to all functions; outlives the context
     tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
                                   // as for other ops; else each set has a program
-    tc_custom_run run;            // NULL = only c_source
+    tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
-    const char *cuda_source;      // kept for devices that come later; unused now
+    const char *cuda_source;      // NULL = on a device too the host computes it; see below
     tc_custom_gradient gradient;  // NULL = none; unused now
 } tc_custom_op;
 
@@ -1931,12 +1950,44 @@ typedef struct tc_custom_op {
 // Where nothing is compiled, run is called instead. An op without run is compiled in any
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
+//
+// cuda_source is CUDA C++ text of the same op for tensors on CUDA devices (tcompile_cuda.h). It
+// defines a function that all threads of a launch call, as the body of a __global__ kernel:
+//
+//     __device__ void swish(const tc_buffer *in, int n_in, const tc_buffer *out) {
+//         const float *x = (const float *)in[0].data;
+//         float *y = (float *)out->data;
+//         int64_t n = tc_elements(out), i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+//         for (; i < n; i += (int64_t)gridDim.x * blockDim.x) y[i] = x[i] / (1 + expf(-x[i]));
+//     }
+//
+// The number of blocks is ours to choose: of 256 threads, one thread for each element of the
+// result or fewer. So each thread takes what blockIdx, gridDim and threadIdx give it, in steps
+// as above; or each block takes rows, from blockIdx.x in steps of gridDim.x. Threads of a block
+// may share memory (__shared__) and wait for each other; blocks may not, and all elements of
+// the result are written in one launch. Buffers are row-major memory of the device; an input
+// without elements has NULL and no dtype. Ranks and dtypes are known when the text is compiled,
+// sizes where the program is for one set of them, so one text may serve several dtypes: a switch
+// over them costs nothing. tc_elements(b) is the number of elements; a loop over dims should run
+// to TC_MAX_RANK and be unrolled as that one is, else the spec is in memory. Elements are float, double and intN_t; a bool is a byte, of
+// which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
+// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
+// There is no status, since it cannot fail, and no user: what it needs stands in the text.
+//
+// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, those functions,
+// int8_t...uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
+// stand in it, an #include may not. It is not extern "C"; it has a namespace and a unit of its
+// own. It is compiled by NVRTC when a program first needs it, with a*b + c not contracted, and
+// kept on disk by its text. If it does not compile, a warning says so with what NVRTC says, and
+// run or c_source computes the op from then on, as they do where there is no cuda_source: what
+// they read is copied to the host, and their result back. An op without them is TC_E_COMPILER
+// then; one that has only cuda_source is TC_E_DEVICE for tensors of the host.
 
 // Registers an op, for as long as the context lives; all but *user is copied. Contexts
 // that tc_open_shared makes afterwards have it too, by the same number; their threads may
 // call it at the same time. Gives its number for tc_custom, 0 on error: TC_E_NULL (no
-// name, neither run nor c_source), TC_E_ARG (n_in; a name that is no identifier, or taken;
-// a c_source without that function, or with an #include), TC_E_STATE (inside a region).
+// name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
+// source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
 #define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
 
@@ -2031,7 +2082,8 @@ typedef enum tc_miss_kind {
     TC_MISS_USER,     // byte `dim` of *user
     TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
-    TC_MISS_DEMOTED   // it is not skipped at all: see tc_fn_demoted
+    TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
+    TC_MISS_DEVICE    // input `arg` is on another device; the default device is another, if -1
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -2133,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe01564d4e07b7f0cu
+#define TC__BUILD_ID 0x755699da9df2f8afu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5446,7 +5498,8 @@ typedef struct tc__values {
     volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
     TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
-    int source_device; // of what an eager call makes of nothing: that of its first operand
+    int source_device; // of what an eager call makes of nothing: that of its first operand,
+    int default_device; //   this where it has none; and of regions without a tensor
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -5838,11 +5891,11 @@ static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
     return s;
 }
 
-// What is on a device stays the parent's: that is for one thread.
+// What is on a device stays the parent's: that is for one thread. The child knows of it, to say so.
 static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
-    if (l->device) return 1;
+    if (l->device) return tc__map_set(&tc__values_of(c)->import, id, 0);
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
     tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
     tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;
@@ -5854,6 +5907,12 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
     tc__storage_unref(c, s);
     tc__free(c, t, sizeof *t);
     return 0;
+}
+
+// Whether `h` is a tensor of the parent's that is on a device.
+static int tc__import_is_remote(tc_ctx *c, tc_tensor h) {
+    uint64_t found;
+    return tc__map_get(&tc__values_of(c)->import, h.id, &found) && !found;
 }
 
 // The parent's tensor `h` as the child has it, NULL if it has none of this handle.
@@ -6220,6 +6279,7 @@ typedef struct tc__custom {
     tc_custom_op op; // its strings are owned
     uint32_t number;
     int id; // the user's: slot of the context that registered it, then the number + 1
+    const char *trouble; // why cuda_source does not compile, owned; NULL = nothing is known
 } tc__custom;
 
 struct tc__customs {
@@ -6267,6 +6327,7 @@ static void tc__custom_free(tc_ctx *c, tc__custom *o) {
     tc__string_free(c, o->op.name);
     tc__string_free(c, o->op.c_source);
     tc__string_free(c, o->op.cuda_source);
+    tc__string_free(c, o->trouble);
     tc__free(c, o, sizeof *o);
 }
 
@@ -7844,6 +7905,7 @@ typedef struct tc__step {
     int whole;                      //   which has to be whole, or not: see tc__wholeness
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
+    int device;                // of a source: that the visit was on then
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
     const tc__twin *twin;      // BREAK: NULL = none
     void *program;             // FINISH, BREAK: owned and understood by exec/
@@ -7892,6 +7954,7 @@ typedef struct tc__visit {
     int left;   // some code of it ran eagerly: tc_disable_begin
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
+    int device;      // that it is on where no tensor decides: the default when it began
     uint64_t draw;   // random stream position when it began
 } tc__visit;
 
@@ -7988,6 +8051,12 @@ static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
+    if (v->parent && tc__import_is_remote(c, t))
+        return tc__fail(c, TC_E_DEVICE,
+                        "%s: the tensor is on a device, which only the context has that "
+                        "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
+                        "before that",
+                        who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
             c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
@@ -8095,16 +8164,43 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 
 // ---- following ----
 
-// The device that the programs of a visit run on: that of the first tensor from outside.
-static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
-    if (v->external.count) return tc__layout_at(c, v->external.at[0].layout)->device;
-    return v->region ? 0 : tc__values_of(c)->source_device;
+// A tensor of the host that is one number, without dimensions: it may be computed with on any device.
+// What runs there has a copy (exec/remote_view.c), so nothing there writes it.
+static int tc__is_number(const tc__layout *l) { return !l->device && !l->rank; }
+
+// The first tensor from outside that decides where a visit is; NULL = none does.
+static const tc__layout *tc__visit_decided(tc_ctx *c, const tc__visit *v) {
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__layout *l = tc__layout_at(c, v->external.at[i].layout);
+        if (!tc__is_number(l)) return l;
+    }
+    return v->result.count ? tc__layout_at(c, v->result.at[0].layout) : NULL;
 }
 
-// All tensors of a visit are on one device; so are results that an earlier segment left.
+// The device that the programs of a visit run on: that of the first tensor from outside, or where an
+// earlier segment left its results. Without any, what is made of nothing decides: steps of sources
+// hold the device of the path.
+static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
+    const tc__layout *l = tc__visit_decided(c, v);
+    if (l) return l->device;
+    if (v->external.count) return 0;
+    return v->region ? v->device : tc__values_of(c)->source_device;
+}
+
+// The number of the device that t is on, or will be; -1 = dead.
+static int tc__device_number(tc_ctx *c, tc_tensor t) {
+    const tc__tensor *m = tc__tensor_find(c, t);
+    const tc__visit *v = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    if (m) return tc__layout_at(c, m->layout)->device;
+    return v ? tc__visit_device(c, v) : -1;
+}
+
+// All tensors of a visit are on one device, but for single numbers of the host; so are results that an
+// earlier segment left.
 static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
-    int device = tc__layout_at(c, t->layout)->device, here = tc__visit_device(c, v);
-    if (device == here || !(v->external.count + v->result.count)) return 1;
+    const tc__layout *l = tc__layout_at(c, t->layout);
+    int device = l->device, here = tc__visit_device(c, v);
+    if (device == here || tc__is_number(l) || !tc__visit_decided(c, v)) return 1;
     return tc__fail(c, TC_E_DEVICE,
                     "%s: a tensor is on %s, others that it is computed with are on %s; "
                     "move one with tc_to",
@@ -8398,6 +8494,7 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
                               const tc__call *k) {
     if (!k->dims) return 1;
     if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
+    if (s->device != tc__visit_device(c, v)) return 0;
     for (int i = 0; i < k->rank; i++)
         if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
     return 1;
@@ -8490,6 +8587,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
     s->guard = guard, s->n_guard = q->needs;
+    s->device = k->dims ? tc__visit_device(c, v) : 0;
     s->position = (uint32_t)v->path.count;
     s->first_external = first;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
@@ -9035,6 +9133,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->left = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
+    v->device = rec->values.default_device;
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;
@@ -9068,7 +9167,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
-    tc__values_of(c)->source_device = 0;
+    tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
@@ -9076,8 +9175,8 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
 
 // What the call makes of nothing is on the device of t.
 static void tc__sources_like(tc_ctx *c, tc_tensor t) {
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) tc__values_of(c)->source_device = tc__layout_at(c, m->layout)->device;
+    int device = tc__device_number(c, t);
+    if (device >= 0) tc__values_of(c)->source_device = device;
 }
 
 // A frame about `t`; 0 = null (nothing reported) or dead (reported).
@@ -9513,11 +9612,44 @@ static void tc__bool_normalise(void *data, int64_t n) {
     for (int64_t i = 0; i < n; i++) p[i] = p[i] != 0;
 }
 
+// A dense tensor on the device of sources, of these elements; NULL = all bytes are 0.
+static tc_tensor tc__tensor_there(const tc__api *f, const tc_dims *d, int dtype,
+                                  const void *elements) {
+    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
+    size_t bytes = (size_t)tc__numel(d->rank, d->size) * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
+    tc_status status = TC_OK;
+    if (!s) return tc__null();
+    if (bytes && elements) status = to->own.copy_in(to->own.user, s->data, elements, bytes);
+    if (bytes && !elements) status = to->own.fill(to->own.user, s->data, 0, bytes);
+    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(f->c, s);
+    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
+             to->own.why(to->own.user));
+    return tc__null();
+}
+
+// The same of the user's elements, which need not be 0 and 1 where they are bools.
+static tc_tensor tc__tensor_copy_there(const tc__api *f, const void *data, const tc_dims *d,
+                                       int dtype) {
+    int64_t n = tc__numel(d->rank, d->size);
+    if (dtype != TC_BOOL || !n) return tc__tensor_there(f, d, dtype, data);
+    void *here = tc__alloc_aligned(f->c, (size_t)n);
+    if (!here) return tc__null();
+    memcpy(here, data, (size_t)n);
+    tc__bool_normalise(here, n);
+    tc_tensor t = tc__tensor_there(f, d, dtype, here);
+    tc__free_aligned(f->c, here, (size_t)n);
+    return t;
+}
+
 static tc_tensor tc__tensor_copy(const tc__api *f, const void *data, const tc_dims *d,
                                  int dtype) {
     void *to;
     int64_t n;
     if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    if (tc__values_of(f->c)->source_device) return tc__tensor_copy_there(f, data, d, dtype);
     tc_tensor t = tc__tensor_make(f, d, dtype, &to);
     n = tc__numel(d->rank, d->size);
     if (!t.id || !n) return t;
@@ -9533,14 +9665,27 @@ TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_d
     return tc__tensor_copy(&f, data, &dims, (int)dtype);
 }
 
+// The contents of a constant are known: on a device by a copy. 0 = out of memory.
+static int tc__constant_keep(const tc__api *f, tc__storage *s, const void *data,
+                             int dtype) {
+    if (!s->device) return s->constant = s->data, 1;
+    void *copy = tc__alloc_aligned(f->c, s->bytes ? s->bytes : 1);
+    if (!copy) return 0;
+    if (s->bytes) memcpy(copy, data, s->bytes);
+    if (dtype == TC_BOOL) tc__bool_normalise(copy, (int64_t)s->bytes);
+    s->constant = copy;
+    return 1;
+}
+
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "tc_const", file, line)) return tc__null();
     tc_tensor t = tc__tensor_copy(&f, data, &dims, (int)dtype);
     tc__tensor *e = t.id ? tc__slot_find(tc, t) : NULL;
-    if (e) e->storage->constant = e->storage->data;
-    return t;
+    if (!e || tc__constant_keep(&f, e->storage, data, (int)dtype)) return t;
+    tc__slot_free(tc, tc__handle_slot(t), "never made", file, line);
+    return tc__null();
 }
 
 // Row-major contents of a tensor that came from tc_const, NULL for any other.
@@ -9626,23 +9771,15 @@ static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value
 // The same on a device, where a kernel for each value would have to be compiled.
 static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double value,
                                   int dtype) {
-    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
     int64_t n = tc__numel(d->rank, d->size);
     size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
-    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
-    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
-    void *here = s && value != 0 ? tc__alloc_aligned(f->c, bytes + !bytes) : NULL;
-    tc_status status = TC_OK;
-    if (!s || (value != 0 && !here)) return tc__storage_unref(f->c, s), tc__null();
-    if (here) tc__fill_elements(here, n, value, dtype);
-    if (bytes && here) status = to->own.copy_in(to->own.user, s->data, here, bytes);
-    if (bytes && !here) status = to->own.fill(to->own.user, s->data, 0, bytes);
-    if (here) tc__free_aligned(f->c, here, bytes + !bytes);
-    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
-    tc__storage_unref(f->c, s);
-    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
-             to->own.why(to->own.user));
-    return tc__null();
+    if (value == 0 || !n) return tc__tensor_there(f, d, dtype, NULL);
+    void *here = tc__alloc_aligned(f->c, bytes);
+    if (!here) return tc__null();
+    tc__fill_elements(here, n, value, dtype);
+    tc_tensor t = tc__tensor_there(f, d, dtype, here);
+    tc__free_aligned(f->c, here, bytes);
+    return t;
 }
 
 // Recorded as a constant inside a region; outside memory of its own, which in-place ops may
@@ -10825,18 +10962,18 @@ static int tc__source_includes(const char *text) {
     return 0;
 }
 
-static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
-    if (!op->c_source) return 1;
-    if (!tc__source_has(op->c_source, op->name))
+static int tc__source_check(tc_ctx *c, const tc_custom_op *op, const char *what,
+                            const char *source) {
+    if (!source) return 1;
+    if (!tc__source_has(source, op->name))
         return tc__fail(c, TC_E_ARG,
-                        "tc_register_op: the c_source of \"%s\" has no function of that "
-                        "name",
-                        op->name);
-    if (!tc__source_includes(op->c_source)) return 1;
+                        "tc_register_op: the %s of \"%s\" has no function of that name",
+                        what, op->name);
+    if (!tc__source_includes(source)) return 1;
     return tc__fail(c, TC_E_ARG,
-                    "tc_register_op: the c_source of \"%s\" has an #include; what a header "
-                    "says is not in its key. Declare what it needs, or give run",
-                    op->name);
+                    "tc_register_op: the %s of \"%s\" has an #include; what a header says "
+                    "is not in its key. Declare what it needs, or give run",
+                    what, op->name);
 }
 
 static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
@@ -10860,10 +10997,13 @@ static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
         return tc__fail(c, TC_E_ARG,
                         "tc_register_op: \"%s\" has %d inputs; 1..%d are possible",
                         op->name, op->n_in, TC__CUSTOM_INPUTS);
-    if (!op->run && !op->c_source)
-        return tc__fail(c, TC_E_NULL, "tc_register_op: \"%s\" has neither run nor c_source",
+    if (!op->run && !op->c_source && !op->cuda_source)
+        return tc__fail(c, TC_E_NULL,
+                        "tc_register_op: \"%s\" has neither run nor c_source nor "
+                        "cuda_source",
                         op->name);
-    return tc__source_check(c, op);
+    return tc__source_check(c, op, "c_source", op->c_source) &&
+           tc__source_check(c, op, "cuda_source", op->cuda_source);
 }
 
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file,
@@ -10983,6 +11123,7 @@ static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *
 static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
     if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
     if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
+    if (a->device != b->device) return 0;
     if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
     if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
     for (uint32_t i = 0; i < a->n_attr; i++)
@@ -12011,7 +12152,8 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
         tc__fail(f.c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
         return tc__leave_null(&f);
     }
-    tc_tensor u = tc_rand_at(f.c, tc__dims_shape(&f), TC_F32, file, line);
+    tc_dims d = tc__dims_shape(&f);
+    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
     x = tc__as_float(&f, x);
     tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));
@@ -18792,17 +18934,28 @@ static const char tc__text_custom[] =
 
 TC__STATIC_ASSERT(custom_rank_is_the_same, TC_MAX_RANK == 8);
 
+// "TC_F32"
+static void tc__put_dtype_name(tc__text *out, int dtype) {
+    tc__put(out, "TC_");
+    for (const char *s = tc__dtypes[dtype].name; *s; s++)
+        tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+}
+
+static void tc__put_dtype_names(tc__text *out) {
+    tc__put(out, "typedef enum tc_dtype { ");
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        if (t) tc__put(out, ", ");
+        tc__put_dtype_name(out, t);
+    }
+    tc__put(out, " } tc_dtype;\n");
+}
+
 static void tc__put_names(tc__text *out) {
     tc__put(out, "typedef int tc_status;\nenum { TC_OK");
     for (int i = 0; i < TC__ERRORS; i++)
         tc__put(out, ", %s = %d", tc__errors[i].name, -i - 1);
-    tc__put(out, " };\ntypedef enum tc_dtype { ");
-    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
-        tc__put(out, t ? ", TC_" : "TC_");
-        for (const char *s = tc__dtypes[t].name; *s; s++)
-            tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
-    }
-    tc__put(out, " } tc_dtype;\n");
+    tc__put(out, " };\n");
+    tc__put_dtype_names(out);
 }
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.
@@ -26242,6 +26395,7 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
 //   topk       the last key by its digits, highest first, then few are sorted; or sorts
 //   scatter    each place notes the last that goes there, then takes it
 //   additions  indices are sorted, then each place adds what goes there in order
+//   the user's the function of its cuda_source, by as many threads as the result has elements
 //
 // The functions behind the steps are in print_cuda_opaque_text.c. Nothing depends on which thread is first.
 
@@ -26259,7 +26413,9 @@ typedef enum tc__opaque_step {
     TC__SCATTER_TAKE,
     TC__SCATTER_SUM,
     TC__OPAQUE_COPY,
-    TC__OPAQUE_CLEAR
+    TC__OPAQUE_CLEAR,
+    TC__CUSTOM_CALL,
+    TC__CUSTOM_BOOLS
 } tc__opaque_step;
 
 enum {
@@ -26277,22 +26433,24 @@ enum {
     TC__TOP_MOST = 16384,  // bytes of the first k pairs
     TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
-    TC__SUM_ROWS = 8 // that a thread adds to for one index
+    TC__SUM_ROWS = 8,    // that a thread adds to for one index
+    TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
 typedef struct tc__opaque_plan {
     const tc__node *call;
     tc__op op;
-    int dtype;          // of what is scanned, sorted, or written
-    tc__ix rows, n;     // of the result; of sorts, n of the operand
-    tc__ix k;           // TOPK: elements of a row of the result
-    tc__ix lines, m;    // scatters: of index and src
-    int width;          // scans: elements of an access
-    int digits;         // sorts: of a key
-    int tile;           // sorts: pairs of a block
-    int most;           // SORT_ROWS: pairs that it needs memory for
-    int wide;           // keys are of 64 bits
-    int mixed;          // rows may turn out to fit into a block
+    int dtype;      // of what is scanned, sorted, or written
+    tc__ix rows, n; // of the result; of sorts, n of the operand
+    tc__ix k;       // TOPK: elements of a row of the result
+    tc__ix lines,
+        m;      // scatters: of index and src. The user's: lines = elements of the result
+    int width;  // scans: elements of an access
+    int digits; // sorts: of a key
+    int tile;   // sorts: pairs of a block
+    int most;   // SORT_ROWS: pairs that it needs memory for
+    int wide;   // keys are of 64 bits
+    int mixed;  // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
     int count;
     tc__opaque_step step[TC__GRIDS];
@@ -26490,13 +26648,32 @@ static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
     if (clear) tc__opaque_add_clear(x, q);
 }
 
+// ---- the user's ----
+
+static int tc__custom_dtype(const tc__group *g, const tc__node *call, uint32_t i) {
+    int64_t b = tc__call_buffer(call, i);
+    return b < 0 ? call->dtype : g->buffer.at[b].dtype;
+}
+
+static void tc__plan_custom(tc__ixpool *x, const tc__group *g, tc__opaque_plan *q) {
+    q->n = q->k = q->m = q->rows, q->lines = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(q->call, 0); d++)
+        q->lines = tc__ix_mul(x, q->lines, tc__call_size(q->call, 0, d));
+    tc__opaque_add_flat(x, q, TC__CUSTOM_CALL, q->lines);
+    q->grids.at[0].waves = TC__CUSTOM_WAVES;
+    if (tc__custom_dtype(g, q->call, 0) == TC_BOOL)
+        tc__opaque_add_flat(x, q, TC__CUSTOM_BOOLS, q->lines);
+}
+
 static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     tc__opaque_plan q;
     memset(&q, 0, sizeof q);
     q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.rows = g->rows;
     q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
-    q.rows = g->rows, q.k = tc__call_width(q.call, 0);
+    if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
+    q.k = tc__call_width(q.call, 0);
     q.n = tc__call_width(q.call, 1);
     int64_t from = tc__call_buffer(q.call, 1);
     q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
@@ -26524,8 +26701,10 @@ static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
 // Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
 static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
     const tc__node *call = g->body.node.at[0];
-    (void)c;
-    if (tc__is_custom(g)) return 0;
+    if (tc__is_custom(g)) {
+        const tc__custom *o = tc__custom_of_group(c, g);
+        return o && o->op.cuda_source && !o->trouble;
+    }
     for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
         tc__ix n = tc__call_width(call, i);
         if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;
@@ -31591,6 +31770,126 @@ static void tc__cuda_product(tc__printer *p) {
     else
         tc__print_tiles(p, &q);
 }
+// ---- gen/kernel/print_cuda_custom.c -------------------------------------
+// The CUDA text of a custom op: a kernel that calls the user's cuda_source, with what that may use in
+// front and the text itself behind, in a namespace of its own. So nothing in it, macros included, gets
+// in the way of ours. As c_source it is a unit by itself, and all of its text is in its key.
+
+// The layouts are those of api/extend.h.
+static const char tc__text_cuda_custom[] =
+    "// The types that the text of a custom op may use, as on the host.\n"
+    "typedef signed char int8_t;\n"
+    "typedef short int16_t;\n"
+    "typedef int int32_t;\n"
+    "typedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\n"
+    "typedef unsigned short uint16_t;\n"
+    "typedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n"
+    "\n"
+    "enum { TC_MAX_RANK = 8 };\n"
+    "\n"
+    "struct tc_spec {\n"
+    "    tc_dtype dtype;\n"
+    "    int rank;\n"
+    "    int64_t dims[TC_MAX_RANK];\n"
+    "};\n"
+    "\n"
+    "struct tc_buffer {\n"
+    "    void *data;\n"
+    "    tc_spec spec;\n"
+    "};\n"
+    "\n"
+    "// Elements. Where the loop ends is no question, so that specs stay in registers.\n"
+    "__device__ __forceinline__ int64_t tc_elements(const tc_buffer *b) {\n"
+    "    int64_t n = 1;\n"
+    "#pragma unroll\n"
+    "    for (int d = 0; d < TC_MAX_RANK; d++)\n"
+    "        if (d < b->spec.rank) n *= b->spec.dims[d];\n"
+    "    return n;\n"
+    "}\n"
+    "\n";
+
+static const tc__custom *tc__custom_of_printer(const tc__printer *p) {
+    return tc__custom_of_group(p->out->ctx, p->g);
+}
+
+// What stands in front of the kernel.
+static void tc__put_cuda_custom_head(tc__printer *p) {
+    tc__put(p->out, "\nnamespace tc_custom {\n");
+    tc__put_dtype_names(p->out);
+    tc__put(p->out, "%s", tc__text_cuda_custom);
+    tc__put(p->out,
+            "__device__ void %s(const tc_buffer *in, int n_in, const tc_buffer *out);\n}\n",
+            tc__custom_of_printer(p)->op.name);
+}
+
+static void tc__put_cuda_custom_source(tc__printer *p) {
+    const tc__custom *o = tc__custom_of_printer(p);
+    tc__put(p->out, "\nnamespace tc_custom {\n#line 1 \"custom op %s\"\n", o->op.name);
+    tc__put_raw(p->out, o->op.cuda_source, strlen(o->op.cuda_source));
+    tc__put(p->out, "\n}\n");
+}
+
+// `{(void *)in0, {tc_custom::TC_F32, 2, {s0, 64}}}` of the result, i = 0, or of operand i - 1.
+static void tc__put_cuda_custom_buffer(tc__printer *p, const tc__opaque_plan *q,
+                                       uint32_t i) {
+    int64_t buffer = tc__call_buffer(q->call, i);
+    int rank = tc__call_rank(q->call, i);
+    int dtype = tc__custom_dtype(p->g, q->call, i);
+    tc__put(p->out, "{(void *)");
+    if (buffer < 0)
+        tc__put(p->out, "0");
+    else
+        tc__put_buffer(p, buffer);
+    tc__put(p->out, ", {tc_custom::");
+    tc__put_dtype_name(p->out, dtype);
+    tc__put(p->out, ", %d, {", rank);
+    for (int d = 0; d < rank; d++) {
+        tc__put(p->out, d ? ", " : "");
+        tc__put_ix(p, tc__call_size(q->call, i, d));
+    }
+    tc__put(p->out, rank ? "}}}" : "0}}}");
+}
+
+// The step that calls the function. It is not called for nothing.
+static void tc__put_custom_call(tc__printer *p, const tc__opaque_plan *q, int i) {
+    uint32_t n = (uint32_t)q->call->attr[TC__CALL_OPERANDS];
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "if ((");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ") == 0) return;\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_custom::tc_buffer operands[] = {");
+    for (uint32_t k = 1; k <= n; k++) {
+        tc__put(p->out, k > 1 ? ",\n        " : "\n        ");
+        tc__put_cuda_custom_buffer(p, q, k);
+    }
+    tc__put(p->out, "};\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_custom::tc_buffer result = ");
+    tc__put_cuda_custom_buffer(p, q, 0);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "tc_custom::%s(operands, %u, &result);\n",
+            tc__custom_of_printer(p)->op.name, (unsigned)n);
+}
+
+// The step behind it where the result is of bools: kernels take them as 0 and 1.
+static void tc__put_custom_bools(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 e = blockIdx.x * (tc_i64)blockDim.x + threadIdx.x;\n");
+    tc__line(p);
+    tc__put(p->out, "if (e < ");
+    tc__put_ix(p, q->lines);
+    tc__put(p->out, ") ");
+    tc__put_buffer(p, tc__call_buffer(q->call, 0));
+    tc__put(p->out, "[e] = ");
+    tc__put_buffer(p, tc__call_buffer(q->call, 0));
+    tc__put(p->out, "[e] != 0;\n");
+}
 // ---- gen/kernel/print_cuda_opaque.c -------------------------------------
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
 // an element becomes a key and where results go, and calls a function of print_cuda_opaque_text.c.
@@ -31864,7 +32163,7 @@ static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q
     tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
     tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
     tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy, tc__put_opaque_clear,
+    tc__put_opaque_copy, tc__put_opaque_clear, tc__put_custom_call,  tc__put_custom_bools,
 };
 
 // ---- kernels ----
@@ -31934,14 +32233,18 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     tc__printer p;
     tc__opaque_plan q = tc__opaque_plan_of(g);
     tc__printer_open(&p, out, g, d);
-    tc__put(out, "\n// %s: %s along rows, %d launch%s\n// rows ", symbol,
-            tc__call_name(out->ctx, q.call), q.count, q.count == 1 ? "" : "es");
+    int custom = tc__is_custom(g);
+    if (custom) tc__put_cuda_custom_head(&p);
+    tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
+            custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
+            custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
     tc__put_ix(&p, g->rows);
     tc__put(out, ", columns ");
     tc__put_ix(&p, g->cols);
     tc__put(out, "\n");
     tc__put_dump_buffers(&p);
     for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
+    if (custom) tc__put_cuda_custom_source(&p);
     return !out->failed && !g->body.ix->failed;
 }
 // ---- gen/kernel/print_cuda_list.c ---------------------------------------
@@ -52383,6 +52686,7 @@ typedef struct tc__remote {
     tc__device *device;
     int ready;   // the code is there
     int checks;  // some kernel checks an index
+    int numbers; // some input is a number of the host
     int waiting; // it ran, and nobody has looked at its flag
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
@@ -53221,6 +53525,14 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     o->alias = 1, o->external = code;
 }
 
+static int tc__fail_number(const tc__program *p, const tc__visit *v) {
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "%s: a number of the host is written in place by what runs on %s; "
+                    "move it there with tc_to, or write it elsewhere",
+                    v->region ? v->region->name : "eager op",
+                    tc__device_name(p->ctx, p->device));
+}
+
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
                                size_t n, tc__effects effects) {
     tc__output o;
@@ -53235,6 +53547,7 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
         if (!tc__cell_at(b, i)->version) continue;
         memset(&o, 0, sizeof o);
         o.position = UINT32_MAX, o.external = i;
+        if (p->device && !p->inputs[i]->device) return tc__fail_number(p, b->visit);
         if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
@@ -53742,6 +54055,8 @@ static int tc__program_remote(tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->remote && i < p->externals; i++)
+        p->remote->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
         l->group->remote = 1;
@@ -54575,9 +54890,9 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const uint8_t *diges
 
 // ---- the device's compiler ----
 
-// A product takes the compiler long: it is alone.
-static int tc__remote_is_heavy(const tc__remote_order *o) {
-    return o->text.group->kind == TC__CONTRACTION;
+// A product takes the compiler long, and a user's op may not compile: they are alone.
+static int tc__remote_is_alone(const tc__remote_order *o) {
+    return o->text.group->kind == TC__CONTRACTION || tc__is_custom(o->text.group);
 }
 
 // Deals the open orders to units: as many as there are processors to compile them, of at most a dozen
@@ -54585,13 +54900,13 @@ static int tc__remote_is_heavy(const tc__remote_order *o) {
 static void tc__remote_deal(tc__remote_job *j) {
     int open = 0, most, light = -1, in_light = 0;
     for (size_t i = 0; i < j->order.count; i++)
-        open += j->order.at[i].unit == -2 && !tc__remote_is_heavy(&j->order.at[i]);
+        open += j->order.at[i].unit == -2 && !tc__remote_is_alone(&j->order.at[i]);
     most = (open - 1) / (tc__threads(j->c) > 0 ? tc__threads(j->c) : 1) + 1;
     if (most > TC__UNIT_KERNELS * 2) most = TC__UNIT_KERNELS * 2;
     for (size_t i = 0; i < j->order.count; i++) {
         tc__remote_order *o = &j->order.at[i];
         if (o->unit != -2) continue;
-        if (tc__remote_is_heavy(o)) {
+        if (tc__remote_is_alone(o)) {
             o->unit = j->units++;
             continue;
         }
@@ -54717,6 +55032,57 @@ static void tc__remote_job_close(tc__remote_job *j) {
     TC__VEC_FREE(j->c, j->order);
 }
 
+// ---- ops of the user's ----
+
+// The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
+// reported.
+static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
+    tc__remote_job j;
+    tc_ctx *c = r->ctx;
+    tc__error_mark before = tc__error_now(c);
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__remote_job_open(&j, r) && tc__remote_order_add(&j, l);
+    if (ok) tc__remote_look_up(&j);
+    int made = ok && j.order.at[0].unit == -2;
+    ok = ok && tc__remote_compile_open(&j);
+    tc__remote_job_close(&j);
+    tc_status status = tc__unit_end(c, outer, ok);
+    c->stats.kernels_made += (uint64_t)(ok && made);
+    if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
+    tc__error_restore(c, before);
+    return 0;
+}
+
+// Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
+static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
+    const tc_device *d = &r->device->own;
+    const char *why = d->why(d->user);
+    o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
+    if (o->trouble && (o->op.run || o->op.c_source))
+        tc__warn(r->ctx,
+                 "custom op \"%s\": its cuda_source does not compile for %s, so the host "
+                 "computes it, with copies there and back: %s",
+                 o->op.name, d->name, o->trouble);
+    return o->trouble != NULL;
+}
+
+// Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
+// others, -1 = reported.
+static int tc__remote_customs(tc__remote *r) {
+    int same = 1;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (l->host || !tc__is_custom(l->group)) continue;
+        int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
+        tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
+        int code = o->trouble ? 0 : tc__remote_custom_try(r, l);
+        if (code < 0 || (!code && !o->trouble && !tc__remote_custom_failed(r, o)))
+            return -1;
+        same &= code;
+    }
+    return same;
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
@@ -54741,6 +55107,11 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
 #else
 
 static void tc__remote_code_free(tc_ctx *c, tc__device *d) { (void)c, (void)d; }
+
+static int tc__remote_customs(tc__remote *r) {
+    (void)r;
+    return 1;
+}
 
 static int tc__remote_compile(tc__remote *r, const char *name) {
     (void)name;
@@ -55043,6 +55414,26 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     return 1;
 }
 
+// The user's ops of a program on a device. Where some do not compile its launches are made anew, with
+// the host's functions, and are to be laid out. 0 = reported.
+static int tc__remote_start_customs(tc__program *p) {
+    tc_device_mode mode = p->remote ? p->remote->mode : TC_DEVICE_CHOOSE;
+    int same = !p->remote ? 0 : p->customs ? tc__remote_customs(p->remote) : 1;
+    if (same) return same > 0;
+    tc__remote_free(p->remote);
+    p->remote = NULL, p->laid_out = 0;
+    if (!tc__program_remote(p)) return tc__remote_free(p->remote), p->remote = NULL, 0;
+    p->remote->mode = mode;
+    return 1;
+}
+
+// The code of a program on a device, before a run; 0 = reported.
+static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
+    if (p->remote && p->remote->ready) return 1;
+    return tc__remote_start_customs(p) &&
+           tc__remote_compile(p->remote, r ? r->name : "eager");
+}
+
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
 static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
@@ -55055,7 +55446,8 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     if (tc__region_tunes(r))
         p->autotune =
             c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
-    return (!p->autotune || tc__remote_recall(p)) && tc__remote_compile(p->remote, r->name);
+    return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
+           tc__remote_compile(p->remote, r->name);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its
@@ -55154,6 +55546,13 @@ static void tc__put_binding_guard(tc__text *t, const tc__step *s, uint32_t i) {
     tc__put_asker(t, s);
 }
 
+// What was made of nothing on a device; where a tensor decided, that one's guard says so.
+static void tc__put_device_guard(tc__text *t, const tc__step *s) {
+    if (!s->device || s->first_external) return;
+    tc__put(t, "made on %s", tc__device_name(t->ctx, s->device));
+    tc__put_asker(t, s);
+}
+
 // "s0 == 2*s1", "s0 % 4 == 0"
 static void tc__put_relation(tc__text *t, const tc__relation *r) {
     const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
@@ -55227,6 +55626,7 @@ static void tc__put_path_guards(tc__text *t, const tc__visit *v) {
     for (size_t i = 0; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         for (uint32_t k = 0; k < s->n_bind; k++) tc__put_binding_guard(t, s, k);
+        tc__put_device_guard(t, s);
         if (!s->symbolic) continue;
         tc__put_symbols(&y, s);
         tc__put_args(t, s);
@@ -56417,6 +56817,8 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 // memory that does for the time of a run. They write row-major results, and a view that is written in
 // place may have any strides: the elements go there by a kernel of its own.
 
+// So has a number of the host that is computed with there (tc__is_number).
+
 // ---- aligned inputs ----
 
 // What the addresses of an input reach, in bytes from its first element.
@@ -56455,6 +56857,12 @@ static uint32_t tc__address_external(const tc__program *p, const tc__address *a)
     return source < p->externals ? source : UINT32_MAX;
 }
 
+// Whether it is a number of the host, which has to be copied to the device.
+static int tc__address_is_number(const tc__program *p, const tc__address *a) {
+    uint32_t external = tc__address_external(p, a);
+    return external != UINT32_MAX && !p->inputs[external]->device;
+}
+
 static int tc__bounce_failed(tc__program *p, tc_status s) {
     return !s ||
            tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
@@ -56468,6 +56876,7 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     size_t before = tc__remote_rounded((size_t)-r->low);
     memset(&b, 0, sizeof b);
     if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
+    int number = tc__address_is_number(p, &p->address.at[i]);
     b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
     b.from = (char *)*p->address.at[i].at;
     tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
@@ -56475,7 +56884,9 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     b.to = (char *)b.memory.address + before;
     m->bounce.at[m->bounce.count++] = b;
     if (p->address.at[i].output) return 1;
-    return tc__bounce_failed(p, d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes));
+    s = number ? d->copy_in(d->user, b.to, b.from, b.bytes)
+               : d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes);
+    return tc__bounce_failed(p, s);
 }
 
 // The place that address i has for this run: of an earlier address, if that is of the same.
@@ -56495,11 +56906,12 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
 static int tc__bounce_in(tc__program *p) {
     for (uint32_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        if ((uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        int number = p->remote->numbers && tc__address_is_number(p, a);
+        if (!number && (uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
         uint32_t external = tc__address_external(p, a);
         if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
         tc__extent r = tc__extent_of(p, external);
-        if (!r.adjacent) continue;
+        if (!r.adjacent && !number) continue;
         if (!tc__bounce_add(p, i, &r)) return 0;
         *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
     }
@@ -57342,10 +57754,29 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
 
 // The first custom op that cannot run, NULL = none.
 static const tc__custom *tc__program_lacks(const tc__program *p) {
-    for (size_t i = 0; p->customs && i < p->launch.count; i++)
-        if (p->launch.at[i].custom && !p->launch.at[i].run)
-            return p->launch.at[i].custom->op;
+    for (size_t i = 0; p->customs && i < p->launch.count; i++) {
+        if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
+        if (p->remote && !p->remote->launch[i].host) continue; // it has code there
+        return p->launch.at[i].custom->op;
+    }
     return NULL;
+}
+
+static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char *why) {
+    if (o->op.c_source)
+        return tc__fail(p->ctx, TC_E_COMPILER,
+                        "custom op \"%s\" has only c_source, which is not compiled here; "
+                        "give it run too: %s",
+                        o->op.name, why);
+    if (p->device && o->trouble)
+        return tc__fail(p->ctx, TC_E_COMPILER,
+                        "custom op \"%s\": its cuda_source does not compile, and it has "
+                        "neither run nor c_source to take instead: %s",
+                        o->op.name, o->trouble);
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "custom op \"%s\" has only cuda_source, and its inputs are on %s; move "
+                    "them to a CUDA device with tc_to, or give it run",
+                    o->op.name, tc__device_name(p->ctx, p->device));
 }
 
 // Whether the backend of the program compiles at all; an eager op's is the context's.
@@ -57362,15 +57793,12 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     const char *why =
         TC__JIT ? "the backend does not compile" : "this build has no compiler";
     if (!o) return 1;
-    if (tc__program_compiles(p)) {
+    if (o->op.c_source && tc__program_compiles(p)) {
         tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
         o = tc__program_lacks(p);
         why = tc__compiler_trouble(p->ctx);
     }
-    return !o || tc__fail(p->ctx, TC_E_COMPILER,
-                          "custom op \"%s\" has only c_source, which is not compiled here; "
-                          "give it run too: %s",
-                          o->op.name, why);
+    return !o || tc__fail_lacks(p, o, why);
 }
 
 // ---- on a device ----
@@ -57390,9 +57818,13 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
     q->address[i] = q->launch->buf[i];
     q->launch->buf[i] = here;
     if (!here) return 0;
-    tc_status s = b->written || !bytes
-                      ? TC_OK
-                      : d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+                 !p->inputs[b->source]->device;
+    tc_status s = TC_OK;
+    if (number && bytes)
+        memcpy(here, q->address[i], bytes);
+    else if (!b->written && bytes)
+        s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
     return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
 }
 
@@ -57546,11 +57978,9 @@ static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (p->device && !tc__program_settle_remote(p, v->region)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
-    if (p->remote && !p->remote->ready &&
-        !tc__remote_compile(p->remote, v->region ? v->region->name : "eager"))
-        return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);
@@ -58444,6 +58874,7 @@ typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
+    int device;                  // the default device
     int checked;                 // the body recorded the same at the second call
     uint64_t hits;               // calls that skipped the body
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
@@ -58594,6 +59025,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     size_t n = k->n_in + k->n_to;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
+    if (e->device != tc__values_of(f->ctx)->default_device) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return 1;
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -58640,6 +59072,13 @@ static void tc__entries_free(tc_fn *f) {
     }
 }
 
+// The short cuts, which do not ask for the default device, are off until their entries have served
+// the long way.
+static void tc__fns_look_again(tc_ctx *c) {
+    for (tc_fn *f = c->fn; f; f = f->next)
+        for (tc__entry *e = f->entry; e; e = e->next) e->quick.program = NULL;
+}
+
 static void tc__entries_trim(tc_fn *f) {
     tc__entry **at = &f->entry;
     for (int n = 0; *at && n < TC__FN_ENTRIES; n++) at = &(*at)->next;
@@ -58672,7 +59111,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw);
+    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)
@@ -58736,6 +59175,10 @@ static void tc__miss_layout(tc_fn *f, const tc__entry *e, int i) {
             return;
         }
     }
+    if (e->given.at[i].layout && f->given.at[i].layout && was->device != now->device) {
+        tc__fn_missed(f, TC_MISS_DEVICE, i, -1, was->device, now->device);
+        return;
+    }
     // Null was, or is, one of them: a rank that no tensor has.
     tc__fn_missed(f, TC_MISS_RANK, i, -1, e->given.at[i].layout ? was->rank : -1,
                   f->given.at[i].layout ? now->rank : -1);
@@ -58786,7 +59229,12 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
         tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_in, k->n_in);
     else if (e->n_out != k->n_out || e->n_to != k->n_to)
         tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_out + e->n_to, k->n_out + k->n_to);
-    else if (!tc__miss_given(f, e, k->n_in + k->n_to) && !tc__miss_range(f, e))
+    else if (tc__miss_given(f, e, k->n_in + k->n_to))
+        return;
+    else if (e->device != tc__values_of(f->ctx)->default_device)
+        tc__fn_missed(f, TC_MISS_DEVICE, -1, -1, e->device,
+                      tc__values_of(f->ctx)->default_device);
+    else if (!tc__miss_range(f, e))
         tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
 }
 
@@ -58806,6 +59254,7 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "tc_guard_bytes",
         "a tensor used beside the inputs is dead, or of other layout or memory",
         "it is never skipped",
+        "",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -58815,7 +59264,10 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
     tc__put(t, "%s", text[m->kind]);
     if (m->was == m->now) return;
     const char *space = *text[m->kind] ? " " : "";
-    if (m->kind == TC_MISS_DTYPE)
+    if (m->kind == TC_MISS_DEVICE)
+        tc__put(t, "%sdevice was %s, now %s", m->arg < 0 ? "default " : "",
+                tc__device_name(t->ctx, (int)m->was), tc__device_name(t->ctx, (int)m->now));
+    else if (m->kind == TC_MISS_DTYPE)
         tc__put(t, "%swas %s, now %s", space, tc__dtype((int)m->was)->name,
                 tc__dtype((int)m->now)->name);
     else
@@ -59709,6 +60161,13 @@ static int tc__device_need(tc_ctx *c, const char *who, const char *name) {
     if (!name) return tc__fail(c, TC_E_NULL, "%s: the name of the device is NULL", who) - 1;
     int number = tc__device_find(c, name);
     if (number >= 0) return number;
+    if (tc__values_of(c)->parent) {
+        tc__fail(c, TC_E_DEVICE,
+                 "%s: there is no device \"%.40s\" in a context of tc_open_shared; a "
+                 "thread that uses a device needs a context of tc_open",
+                 who, name);
+        return -1;
+    }
     tc__fail(c, TC_E_DEVICE,
              "%s: there is no device \"%.40s\" in this context; open it first, with "
              "tc_cuda_open of tcompile_cuda.h or tc_register_device",
@@ -59730,7 +60189,11 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
     if (!TC__JIT)
         return tc__fail(c, TC_E_UNSUPPORTED, "%s: this build compiles nothing", who);
     if (tc__values_of(c)->parent)
-        return tc__fail(c, TC_E_STATE, "%s: a shared context has no devices", who);
+        return tc__fail(
+            c, TC_E_STATE,
+            "%s: a context of tc_open_shared has no devices; a thread that uses "
+            "one needs a context of tc_open",
+            who);
     if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
         return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
                         d->name);
@@ -59774,6 +60237,27 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
     tc_status outer = tc__unit_begin(tc);
     tc__fail(tc, status, "%s", text ? text : "?");
     return tc__unit_end(tc, outer, 0);
+}
+
+// ---- where things are made ----
+
+TCDEF tc_status tc_set_default_device(tc_ctx *c, const char *device) {
+    const char *who = "tc_set_default_device";
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int number =
+        tc__is_outside(c, who) ? tc__device_need(c, who, device ? device : "cpu") : -1;
+    if (number >= 0 && number != tc__values_of(c)->default_device) {
+        tc__values_of(c)->default_device = number;
+        tc__fns_look_again(c);
+    }
+    return tc__unit_end(c, outer, number >= 0);
+}
+
+TCDEF const char *tc_default_device(const tc_ctx *tc) {
+    const tc__values *v = (const tc__values *)(const void *)tc;
+    if (!tc) return NULL;
+    return v->default_device ? v->device.at[v->default_device - 1]->own.name : "cpu";
 }
 
 // ---- moving ----
@@ -59893,10 +60377,8 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 TCDEF const char *tc_device_of(tc_tensor t) {
     tc_ctx *c = tc__ctx_of(t);
     if (!c) return NULL;
-    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) return tc__device_name(c, tc__layout_at(c, m->layout)->device);
-    return v ? tc__device_name(c, tc__visit_device(c, v)) : NULL;
+    int number = tc__device_number(c, t);
+    return number >= 0 ? tc__device_name(c, number) : NULL;
 }
 
 TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
@@ -61087,9 +61569,12 @@ static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
     if (!tc__dtype_valid((int)s->dtype))
         return tc__fail(c, TC_E_ARG, "tc_precompile: %d is no dtype", (int)s->dtype);
     if (!tc__dims_check(c, "tc_precompile", s->rank, s->dims)) return 0;
-    uint32_t layout = tc__layout_intern(c, (int)s->dtype, s->rank, s->dims, NULL);
+    tc__device *d = tc__device_at(c, tc__values_of(c)->default_device);
+    uint32_t layout =
+        tc__layout_on(c, d ? d->number : 0, (int)s->dtype, s->rank, s->dims, NULL);
     // Nothing runs, so nothing is read or written: the memory need not be there.
     tc__storage *m = layout ? tc__storage_wrap(c, NULL, 0) : NULL;
+    if (m && d) m->device = &d->own;
     if (m) *t = tc__tensor_new(c, layout, m, 0, site.file, site.line);
     return t->id != 0;
 }
@@ -62870,7 +63355,13 @@ static tc_tensor tc__npy_elements(const tc__npy_file *n, const tc__npy *h) {
         return tc__null();
     }
     if (h->dtype == TC_BOOL) tc__bool_normalise(s->data, (int64_t)bytes);
-    return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    const tc__tensor *m = t.id ? tc__slot_find(f->c, t) : NULL;
+    int device = tc__values_of(f->c)->default_device;
+    if (!m || !device) return t;
+    tc_tensor there = tc__to_device(f, m, device);
+    tc__slot_free(f->c, tc__handle_slot(t), "a copy", NULL, 0);
+    return there;
 }
 
 static tc_tensor tc__npy_load(tc__npy_file *n, char *text) {

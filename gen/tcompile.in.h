@@ -177,6 +177,7 @@
 #include "kernel/print_cuda_tiles.c"
 #include "kernel/print_cuda_few.c"
 #include "kernel/print_cuda_prologue.c"
+#include "kernel/print_cuda_custom.c"
 #include "kernel/print_cuda_opaque.c"
 #include "kernel/print_cuda_list.c"
 #include "kernel/print_cuda.c"

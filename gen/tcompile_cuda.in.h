@@ -18,6 +18,8 @@
 //
 //     Regions, functions and eager ops run where their tensors are; all of one are on one device.
 //     tc_to moves, tc_sync waits, tc_read and tc_item wait and copy. See tcompile.h, "Devices".
+//     tc_set_default_device(tc, "cuda:0") has all that is made of nothing made there; a custom op runs
+//     there by its cuda_source.
 //
 // MODES
 //     In mode "default" a program of four kernels or more is a CUDA graph from its third run on, if

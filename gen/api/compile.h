@@ -33,6 +33,7 @@ TCDEF void tc_close(tc_ctx *c);
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
 // that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
+// Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 

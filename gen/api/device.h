@@ -1,6 +1,10 @@
 // Devices: memory that is not the host's, and kernels that run on it. Every tensor is on
 // one, "cpu" unless it is said otherwise. A program runs where its tensors are: the same
 // text computes on the host or on "cuda:0". tcompile_cuda.h brings devices.
+//
+// Tensors that are computed with together are on one device, else it is TC_E_DEVICE. A tensor of
+// the host without dimensions, of one number, goes with tensors of any device: kernels there have
+// a copy of what it is when they are started. What writes it in place must run on the host.
 
 // t on the device of that name: "cpu" or a registered one. Where it is there already, that
 // is a second handle of the same memory; else a dense copy, which keeps what tc_const knows.
@@ -13,6 +17,20 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 // The name of the device that t is on, valid until its context is closed; NULL = no live
 // tensor.
 TCDEF const char *tc_device_of(tc_tensor t);
+
+// What is made of nothing is made on this device from now on, as torch.set_default_device has
+// it: tc_from_data and tc_const, tc_full, tc_zeros, tc_ones, tc_scalar, tc_arange, tc_eye, tc_rand
+// and the like, tc_load_npy, and the inputs of tc_precompile; at first it is "cpu", which NULL
+// stands for. It decides where no tensor does: what tc_zeros_like and all other calls make of a
+// tensor is where that is, and in a region or body what is made of nothing is where its tensors
+// are; one without any from outside runs on the default device. tc_wrap is memory of the host as
+// ever, and nothing that is there moves. Programs are made for the default device they were
+// recorded under, so that another one makes others. Each context has its own. TC_E_NULL (tc);
+// TC_E_DEVICE (no such device: the default stays); TC_E_STATE (inside a region or body).
+TCDEF tc_status tc_set_default_device(tc_ctx *tc, const char *device);
+
+// The name of that device, valid until the context is closed; NULL = no context.
+TCDEF const char *tc_default_device(const tc_ctx *tc);
 
 // Waits until all devices have done what they were given. What went wrong there and was not
 // reported yet is this call's status: an index out of range (TC_E_INDEX), a dead device

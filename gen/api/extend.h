@@ -29,17 +29,17 @@ typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor 
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
 
-// A name and one of run and c_source are needed; zero is right for the rest. One op has one
-// result.
+// A name and one of run, c_source and cuda_source are needed; zero is right for the rest. One
+// op has one result.
 typedef struct tc_custom_op {
     const char *name;  // a C identifier of at most 63 characters, unique in its context
     int n_in;          // inputs, at most 64; 0 = 1
     void *user;        // handed to all functions; outlives the context
     tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
                                   // as for other ops; else each set has a program
-    tc_custom_run run;            // NULL = only c_source
+    tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
-    const char *cuda_source;      // kept for devices that come later; unused now
+    const char *cuda_source;      // NULL = on a device too the host computes it; see below
     tc_custom_gradient gradient;  // NULL = none; unused now
 } tc_custom_op;
 
@@ -54,12 +54,44 @@ typedef struct tc_custom_op {
 // Where nothing is compiled, run is called instead. An op without run is compiled in any
 // case, also outside regions and past a recompile_limit; where that cannot be, it is
 // TC_E_COMPILER.
+//
+// cuda_source is CUDA C++ text of the same op for tensors on CUDA devices (tcompile_cuda.h). It
+// defines a function that all threads of a launch call, as the body of a __global__ kernel:
+//
+//     __device__ void swish(const tc_buffer *in, int n_in, const tc_buffer *out) {
+//         const float *x = (const float *)in[0].data;
+//         float *y = (float *)out->data;
+//         int64_t n = tc_elements(out), i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+//         for (; i < n; i += (int64_t)gridDim.x * blockDim.x) y[i] = x[i] / (1 + expf(-x[i]));
+//     }
+//
+// The number of blocks is ours to choose: of 256 threads, one thread for each element of the
+// result or fewer. So each thread takes what blockIdx, gridDim and threadIdx give it, in steps
+// as above; or each block takes rows, from blockIdx.x in steps of gridDim.x. Threads of a block
+// may share memory (__shared__) and wait for each other; blocks may not, and all elements of
+// the result are written in one launch. Buffers are row-major memory of the device; an input
+// without elements has NULL and no dtype. Ranks and dtypes are known when the text is compiled,
+// sizes where the program is for one set of them, so one text may serve several dtypes: a switch
+// over them costs nothing. tc_elements(b) is the number of elements; a loop over dims should run
+// to TC_MAX_RANK and be unrolled as that one is, else the spec is in memory. Elements are float, double and intN_t; a bool is a byte, of
+// which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
+// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
+// There is no status, since it cannot fail, and no user: what it needs stands in the text.
+//
+// In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, those functions,
+// int8_t...uint64_t, what NVRTC has built in (expf, atomicAdd...) and nothing else; other functions may
+// stand in it, an #include may not. It is not extern "C"; it has a namespace and a unit of its
+// own. It is compiled by NVRTC when a program first needs it, with a*b + c not contracted, and
+// kept on disk by its text. If it does not compile, a warning says so with what NVRTC says, and
+// run or c_source computes the op from then on, as they do where there is no cuda_source: what
+// they read is copied to the host, and their result back. An op without them is TC_E_COMPILER
+// then; one that has only cuda_source is TC_E_DEVICE for tensors of the host.
 
 // Registers an op, for as long as the context lives; all but *user is copied. Contexts
 // that tc_open_shared makes afterwards have it too, by the same number; their threads may
 // call it at the same time. Gives its number for tc_custom, 0 on error: TC_E_NULL (no
-// name, neither run nor c_source), TC_E_ARG (n_in; a name that is no identifier, or taken;
-// a c_source without that function, or with an #include), TC_E_STATE (inside a region).
+// name, neither run nor source), TC_E_ARG (n_in; a name that is no identifier, or taken; a
+// source without that function, or with an #include), TC_E_STATE (inside a region).
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file, int line);
 #define tc_register_op(tc, op) tc_register_op_at(tc, op, TC__SITE)
 

@@ -108,9 +108,12 @@ static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
     if (!tc__dtype_valid((int)s->dtype))
         return tc__fail(c, TC_E_ARG, "tc_precompile: %d is no dtype", (int)s->dtype);
     if (!tc__dims_check(c, "tc_precompile", s->rank, s->dims)) return 0;
-    uint32_t layout = tc__layout_intern(c, (int)s->dtype, s->rank, s->dims, NULL);
+    tc__device *d = tc__device_at(c, tc__values_of(c)->default_device);
+    uint32_t layout =
+        tc__layout_on(c, d ? d->number : 0, (int)s->dtype, s->rank, s->dims, NULL);
     // Nothing runs, so nothing is read or written: the memory need not be there.
     tc__storage *m = layout ? tc__storage_wrap(c, NULL, 0) : NULL;
+    if (m && d) m->device = &d->own;
     if (m) *t = tc__tensor_new(c, layout, m, 0, site.file, site.line);
     return t->id != 0;
 }

@@ -31,6 +31,13 @@ static int tc__device_need(tc_ctx *c, const char *who, const char *name) {
     if (!name) return tc__fail(c, TC_E_NULL, "%s: the name of the device is NULL", who) - 1;
     int number = tc__device_find(c, name);
     if (number >= 0) return number;
+    if (tc__values_of(c)->parent) {
+        tc__fail(c, TC_E_DEVICE,
+                 "%s: there is no device \"%.40s\" in a context of tc_open_shared; a "
+                 "thread that uses a device needs a context of tc_open",
+                 who, name);
+        return -1;
+    }
     tc__fail(c, TC_E_DEVICE,
              "%s: there is no device \"%.40s\" in this context; open it first, with "
              "tc_cuda_open of tcompile_cuda.h or tc_register_device",
@@ -52,7 +59,11 @@ static int tc__device_check(tc_ctx *c, const tc_device *d) {
     if (!TC__JIT)
         return tc__fail(c, TC_E_UNSUPPORTED, "%s: this build compiles nothing", who);
     if (tc__values_of(c)->parent)
-        return tc__fail(c, TC_E_STATE, "%s: a shared context has no devices", who);
+        return tc__fail(
+            c, TC_E_STATE,
+            "%s: a context of tc_open_shared has no devices; a thread that uses "
+            "one needs a context of tc_open",
+            who);
     if (tc__device_find(c, d->name) >= 0 || tc__values_of(c)->device.count == 255)
         return tc__fail(c, TC_E_ARG, "%s: there is a device \"%.40s\" already", who,
                         d->name);
@@ -96,6 +107,27 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
     tc_status outer = tc__unit_begin(tc);
     tc__fail(tc, status, "%s", text ? text : "?");
     return tc__unit_end(tc, outer, 0);
+}
+
+// ---- where things are made ----
+
+TCDEF tc_status tc_set_default_device(tc_ctx *c, const char *device) {
+    const char *who = "tc_set_default_device";
+    if (!c) return TC_E_NULL;
+    tc_status outer = tc__unit_begin(c);
+    int number =
+        tc__is_outside(c, who) ? tc__device_need(c, who, device ? device : "cpu") : -1;
+    if (number >= 0 && number != tc__values_of(c)->default_device) {
+        tc__values_of(c)->default_device = number;
+        tc__fns_look_again(c);
+    }
+    return tc__unit_end(c, outer, number >= 0);
+}
+
+TCDEF const char *tc_default_device(const tc_ctx *tc) {
+    const tc__values *v = (const tc__values *)(const void *)tc;
+    if (!tc) return NULL;
+    return v->default_device ? v->device.at[v->default_device - 1]->own.name : "cpu";
 }
 
 // ---- moving ----
@@ -215,10 +247,8 @@ TCDEF tc_tensor tc_to_at(tc_tensor t, const char *device, const char *file, int 
 TCDEF const char *tc_device_of(tc_tensor t) {
     tc_ctx *c = tc__ctx_of(t);
     if (!c) return NULL;
-    const tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) return tc__device_name(c, tc__layout_at(c, m->layout)->device);
-    return v ? tc__device_name(c, tc__visit_device(c, v)) : NULL;
+    int number = tc__device_number(c, t);
+    return number >= 0 ? tc__device_name(c, number) : NULL;
 }
 
 TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {

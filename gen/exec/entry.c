@@ -37,6 +37,7 @@ typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
     uint32_t draws;              // random numbers drawn
+    int device;                  // the default device
     int checked;                 // the body recorded the same at the second call
     uint64_t hits;               // calls that skipped the body
     TC__VEC(tc__given) given;    // inputs, destinations, captured tensors
@@ -187,6 +188,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     size_t n = k->n_in + k->n_to;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
+    if (e->device != tc__values_of(f->ctx)->default_device) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return 1;
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -233,6 +235,13 @@ static void tc__entries_free(tc_fn *f) {
     }
 }
 
+// The short cuts, which do not ask for the default device, are off until their entries have served
+// the long way.
+static void tc__fns_look_again(tc_ctx *c) {
+    for (tc_fn *f = c->fn; f; f = f->next)
+        for (tc__entry *e = f->entry; e; e = e->next) e->quick.program = NULL;
+}
+
 static void tc__entries_trim(tc_fn *f) {
     tc__entry **at = &f->entry;
     for (int n = 0; *at && n < TC__FN_ENTRIES; n++) at = &(*at)->next;
@@ -265,7 +274,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     tc_fn *f = k->f;
     tc_ctx *c = f->ctx;
     e->leaf = v->at, e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
-    e->draws = (uint32_t)(c->recorder.draw - v->draw);
+    e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__entry_source(k, e, v->external.at[i].handle)) return 0;
     for (uint32_t i = 0; i < e->leaf->n_in; i++)

@@ -66,6 +66,13 @@ static void tc__put_binding_guard(tc__text *t, const tc__step *s, uint32_t i) {
     tc__put_asker(t, s);
 }
 
+// What was made of nothing on a device; where a tensor decided, that one's guard says so.
+static void tc__put_device_guard(tc__text *t, const tc__step *s) {
+    if (!s->device || s->first_external) return;
+    tc__put(t, "made on %s", tc__device_name(t->ctx, s->device));
+    tc__put_asker(t, s);
+}
+
 // "s0 == 2*s1", "s0 % 4 == 0"
 static void tc__put_relation(tc__text *t, const tc__relation *r) {
     const tc__ixpool *p = &tc__recorder_of(t->ctx)->ix;
@@ -139,6 +146,7 @@ static void tc__put_path_guards(tc__text *t, const tc__visit *v) {
     for (size_t i = 0; i < v->path.count; i++) {
         const tc__step *s = v->path.at[i];
         for (uint32_t k = 0; k < s->n_bind; k++) tc__put_binding_guard(t, s, k);
+        tc__put_device_guard(t, s);
         if (!s->symbolic) continue;
         tc__put_symbols(&y, s);
         tc__put_args(t, s);

@@ -31,6 +31,10 @@ static void tc__miss_layout(tc_fn *f, const tc__entry *e, int i) {
             return;
         }
     }
+    if (e->given.at[i].layout && f->given.at[i].layout && was->device != now->device) {
+        tc__fn_missed(f, TC_MISS_DEVICE, i, -1, was->device, now->device);
+        return;
+    }
     // Null was, or is, one of them: a rank that no tensor has.
     tc__fn_missed(f, TC_MISS_RANK, i, -1, e->given.at[i].layout ? was->rank : -1,
                   f->given.at[i].layout ? now->rank : -1);
@@ -81,7 +85,12 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
         tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_in, k->n_in);
     else if (e->n_out != k->n_out || e->n_to != k->n_to)
         tc__fn_missed(f, TC_MISS_COUNT, -1, -1, e->n_out + e->n_to, k->n_out + k->n_to);
-    else if (!tc__miss_given(f, e, k->n_in + k->n_to) && !tc__miss_range(f, e))
+    else if (tc__miss_given(f, e, k->n_in + k->n_to))
+        return;
+    else if (e->device != tc__values_of(f->ctx)->default_device)
+        tc__fn_missed(f, TC_MISS_DEVICE, -1, -1, e->device,
+                      tc__values_of(f->ctx)->default_device);
+    else if (!tc__miss_range(f, e))
         tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
 }
 
@@ -101,6 +110,7 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "tc_guard_bytes",
         "a tensor used beside the inputs is dead, or of other layout or memory",
         "it is never skipped",
+        "",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -110,7 +120,10 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
     tc__put(t, "%s", text[m->kind]);
     if (m->was == m->now) return;
     const char *space = *text[m->kind] ? " " : "";
-    if (m->kind == TC_MISS_DTYPE)
+    if (m->kind == TC_MISS_DEVICE)
+        tc__put(t, "%sdevice was %s, now %s", m->arg < 0 ? "default " : "",
+                tc__device_name(t->ctx, (int)m->was), tc__device_name(t->ctx, (int)m->now));
+    else if (m->kind == TC_MISS_DTYPE)
         tc__put(t, "%swas %s, now %s", space, tc__dtype((int)m->was)->name,
                 tc__dtype((int)m->now)->name);
     else

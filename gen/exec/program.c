@@ -153,6 +153,14 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     o->alias = 1, o->external = code;
 }
 
+static int tc__fail_number(const tc__program *p, const tc__visit *v) {
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "%s: a number of the host is written in place by what runs on %s; "
+                    "move it there with tc_to, or write it elsewhere",
+                    v->region ? v->region->name : "eager op",
+                    tc__device_name(p->ctx, p->device));
+}
+
 static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *position,
                                size_t n, tc__effects effects) {
     tc__output o;
@@ -167,6 +175,7 @@ static int tc__program_targets(tc__program *p, tc__builder *b, const uint32_t *p
         if (!tc__cell_at(b, i)->version) continue;
         memset(&o, 0, sizeof o);
         o.position = UINT32_MAX, o.external = i;
+        if (p->device && !p->inputs[i]->device) return tc__fail_number(p, b->visit);
         if (!tc__program_output(p, &o, tc__cell_at(b, i)->node)) return 0;
     }
     return 1;
@@ -674,6 +683,8 @@ static int tc__program_remote(tc__program *p) {
     for (size_t i = 0; i < p->output.count; i++)
         if (p->output.at[i].direct) direct[p->output.at[i].node] = p->output.at[i].external;
     p->remote = tc__remote_new(p->ctx, &p->arena, tc__device_at(p->ctx, p->device), n);
+    for (uint32_t i = 0; p->remote && i < p->externals; i++)
+        p->remote->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; p->remote && i < n; i++) {
         const tc__launch *l = &p->launch.at[i];
         l->group->remote = 1;

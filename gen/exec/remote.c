@@ -54,6 +54,7 @@ typedef struct tc__remote {
     tc__device *device;
     int ready;   // the code is there
     int checks;  // some kernel checks an index
+    int numbers; // some input is a number of the host
     int waiting; // it ran, and nobody has looked at its flag
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;

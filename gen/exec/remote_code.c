@@ -184,9 +184,9 @@ static void tc__remote_publish(tc__remote_job *j, int unit, const uint8_t *diges
 
 // ---- the device's compiler ----
 
-// A product takes the compiler long: it is alone.
-static int tc__remote_is_heavy(const tc__remote_order *o) {
-    return o->text.group->kind == TC__CONTRACTION;
+// A product takes the compiler long, and a user's op may not compile: they are alone.
+static int tc__remote_is_alone(const tc__remote_order *o) {
+    return o->text.group->kind == TC__CONTRACTION || tc__is_custom(o->text.group);
 }
 
 // Deals the open orders to units: as many as there are processors to compile them, of at most a dozen
@@ -194,13 +194,13 @@ static int tc__remote_is_heavy(const tc__remote_order *o) {
 static void tc__remote_deal(tc__remote_job *j) {
     int open = 0, most, light = -1, in_light = 0;
     for (size_t i = 0; i < j->order.count; i++)
-        open += j->order.at[i].unit == -2 && !tc__remote_is_heavy(&j->order.at[i]);
+        open += j->order.at[i].unit == -2 && !tc__remote_is_alone(&j->order.at[i]);
     most = (open - 1) / (tc__threads(j->c) > 0 ? tc__threads(j->c) : 1) + 1;
     if (most > TC__UNIT_KERNELS * 2) most = TC__UNIT_KERNELS * 2;
     for (size_t i = 0; i < j->order.count; i++) {
         tc__remote_order *o = &j->order.at[i];
         if (o->unit != -2) continue;
-        if (tc__remote_is_heavy(o)) {
+        if (tc__remote_is_alone(o)) {
             o->unit = j->units++;
             continue;
         }
@@ -326,6 +326,57 @@ static void tc__remote_job_close(tc__remote_job *j) {
     TC__VEC_FREE(j->c, j->order);
 }
 
+// ---- ops of the user's ----
+
+// The code of a user's op, before that of others: 1 = it is there, 0 = it does not compile, -1 =
+// reported.
+static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
+    tc__remote_job j;
+    tc_ctx *c = r->ctx;
+    tc__error_mark before = tc__error_now(c);
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__remote_job_open(&j, r) && tc__remote_order_add(&j, l);
+    if (ok) tc__remote_look_up(&j);
+    int made = ok && j.order.at[0].unit == -2;
+    ok = ok && tc__remote_compile_open(&j);
+    tc__remote_job_close(&j);
+    tc_status status = tc__unit_end(c, outer, ok);
+    c->stats.kernels_made += (uint64_t)(ok && made);
+    if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
+    tc__error_restore(c, before);
+    return 0;
+}
+
+// Its cuda_source does not compile: the host computes it from now on, in all programs. 0 = out of memory.
+static int tc__remote_custom_failed(tc__remote *r, tc__custom *o) {
+    const tc_device *d = &r->device->own;
+    const char *why = d->why(d->user);
+    o->trouble = tc__string_copy(r->ctx, why && *why ? why : "the compiler says nothing");
+    if (o->trouble && (o->op.run || o->op.c_source))
+        tc__warn(r->ctx,
+                 "custom op \"%s\": its cuda_source does not compile for %s, so the host "
+                 "computes it, with copies there and back: %s",
+                 o->op.name, d->name, o->trouble);
+    return o->trouble != NULL;
+}
+
+// Compiles the user's ops. 1 = done, 0 = some are the host's from now on: the program's launches are
+// others, -1 = reported.
+static int tc__remote_customs(tc__remote *r) {
+    int same = 1;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__remote_launch *l = &r->launch[i];
+        if (l->host || !tc__is_custom(l->group)) continue;
+        int64_t number = l->group->body.node.at[0]->attr[TC__CALL_WORD];
+        tc__custom *o = tc__values_of(r->ctx)->customs->at.at[number];
+        int code = o->trouble ? 0 : tc__remote_custom_try(r, l);
+        if (code < 0 || (!code && !o->trouble && !tc__remote_custom_failed(r, o)))
+            return -1;
+        same &= code;
+    }
+    return same;
+}
+
 // Gives the program's launches their code. 0 = reported.
 static int tc__remote_compile(tc__remote *r, const char *name) {
     tc__remote_job j;
@@ -350,6 +401,11 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
 #else
 
 static void tc__remote_code_free(tc_ctx *c, tc__device *d) { (void)c, (void)d; }
+
+static int tc__remote_customs(tc__remote *r) {
+    (void)r;
+    return 1;
+}
 
 static int tc__remote_compile(tc__remote *r, const char *name) {
     (void)name;

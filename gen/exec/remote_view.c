@@ -3,6 +3,8 @@
 // memory that does for the time of a run. They write row-major results, and a view that is written in
 // place may have any strides: the elements go there by a kernel of its own.
 
+// So has a number of the host that is computed with there (tc__is_number).
+
 // ---- aligned inputs ----
 
 // What the addresses of an input reach, in bytes from its first element.
@@ -41,6 +43,12 @@ static uint32_t tc__address_external(const tc__program *p, const tc__address *a)
     return source < p->externals ? source : UINT32_MAX;
 }
 
+// Whether it is a number of the host, which has to be copied to the device.
+static int tc__address_is_number(const tc__program *p, const tc__address *a) {
+    uint32_t external = tc__address_external(p, a);
+    return external != UINT32_MAX && !p->inputs[external]->device;
+}
+
 static int tc__bounce_failed(tc__program *p, tc_status s) {
     return !s ||
            tc__remote_failed(p->ctx, p->remote->device, "a view that is not aligned", s);
@@ -54,6 +62,7 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     size_t before = tc__remote_rounded((size_t)-r->low);
     memset(&b, 0, sizeof b);
     if (!TC__VEC_RESERVE(p->ctx, m->bounce, m->bounce.count + 1)) return 0;
+    int number = tc__address_is_number(p, &p->address.at[i]);
     b.address = i, b.bytes = (size_t)(r->high - r->low), b.low = r->low;
     b.from = (char *)*p->address.at[i].at;
     tc_status s = d->take(d->user, before + (size_t)r->high, &b.memory);
@@ -61,7 +70,9 @@ static int tc__bounce_add(tc__program *p, uint32_t i, const tc__extent *r) {
     b.to = (char *)b.memory.address + before;
     m->bounce.at[m->bounce.count++] = b;
     if (p->address.at[i].output) return 1;
-    return tc__bounce_failed(p, d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes));
+    s = number ? d->copy_in(d->user, b.to, b.from, b.bytes)
+               : d->copy_on(d->user, b.to + b.low, b.from + b.low, b.bytes);
+    return tc__bounce_failed(p, s);
 }
 
 // The place that address i has for this run: of an earlier address, if that is of the same.
@@ -81,11 +92,12 @@ static int tc__bounce_find(tc__program *p, uint32_t i, uint32_t external) {
 static int tc__bounce_in(tc__program *p) {
     for (uint32_t i = 0; i < p->address.count; i++) {
         const tc__address *a = &p->address.at[i];
-        if ((uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
+        int number = p->remote->numbers && tc__address_is_number(p, a);
+        if (!number && (uintptr_t)*a->at % TC__REMOTE_ACCESS == 0) continue;
         uint32_t external = tc__address_external(p, a);
         if (external == UINT32_MAX || tc__bounce_find(p, i, external)) continue;
         tc__extent r = tc__extent_of(p, external);
-        if (!r.adjacent) continue;
+        if (!r.adjacent && !number) continue;
         if (!tc__bounce_add(p, i, &r)) return 0;
         *a->at = p->remote->bounce.at[p->remote->bounce.count - 1].to;
     }

@@ -367,10 +367,29 @@ TCDEF tc_status tc_graph_forward(const tc_graph_run *run) {
 
 // The first custom op that cannot run, NULL = none.
 static const tc__custom *tc__program_lacks(const tc__program *p) {
-    for (size_t i = 0; p->customs && i < p->launch.count; i++)
-        if (p->launch.at[i].custom && !p->launch.at[i].run)
-            return p->launch.at[i].custom->op;
+    for (size_t i = 0; p->customs && i < p->launch.count; i++) {
+        if (!p->launch.at[i].custom || p->launch.at[i].run) continue;
+        if (p->remote && !p->remote->launch[i].host) continue; // it has code there
+        return p->launch.at[i].custom->op;
+    }
     return NULL;
+}
+
+static int tc__fail_lacks(const tc__program *p, const tc__custom *o, const char *why) {
+    if (o->op.c_source)
+        return tc__fail(p->ctx, TC_E_COMPILER,
+                        "custom op \"%s\" has only c_source, which is not compiled here; "
+                        "give it run too: %s",
+                        o->op.name, why);
+    if (p->device && o->trouble)
+        return tc__fail(p->ctx, TC_E_COMPILER,
+                        "custom op \"%s\": its cuda_source does not compile, and it has "
+                        "neither run nor c_source to take instead: %s",
+                        o->op.name, o->trouble);
+    return tc__fail(p->ctx, TC_E_DEVICE,
+                    "custom op \"%s\" has only cuda_source, and its inputs are on %s; move "
+                    "them to a CUDA device with tc_to, or give it run",
+                    o->op.name, tc__device_name(p->ctx, p->device));
 }
 
 // Whether the backend of the program compiles at all; an eager op's is the context's.
@@ -387,15 +406,12 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
     const char *why =
         TC__JIT ? "the backend does not compile" : "this build has no compiler";
     if (!o) return 1;
-    if (tc__program_compiles(p)) {
+    if (o->op.c_source && tc__program_compiles(p)) {
         tc__program_compile(p, v->region ? v->region->name : "eager", TC__COMPILE_NEEDED);
         o = tc__program_lacks(p);
         why = tc__compiler_trouble(p->ctx);
     }
-    return !o || tc__fail(p->ctx, TC_E_COMPILER,
-                          "custom op \"%s\" has only c_source, which is not compiled here; "
-                          "give it run too: %s",
-                          o->op.name, why);
+    return !o || tc__fail_lacks(p, o, why);
 }
 
 // ---- on a device ----
@@ -415,9 +431,13 @@ static int tc__visitor_fetch(tc__program *p, tc__visitor *q, size_t i,
     q->address[i] = q->launch->buf[i];
     q->launch->buf[i] = here;
     if (!here) return 0;
-    tc_status s = b->written || !bytes
-                      ? TC_OK
-                      : d->own.copy_out(d->own.user, here, q->address[i], bytes);
+    int number = b->place == TC__BUF_INPUT && b->source < p->externals &&
+                 !p->inputs[b->source]->device;
+    tc_status s = TC_OK;
+    if (number && bytes)
+        memcpy(here, q->address[i], bytes);
+    else if (!b->written && bytes)
+        s = d->own.copy_out(d->own.user, here, q->address[i], bytes);
     return !s || tc__remote_failed(p->ctx, d, "an operand of an op of the host", s);
 }
 
@@ -571,11 +591,9 @@ static int tc__program_run_remote(tc__program *p, const tc__visit *v) {
 // Memory and values of this run for all launches; 0 = reported.
 static int tc__program_bind(tc__program *p, const tc__visit *v) {
     p->flag[0] = p->flag[1] = p->flag[2] = 0;
+    if (p->device && !tc__program_settle_remote(p, v->region)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__program_lay_out(p, v)) return 0;
     if (!tc__program_has_code(p, v)) return 0;
-    if (p->remote && !p->remote->ready &&
-        !tc__remote_compile(p->remote, v->region ? v->region->name : "eager"))
-        return 0;
     if (!tc__program_apart(p, v) || !tc__program_storages(p, v)) return 0;
     tc__program_look_up(p, v);
     tc__program_args(p, v);

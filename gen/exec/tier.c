@@ -39,6 +39,26 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     return 1;
 }
 
+// The user's ops of a program on a device. Where some do not compile its launches are made anew, with
+// the host's functions, and are to be laid out. 0 = reported.
+static int tc__remote_start_customs(tc__program *p) {
+    tc_device_mode mode = p->remote ? p->remote->mode : TC_DEVICE_CHOOSE;
+    int same = !p->remote ? 0 : p->customs ? tc__remote_customs(p->remote) : 1;
+    if (same) return same > 0;
+    tc__remote_free(p->remote);
+    p->remote = NULL, p->laid_out = 0;
+    if (!tc__program_remote(p)) return tc__remote_free(p->remote), p->remote = NULL, 0;
+    p->remote->mode = mode;
+    return 1;
+}
+
+// The code of a program on a device, before a run; 0 = reported.
+static int tc__program_settle_remote(tc__program *p, const tc__region *r) {
+    if (p->remote && p->remote->ready) return 1;
+    return tc__remote_start_customs(p) &&
+           tc__remote_compile(p->remote, r ? r->name : "eager");
+}
+
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
 static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
@@ -51,7 +71,8 @@ static int tc__remote_start(tc_ctx *c, tc__region *r, tc__program *p) {
     if (tc__region_tunes(r))
         p->autotune =
             c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
-    return (!p->autotune || tc__remote_recall(p)) && tc__remote_compile(p->remote, r->name);
+    return tc__remote_start_customs(p) && (!p->autotune || tc__remote_recall(p)) &&
+           tc__remote_compile(p->remote, r->name);
 }
 
 // A program has been made. exact: it is for one set of sizes, which is not worth compiling. 0 = its

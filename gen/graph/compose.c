@@ -402,7 +402,8 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
         tc__fail(f.c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
         return tc__leave_null(&f);
     }
-    tc_tensor u = tc_rand_at(f.c, tc__dims_shape(&f), TC_F32, file, line);
+    tc_dims d = tc__dims_shape(&f);
+    tc_tensor u = tc__random(&f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
     x = tc__as_float(&f, x);
     tc_tensor kept = tc_mul_s_at(x, 1 / (1 - p), file, line);
     tc_tensor zero = tc__scalar(&f, 0, tc__float_dtype(&f));

@@ -7,6 +7,7 @@ typedef struct tc__custom {
     tc_custom_op op; // its strings are owned
     uint32_t number;
     int id; // the user's: slot of the context that registered it, then the number + 1
+    const char *trouble; // why cuda_source does not compile, owned; NULL = nothing is known
 } tc__custom;
 
 struct tc__customs {
@@ -54,6 +55,7 @@ static void tc__custom_free(tc_ctx *c, tc__custom *o) {
     tc__string_free(c, o->op.name);
     tc__string_free(c, o->op.c_source);
     tc__string_free(c, o->op.cuda_source);
+    tc__string_free(c, o->trouble);
     tc__free(c, o, sizeof *o);
 }
 

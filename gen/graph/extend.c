@@ -31,18 +31,18 @@ static int tc__source_includes(const char *text) {
     return 0;
 }
 
-static int tc__source_check(tc_ctx *c, const tc_custom_op *op) {
-    if (!op->c_source) return 1;
-    if (!tc__source_has(op->c_source, op->name))
+static int tc__source_check(tc_ctx *c, const tc_custom_op *op, const char *what,
+                            const char *source) {
+    if (!source) return 1;
+    if (!tc__source_has(source, op->name))
         return tc__fail(c, TC_E_ARG,
-                        "tc_register_op: the c_source of \"%s\" has no function of that "
-                        "name",
-                        op->name);
-    if (!tc__source_includes(op->c_source)) return 1;
+                        "tc_register_op: the %s of \"%s\" has no function of that name",
+                        what, op->name);
+    if (!tc__source_includes(source)) return 1;
     return tc__fail(c, TC_E_ARG,
-                    "tc_register_op: the c_source of \"%s\" has an #include; what a header "
-                    "says is not in its key. Declare what it needs, or give run",
-                    op->name);
+                    "tc_register_op: the %s of \"%s\" has an #include; what a header says "
+                    "is not in its key. Declare what it needs, or give run",
+                    what, op->name);
 }
 
 static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
@@ -66,10 +66,13 @@ static int tc__custom_check(tc_ctx *c, const tc_custom_op *op) {
         return tc__fail(c, TC_E_ARG,
                         "tc_register_op: \"%s\" has %d inputs; 1..%d are possible",
                         op->name, op->n_in, TC__CUSTOM_INPUTS);
-    if (!op->run && !op->c_source)
-        return tc__fail(c, TC_E_NULL, "tc_register_op: \"%s\" has neither run nor c_source",
+    if (!op->run && !op->c_source && !op->cuda_source)
+        return tc__fail(c, TC_E_NULL,
+                        "tc_register_op: \"%s\" has neither run nor c_source nor "
+                        "cuda_source",
                         op->name);
-    return tc__source_check(c, op);
+    return tc__source_check(c, op, "c_source", op->c_source) &&
+           tc__source_check(c, op, "cuda_source", op->cuda_source);
 }
 
 TCDEF int tc_register_op_at(tc_ctx *tc, const tc_custom_op *op, const char *file,

@@ -255,6 +255,7 @@ static int tc__source_matches(tc_ctx *c, tc__visit *v, const tc__step *s,
                               const tc__call *k) {
     if (!k->dims) return 1;
     if (s->meta.dtype != k->dtype || s->meta.rank != k->rank) return 0;
+    if (s->device != tc__visit_device(c, v)) return 0;
     for (int i = 0; i < k->rank; i++)
         if (!tc__size_fits(c, v, s->meta.dims[i], tc__ix_value(k->dims[i]))) return 0;
     return 1;
@@ -347,6 +348,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     s->op = (uint16_t)k->op, s->n_in = (uint16_t)k->n_in, s->n_attr = (uint16_t)k->n_attr;
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
     s->guard = guard, s->n_guard = q->needs;
+    s->device = k->dims ? tc__visit_device(c, v) : 0;
     s->position = (uint32_t)v->path.count;
     s->first_external = first;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;

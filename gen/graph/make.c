@@ -25,7 +25,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
     if (!c) return 0;
-    tc__values_of(c)->source_device = 0;
+    tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     s.file = file, s.line = line;
     tc__site_set(c, s);
     return 1;
@@ -33,8 +33,8 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
 
 // What the call makes of nothing is on the device of t.
 static void tc__sources_like(tc_ctx *c, tc_tensor t) {
-    const tc__tensor *m = tc__tensor_find(c, t);
-    if (m) tc__values_of(c)->source_device = tc__layout_at(c, m->layout)->device;
+    int device = tc__device_number(c, t);
+    if (device >= 0) tc__values_of(c)->source_device = device;
 }
 
 // A frame about `t`; 0 = null (nothing reported) or dead (reported).
@@ -470,11 +470,44 @@ static void tc__bool_normalise(void *data, int64_t n) {
     for (int64_t i = 0; i < n; i++) p[i] = p[i] != 0;
 }
 
+// A dense tensor on the device of sources, of these elements; NULL = all bytes are 0.
+static tc_tensor tc__tensor_there(const tc__api *f, const tc_dims *d, int dtype,
+                                  const void *elements) {
+    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
+    size_t bytes = (size_t)tc__numel(d->rank, d->size) * tc__dtype(dtype)->bytes;
+    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
+    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
+    tc_status status = TC_OK;
+    if (!s) return tc__null();
+    if (bytes && elements) status = to->own.copy_in(to->own.user, s->data, elements, bytes);
+    if (bytes && !elements) status = to->own.fill(to->own.user, s->data, 0, bytes);
+    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc__storage_unref(f->c, s);
+    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
+             to->own.why(to->own.user));
+    return tc__null();
+}
+
+// The same of the user's elements, which need not be 0 and 1 where they are bools.
+static tc_tensor tc__tensor_copy_there(const tc__api *f, const void *data, const tc_dims *d,
+                                       int dtype) {
+    int64_t n = tc__numel(d->rank, d->size);
+    if (dtype != TC_BOOL || !n) return tc__tensor_there(f, d, dtype, data);
+    void *here = tc__alloc_aligned(f->c, (size_t)n);
+    if (!here) return tc__null();
+    memcpy(here, data, (size_t)n);
+    tc__bool_normalise(here, n);
+    tc_tensor t = tc__tensor_there(f, d, dtype, here);
+    tc__free_aligned(f->c, here, (size_t)n);
+    return t;
+}
+
 static tc_tensor tc__tensor_copy(const tc__api *f, const void *data, const tc_dims *d,
                                  int dtype) {
     void *to;
     int64_t n;
     if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    if (tc__values_of(f->c)->source_device) return tc__tensor_copy_there(f, data, d, dtype);
     tc_tensor t = tc__tensor_make(f, d, dtype, &to);
     n = tc__numel(d->rank, d->size);
     if (!t.id || !n) return t;
@@ -490,14 +523,27 @@ TCDEF tc_tensor tc_from_data_at(tc_ctx *tc, const void *data, tc_dims dims, tc_d
     return tc__tensor_copy(&f, data, &dims, (int)dtype);
 }
 
+// The contents of a constant are known: on a device by a copy. 0 = out of memory.
+static int tc__constant_keep(const tc__api *f, tc__storage *s, const void *data,
+                             int dtype) {
+    if (!s->device) return s->constant = s->data, 1;
+    void *copy = tc__alloc_aligned(f->c, s->bytes ? s->bytes : 1);
+    if (!copy) return 0;
+    if (s->bytes) memcpy(copy, data, s->bytes);
+    if (dtype == TC_BOOL) tc__bool_normalise(copy, (int64_t)s->bytes);
+    s->constant = copy;
+    return 1;
+}
+
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc, "tc_const", file, line)) return tc__null();
     tc_tensor t = tc__tensor_copy(&f, data, &dims, (int)dtype);
     tc__tensor *e = t.id ? tc__slot_find(tc, t) : NULL;
-    if (e) e->storage->constant = e->storage->data;
-    return t;
+    if (!e || tc__constant_keep(&f, e->storage, data, (int)dtype)) return t;
+    tc__slot_free(tc, tc__handle_slot(t), "never made", file, line);
+    return tc__null();
 }
 
 // Row-major contents of a tensor that came from tc_const, NULL for any other.
@@ -583,23 +629,15 @@ static tc_tensor tc__filled_now(const tc__api *f, const tc_dims *d, double value
 // The same on a device, where a kernel for each value would have to be compiled.
 static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double value,
                                   int dtype) {
-    tc__device *to = tc__device_at(f->c, tc__values_of(f->c)->source_device);
     int64_t n = tc__numel(d->rank, d->size);
     size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
-    uint32_t layout = tc__layout_on(f->c, to->number, dtype, d->rank, d->size, NULL);
-    tc__storage *s = layout ? tc__storage_on(f->c, to, bytes) : NULL;
-    void *here = s && value != 0 ? tc__alloc_aligned(f->c, bytes + !bytes) : NULL;
-    tc_status status = TC_OK;
-    if (!s || (value != 0 && !here)) return tc__storage_unref(f->c, s), tc__null();
-    if (here) tc__fill_elements(here, n, value, dtype);
-    if (bytes && here) status = to->own.copy_in(to->own.user, s->data, here, bytes);
-    if (bytes && !here) status = to->own.fill(to->own.user, s->data, 0, bytes);
-    if (here) tc__free_aligned(f->c, here, bytes + !bytes);
-    if (!status) return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
-    tc__storage_unref(f->c, s);
-    tc__fail(f->c, status, "%s, on %s: %s", f->who, to->own.name,
-             to->own.why(to->own.user));
-    return tc__null();
+    if (value == 0 || !n) return tc__tensor_there(f, d, dtype, NULL);
+    void *here = tc__alloc_aligned(f->c, bytes);
+    if (!here) return tc__null();
+    tc__fill_elements(here, n, value, dtype);
+    tc_tensor t = tc__tensor_there(f, d, dtype, here);
+    tc__free_aligned(f->c, here, bytes);
+    return t;
 }
 
 // Recorded as a constant inside a region; outside memory of its own, which in-place ops may

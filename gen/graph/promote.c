@@ -43,6 +43,7 @@ static int tc__shapes_alike(tc_ctx *c, const tc__binding *a, const tc__binding *
 static int tc__steps_alike(tc_ctx *c, const tc__step *a, const tc__step *b) {
     if (a->op != b->op || a->n_in != b->n_in || a->n_attr != b->n_attr) return 0;
     if (a->n_bind != b->n_bind || !a->view != !b->view) return 0;
+    if (a->device != b->device) return 0;
     if (a->meta.dtype != b->meta.dtype || a->meta.rank != b->meta.rank) return 0;
     if (a->n_in && memcmp(a->in, b->in, a->n_in * sizeof *a->in)) return 0;
     for (uint32_t i = 0; i < a->n_attr; i++)

@@ -321,6 +321,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->left = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, v->thread = tc__thread_self();
+    v->device = rec->values.default_device;
     rec->visit = v;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     r->visits++;

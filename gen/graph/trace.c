@@ -58,6 +58,7 @@ typedef struct tc__step {
     int whole;                      //   which has to be whole, or not: see tc__wholeness
     uint32_t n_guard;
     const tc__relation *guard; // what its sizes must fulfil
+    int device;                // of a source: that the visit was on then
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
     const tc__twin *twin;      // BREAK: NULL = none
     void *program;             // FINISH, BREAK: owned and understood by exec/
@@ -106,6 +107,7 @@ typedef struct tc__visit {
     int left;   // some code of it ran eagerly: tc_disable_begin
     tc__site begin;
     uint64_t thread; // that began it: no other may record or end it
+    int device;      // that it is on where no tensor decides: the default when it began
     uint64_t draw;   // random stream position when it began
 } tc__visit;
 
@@ -202,6 +204,12 @@ static tc__visit *tc__visit_find(tc_ctx *c, tc_tensor t) {
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = &v->obituary[tc__handle_epoch(t) % TC__OBITUARIES];
+    if (v->parent && tc__import_is_remote(c, t))
+        return tc__fail(c, TC_E_DEVICE,
+                        "%s: the tensor is on a device, which only the context has that "
+                        "this one was opened from by tc_open_shared; tc_to it to \"cpu\" "
+                        "before that",
+                        who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
             c, TC_E_FOREIGN, "%s: the tensor belongs to context %u, this is context %u%s",
@@ -309,16 +317,43 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
 
 // ---- following ----
 
-// The device that the programs of a visit run on: that of the first tensor from outside.
-static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
-    if (v->external.count) return tc__layout_at(c, v->external.at[0].layout)->device;
-    return v->region ? 0 : tc__values_of(c)->source_device;
+// A tensor of the host that is one number, without dimensions: it may be computed with on any device.
+// What runs there has a copy (exec/remote_view.c), so nothing there writes it.
+static int tc__is_number(const tc__layout *l) { return !l->device && !l->rank; }
+
+// The first tensor from outside that decides where a visit is; NULL = none does.
+static const tc__layout *tc__visit_decided(tc_ctx *c, const tc__visit *v) {
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__layout *l = tc__layout_at(c, v->external.at[i].layout);
+        if (!tc__is_number(l)) return l;
+    }
+    return v->result.count ? tc__layout_at(c, v->result.at[0].layout) : NULL;
 }
 
-// All tensors of a visit are on one device; so are results that an earlier segment left.
+// The device that the programs of a visit run on: that of the first tensor from outside, or where an
+// earlier segment left its results. Without any, what is made of nothing decides: steps of sources
+// hold the device of the path.
+static int tc__visit_device(tc_ctx *c, const tc__visit *v) {
+    const tc__layout *l = tc__visit_decided(c, v);
+    if (l) return l->device;
+    if (v->external.count) return 0;
+    return v->region ? v->device : tc__values_of(c)->source_device;
+}
+
+// The number of the device that t is on, or will be; -1 = dead.
+static int tc__device_number(tc_ctx *c, tc_tensor t) {
+    const tc__tensor *m = tc__tensor_find(c, t);
+    const tc__visit *v = !m && tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
+    if (m) return tc__layout_at(c, m->layout)->device;
+    return v ? tc__visit_device(c, v) : -1;
+}
+
+// All tensors of a visit are on one device, but for single numbers of the host; so are results that an
+// earlier segment left.
 static int tc__bind_device(tc_ctx *c, const tc__visit *v, const tc__tensor *t) {
-    int device = tc__layout_at(c, t->layout)->device, here = tc__visit_device(c, v);
-    if (device == here || !(v->external.count + v->result.count)) return 1;
+    const tc__layout *l = tc__layout_at(c, t->layout);
+    int device = l->device, here = tc__visit_device(c, v);
+    if (device == here || tc__is_number(l) || !tc__visit_decided(c, v)) return 1;
     return tc__fail(c, TC_E_DEVICE,
                     "%s: a tensor is on %s, others that it is computed with are on %s; "
                     "move one with tc_to",

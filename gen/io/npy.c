@@ -270,7 +270,13 @@ static tc_tensor tc__npy_elements(const tc__npy_file *n, const tc__npy *h) {
         return tc__null();
     }
     if (h->dtype == TC_BOOL) tc__bool_normalise(s->data, (int64_t)bytes);
-    return tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    const tc__tensor *m = t.id ? tc__slot_find(f->c, t) : NULL;
+    int device = tc__values_of(f->c)->default_device;
+    if (!m || !device) return t;
+    tc_tensor there = tc__to_device(f, m, device);
+    tc__slot_free(f->c, tc__handle_slot(t), "a copy", NULL, 0);
+    return there;
 }
 
 static tc_tensor tc__npy_load(tc__npy_file *n, char *text) {

@@ -270,7 +270,7 @@ static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q
     tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
     tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
     tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy, tc__put_opaque_clear,
+    tc__put_opaque_copy, tc__put_opaque_clear, tc__put_custom_call,  tc__put_custom_bools,
 };
 
 // ---- kernels ----
@@ -340,13 +340,17 @@ static int tc__print_cuda_opaque(tc__text *out, const tc__group *g, const tc__di
     tc__printer p;
     tc__opaque_plan q = tc__opaque_plan_of(g);
     tc__printer_open(&p, out, g, d);
-    tc__put(out, "\n// %s: %s along rows, %d launch%s\n// rows ", symbol,
-            tc__call_name(out->ctx, q.call), q.count, q.count == 1 ? "" : "es");
+    int custom = tc__is_custom(g);
+    if (custom) tc__put_cuda_custom_head(&p);
+    tc__put(out, "\n// %s: %s%s%s, %d launch%s\n// rows ", symbol,
+            custom ? "custom op " : "", tc__call_name(out->ctx, q.call),
+            custom ? "" : " along rows", q.count, q.count == 1 ? "" : "es");
     tc__put_ix(&p, g->rows);
     tc__put(out, ", columns ");
     tc__put_ix(&p, g->cols);
     tc__put(out, "\n");
     tc__put_dump_buffers(&p);
     for (int i = 0; i < q.count; i++) tc__put_opaque_kernel(&p, &q, i, symbol);
+    if (custom) tc__put_cuda_custom_source(&p);
     return !out->failed && !g->body.ix->failed;
 }

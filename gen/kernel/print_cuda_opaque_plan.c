@@ -8,6 +8,7 @@
 //   topk       the last key by its digits, highest first, then few are sorted; or sorts
 //   scatter    each place notes the last that goes there, then takes it
 //   additions  indices are sorted, then each place adds what goes there in order
+//   the user's the function of its cuda_source, by as many threads as the result has elements
 //
 // The functions behind the steps are in print_cuda_opaque_text.c. Nothing depends on which thread is first.
 
@@ -25,7 +26,9 @@ typedef enum tc__opaque_step {
     TC__SCATTER_TAKE,
     TC__SCATTER_SUM,
     TC__OPAQUE_COPY,
-    TC__OPAQUE_CLEAR
+    TC__OPAQUE_CLEAR,
+    TC__CUSTOM_CALL,
+    TC__CUSTOM_BOOLS
 } tc__opaque_step;
 
 enum {
@@ -43,22 +46,24 @@ enum {
     TC__TOP_MOST = 16384,  // bytes of the first k pairs
     TC__TOP_LONG = 65536,  // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
-    TC__SUM_ROWS = 8 // that a thread adds to for one index
+    TC__SUM_ROWS = 8,    // that a thread adds to for one index
+    TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
 typedef struct tc__opaque_plan {
     const tc__node *call;
     tc__op op;
-    int dtype;          // of what is scanned, sorted, or written
-    tc__ix rows, n;     // of the result; of sorts, n of the operand
-    tc__ix k;           // TOPK: elements of a row of the result
-    tc__ix lines, m;    // scatters: of index and src
-    int width;          // scans: elements of an access
-    int digits;         // sorts: of a key
-    int tile;           // sorts: pairs of a block
-    int most;           // SORT_ROWS: pairs that it needs memory for
-    int wide;           // keys are of 64 bits
-    int mixed;          // rows may turn out to fit into a block
+    int dtype;      // of what is scanned, sorted, or written
+    tc__ix rows, n; // of the result; of sorts, n of the operand
+    tc__ix k;       // TOPK: elements of a row of the result
+    tc__ix lines,
+        m;      // scatters: of index and src. The user's: lines = elements of the result
+    int width;  // scans: elements of an access
+    int digits; // sorts: of a key
+    int tile;   // sorts: pairs of a block
+    int most;   // SORT_ROWS: pairs that it needs memory for
+    int wide;   // keys are of 64 bits
+    int mixed;  // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
     int count;
     tc__opaque_step step[TC__GRIDS];
@@ -256,13 +261,32 @@ static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
     if (clear) tc__opaque_add_clear(x, q);
 }
 
+// ---- the user's ----
+
+static int tc__custom_dtype(const tc__group *g, const tc__node *call, uint32_t i) {
+    int64_t b = tc__call_buffer(call, i);
+    return b < 0 ? call->dtype : g->buffer.at[b].dtype;
+}
+
+static void tc__plan_custom(tc__ixpool *x, const tc__group *g, tc__opaque_plan *q) {
+    q->n = q->k = q->m = q->rows, q->lines = tc__ix_const(1);
+    for (int d = 0; d < tc__call_rank(q->call, 0); d++)
+        q->lines = tc__ix_mul(x, q->lines, tc__call_size(q->call, 0, d));
+    tc__opaque_add_flat(x, q, TC__CUSTOM_CALL, q->lines);
+    q->grids.at[0].waves = TC__CUSTOM_WAVES;
+    if (tc__custom_dtype(g, q->call, 0) == TC_BOOL)
+        tc__opaque_add_flat(x, q, TC__CUSTOM_BOOLS, q->lines);
+}
+
 static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     tc__opaque_plan q;
     memset(&q, 0, sizeof q);
     q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
+    q.rows = g->rows;
     q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
-    q.rows = g->rows, q.k = tc__call_width(q.call, 0);
+    if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
+    q.k = tc__call_width(q.call, 0);
     q.n = tc__call_width(q.call, 1);
     int64_t from = tc__call_buffer(q.call, 1);
     q.dtype = g->buffer.at[from < 0 ? tc__call_buffer(q.call, 0) : from].dtype;
@@ -290,8 +314,10 @@ static int tc__opaque_grids(const tc__group *g, tc__grids *out) {
 // Places in a row are of 32 bits, but for scans; rows of run-time length that are longer stop the kernel.
 static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
     const tc__node *call = g->body.node.at[0];
-    (void)c;
-    if (tc__is_custom(g)) return 0;
+    if (tc__is_custom(g)) {
+        const tc__custom *o = tc__custom_of_group(c, g);
+        return o && o->op.cuda_source && !o->trouble;
+    }
     for (uint32_t i = 0; i <= call->attr[TC__CALL_OPERANDS]; i++) {
         tc__ix n = tc__call_width(call, i);
         if (tc__ix_is_const(n) && tc__ix_value(n) > UINT32_MAX) return 0;

@@ -42,17 +42,28 @@ static const char tc__text_custom[] =
 
 TC__STATIC_ASSERT(custom_rank_is_the_same, TC_MAX_RANK == 8);
 
+// "TC_F32"
+static void tc__put_dtype_name(tc__text *out, int dtype) {
+    tc__put(out, "TC_");
+    for (const char *s = tc__dtypes[dtype].name; *s; s++)
+        tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+}
+
+static void tc__put_dtype_names(tc__text *out) {
+    tc__put(out, "typedef enum tc_dtype { ");
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        if (t) tc__put(out, ", ");
+        tc__put_dtype_name(out, t);
+    }
+    tc__put(out, " } tc_dtype;\n");
+}
+
 static void tc__put_names(tc__text *out) {
     tc__put(out, "typedef int tc_status;\nenum { TC_OK");
     for (int i = 0; i < TC__ERRORS; i++)
         tc__put(out, ", %s = %d", tc__errors[i].name, -i - 1);
-    tc__put(out, " };\ntypedef enum tc_dtype { ");
-    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
-        tc__put(out, t ? ", TC_" : "TC_");
-        for (const char *s = tc__dtypes[t].name; *s; s++)
-            tc__put(out, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
-    }
-    tc__put(out, " } tc_dtype;\n");
+    tc__put(out, " };\n");
+    tc__put_dtype_names(out);
 }
 
 // The user's op that an OPAQUE group calls, NULL = it is one of ours.

@@ -88,7 +88,8 @@ typedef struct tc__values {
     volatile uint64_t here;      // child: thread that has a region or body open; 0 = none
     struct tc__customs *customs; // ops of the user's; of graph/custom.c, NULL = none
     TC__VEC(struct tc__device *) device; // number i + 1; owned by exec/device.c
-    int source_device; // of what an eager call makes of nothing: that of its first operand
+    int source_device; // of what an eager call makes of nothing: that of its first operand,
+    int default_device; //   this where it has none; and of regions without a tensor
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }

@@ -80,11 +80,11 @@ static tc__storage *tc__import_storage(tc_ctx *c, tc__held *held, tc__map *seen,
     return s;
 }
 
-// What is on a device stays the parent's: that is for one thread.
+// What is on a device stays the parent's: that is for one thread. The child knows of it, to say so.
 static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, uint64_t id,
                       const tc__tensor *from) {
     const tc__layout *l = tc__layout_at(parent, from->layout);
-    if (l->device) return 1;
+    if (l->device) return tc__map_set(&tc__values_of(c)->import, id, 0);
     uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
     tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
     tc__storage *s = t ? tc__import_storage(c, held, seen, from->storage) : NULL;
@@ -96,6 +96,12 @@ static int tc__import(tc_ctx *c, tc_ctx *parent, tc__held *held, tc__map *seen, 
     tc__storage_unref(c, s);
     tc__free(c, t, sizeof *t);
     return 0;
+}
+
+// Whether `h` is a tensor of the parent's that is on a device.
+static int tc__import_is_remote(tc_ctx *c, tc_tensor h) {
+    uint64_t found;
+    return tc__map_get(&tc__values_of(c)->import, h.id, &found) && !found;
 }
 
 // The parent's tensor `h` as the child has it, NULL if it has none of this handle.

@@ -851,7 +851,7 @@ DEVICE(shared_contexts) {
     tc_trace_begin(child, "child, there");
     (void)tc_mul_s(x, 2);
     (void)tc_trace_end(child);
-    CHECK_EQ(tc_error(child), TC_E_FOREIGN);
+    CHECK_EQ(tc_error(child), TC_E_DEVICE);
     tc_error_clear(child);
     check_line(tc_mul_s(x, 3), N, 3, 3);
     tc_free(x);

@@ -5,6 +5,7 @@
 #include "tcompile.in.h"
 
 #include "harness.h"
+#include "tools/cuda_custom.h"
 #include "tools/nvrtc.h"
 
 enum { MOST_GROUPS = 1200 };
@@ -197,6 +198,45 @@ static void check_rows(const char *arch) {
 
 TEST(rows_of_products_sm_80) { check_rows("sm_80"); }
 TEST(rows_of_products_sm_90) { check_rows("sm_90"); }
+
+// Ops of the user's: each is a file of its own.
+static void check_custom(const char *name, const char *source, tc_custom_shape shape,
+                         const char *graph) {
+    static const char *const archs[] = {"sm_80", "sm_90"};
+    static texts all;
+    tc_custom_op op;
+    memset(&all, 0, sizeof all), memset(&op, 0, sizeof op);
+    all.c = tc_open(NULL);
+    tc__ix_open(&all.ix, all.c);
+    op.name = name, op.cuda_source = source, op.shape = shape;
+    CHECK(tc_register_op(all.c, &op) > 0);
+    REQUIRE(add_graph(&all, graph) || FAIL("%s", graph));
+    CHECK_EQ(all.count, 1);
+    for (int i = 0; i < 2; i++) compile_texts(&all, archs[i]);
+    tc__ix_close(&all.ix);
+}
+
+static tc_status rows_shape(void *user, const tc_spec *in, int n_in, tc_spec *out) {
+    (void)user, (void)n_in;
+    out->rank = 1, out->dims[0] = in->dims[0];
+    return TC_OK;
+}
+
+TEST(custom_ops) {
+    char graph[200];
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    for (int t = 0; t < TC_DTYPE_COUNT; t++) {
+        const char *dtype = tc__dtypes[t].name;
+        snprintf(
+            graph, sizeof graph,
+            "%%0 = input x0 %s[256,8]\n%%1 = custom %%0 op=any %s[256,8]\nreturn %%1\n",
+            dtype, dtype);
+        check_custom("any", any_there, NULL, graph);
+    }
+    check_custom("sums", sums_there, rows_shape,
+                 "%0 = input x0 f32[256,8]\n%1 = custom %0 op=sums f32[256]\nreturn %1\n");
+}
 
 TEST(sm_80) { check_half("sm_80", 0); }
 TEST(sm_80_others) { check_half("sm_80", 1); }
