@@ -49,6 +49,13 @@ static void check_result(tc_tensor t, const double *want, int replay) {
         }
 }
 
+// What this context holds; what is free of the device is other programs' business too.
+static void held(tc_ctx *tc, char text[512]) {
+    CHECK(tc_cuda_memory(tc, 0, text, 512));
+    char *end = strstr(text, ", copies");
+    if (CHECK(end != NULL)) *end = 0;
+}
+
 TEST(many_replays) {
     static float x[INPUTS][ROWS * COLS], w[COLS * COLS];
     static double want[INPUTS][ROWS * COLS];
@@ -73,9 +80,9 @@ TEST(many_replays) {
         REQUIRE(tc_call(f, in, 2, &out, 1) == TC_OK);
         if (k % (device_is_real ? 997 : 1) == 0) check_result(out, want[k % INPUTS], k);
         tc_scope_end(tc);
-        if (k == replays / 10) CHECK(tc_cuda_memory(tc, 0, before, sizeof before));
+        if (k == replays / 10) held(tc, before);
     }
-    CHECK(tc_cuda_memory(tc, 0, after, sizeof after));
+    held(tc, after);
     CHECK_STR(after, before);
     CHECK(strstr(tc_explain(tc), "a graph") != NULL);
     tc_close(tc);
