@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x755699da9df2f8afu
+#define TC__BUILD_ID 0x3bf0b757de5f848eu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26758,6 +26758,7 @@ enum {
     TC__CUDA_VECTORS = 8,   // U at most,
     TC__CUDA_FLAT_VECTORS =
         1, //   and of flat: a copy of 256 MiB runs at 4.12 TB/s, with 4 at 3.86
+    TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
     TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
@@ -27506,6 +27507,17 @@ static int tc__cuda_is_tile(const tc__group *g) {
     return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
 }
 
+// Whether a thread can have what columns keep of a row for itself.
+static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        tc__ix n = g->buffer.at[i].numel;
+        if (tc__cuda_is_scratch(g, q, (int64_t)i) &&
+            !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__CUDA_PRIVATE))
+            return 0;
+    }
+    return 1;
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
@@ -27513,9 +27525,10 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
         tc__product product = tc__product_plan(g);
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
+    int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
     q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
              : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : g->vector == TC__ROW     ? TC__CUDA_COLUMNS
+             : columns                  ? TC__CUDA_COLUMNS
                                         : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
@@ -32780,14 +32793,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     p->cuda = &q, p->narrow = q.narrow;
     p->axis = q.axis;
-    for (size_t i = 0; i < p->g->buffer.count; i++) {
-        const tc__kbuf *b = &p->g->buffer.at[i];
-        if (q.form != TC__CUDA_COLUMNS || !tc__cuda_is_scratch(p->g, &q, (int64_t)i) ||
-            tc__ix_is_const(b->numel))
-            continue;
-        p->out->failed =
-            !tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "cuda: a row buffer of unknown size");
-    }
     for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
     p->cuda = NULL, p->narrow = 0;
 }

@@ -446,14 +446,6 @@ static void tc__cuda_kernel(tc__printer *p, const char *symbol) {
     tc__cuda_plan q = tc__cuda_plan_of(p->g);
     p->cuda = &q, p->narrow = q.narrow;
     p->axis = q.axis;
-    for (size_t i = 0; i < p->g->buffer.count; i++) {
-        const tc__kbuf *b = &p->g->buffer.at[i];
-        if (q.form != TC__CUDA_COLUMNS || !tc__cuda_is_scratch(p->g, &q, (int64_t)i) ||
-            tc__ix_is_const(b->numel))
-            continue;
-        p->out->failed =
-            !tc__fail(p->out->ctx, TC_E_UNSUPPORTED, "cuda: a row buffer of unknown size");
-    }
     for (int i = 0; i < q.launches; i++) tc__cuda_launch(p, symbol, i);
     p->cuda = NULL, p->narrow = 0;
 }

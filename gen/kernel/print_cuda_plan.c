@@ -44,6 +44,7 @@ enum {
     TC__CUDA_VECTORS = 8,   // U at most,
     TC__CUDA_FLAT_VECTORS =
         1, //   and of flat: a copy of 256 MiB runs at 4.12 TB/s, with 4 at 3.86
+    TC__CUDA_PRIVATE = 256,    // elements of a row that one thread may keep
     TC__CUDA_EARLY = 48,       // registers for what is loaded early
     TC__CUDA_EARLY_LANES = 16, // of them for loads of single elements
     TC__CUDA_TEXT = 4096,      // cost of all elements of a thread, for the compiler's sake
@@ -792,6 +793,17 @@ static int tc__cuda_is_tile(const tc__group *g) {
     return g->kind == TC__POINTWISE && bytes > 0 && bytes <= TC__CUDA_STATIC;
 }
 
+// Whether a thread can have what columns keep of a row for itself.
+static int tc__cuda_fits_columns(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        tc__ix n = g->buffer.at[i].numel;
+        if (tc__cuda_is_scratch(g, q, (int64_t)i) &&
+            !(tc__ix_is_const(n) && tc__ix_value(n) <= TC__CUDA_PRIVATE))
+            return 0;
+    }
+    return 1;
+}
+
 static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
     tc__cuda_plan q;
     memset(&q, 0, sizeof q);
@@ -799,9 +811,10 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
         tc__product product = tc__product_plan(g);
         if (product.form != TC__PRODUCT_LOOP) return tc__cuda_plan_product(g, &product);
     }
+    int columns = g->vector == TC__ROW && tc__cuda_fits_columns(g, &q);
     q.form = tc__cuda_is_tile(g)        ? TC__CUDA_TILE
              : g->kind == TC__POINTWISE ? TC__CUDA_FLAT
-             : g->vector == TC__ROW     ? TC__CUDA_COLUMNS
+             : columns                  ? TC__CUDA_COLUMNS
                                         : TC__CUDA_ROWS;
     q.axis = q.form == TC__CUDA_COLUMNS ? TC__ROW : TC__COL;
     q.threads = q.sharing = TC__CUDA_THREADS;
