@@ -276,7 +276,7 @@ static int open_kernels(void) { return open_emulator() && load_kernels(); }
 static int open_only_emulated(void) { return open_only_emulator() && load_kernels(); }
 
 TEST(the_kernels_are_cuda) {
-    static const char *const archs[] = {"sm_80", "sm_90"};
+    static const char *const archs[] = {"sm_80", "sm_90a"};
     const char *why = nvrtc_open();
     if (why) SKIP(why);
     char *source = nvrtc_read("tests/cuda/emulate.cu");

@@ -377,7 +377,7 @@ enum {
 static void check_text(const char *source) {
     nvrtc_result r;
     if (nvrtc_open()) return;
-    int ok = nvrtc_compile(source, strstr(source, "tc_cluster") ? "sm_90" : "sm_80", &r);
+    int ok = nvrtc_compile(source, strstr(source, "tc_cluster") ? "sm_90a" : "sm_80", &r);
     CHECK((ok && !strstr(r.log, "warning") && spilled(r.log) <= FEW_BYTES) ||
           FAIL("for NVRTC: %.3000s", r.log));
     nvrtc_free(&r);

@@ -369,7 +369,7 @@ static void check_product(machine *m, const made *k, const product *q, int numbe
 static void check_nvrtc(const char *source) {
     nvrtc_result r;
     if (nvrtc_open()) return;
-    int ok = nvrtc_compile(source, "sm_90", &r);
+    int ok = nvrtc_compile(source, "sm_90a", &r);
     CHECK((ok && !strstr(r.log, "warning") && !nvrtc_spills(&r)) || FAIL("%s", r.log));
     nvrtc_free(&r);
 }

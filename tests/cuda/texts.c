@@ -197,12 +197,12 @@ static void check_rows(const char *arch) {
 }
 
 TEST(rows_of_products_sm_80) { check_rows("sm_80"); }
-TEST(rows_of_products_sm_90) { check_rows("sm_90"); }
+TEST(rows_of_products_sm_90a) { check_rows("sm_90a"); }
 
 // Ops of the user's: each is a file of its own.
 static void check_custom(const char *name, const char *source, tc_custom_shape shape,
                          const char *graph) {
-    static const char *const archs[] = {"sm_80", "sm_90"};
+    static const char *const archs[] = {"sm_80", "sm_90a"};
     static texts all;
     tc_custom_op op;
     memset(&all, 0, sizeof all), memset(&op, 0, sizeof op);
@@ -242,5 +242,5 @@ TEST(sm_80) { check_half("sm_80", 0); }
 TEST(sm_80_others) { check_half("sm_80", 1); }
 TEST(sm_89) { check_half("sm_89", 0); }
 TEST(sm_89_others) { check_half("sm_89", 1); }
-TEST(sm_90) { check_half("sm_90", 0); }
-TEST(sm_90_others) { check_half("sm_90", 1); }
+TEST(sm_90a) { check_half("sm_90a", 0); }
+TEST(sm_90a_others) { check_half("sm_90a", 1); }

@@ -2,7 +2,7 @@
 // needed.
 //
 //     cc -O1 tests/tools/nvrtc_check.c -ldl -o nvrtc_check
-//     nvrtc_check FILE.cu [ARCH...]      default sm_80 sm_89 sm_90; prints what ptxas says,
+//     nvrtc_check FILE.cu [ARCH...]      default sm_80 sm_89 sm_90a; prints what ptxas says,
 //         0 = all compiled
 //
 // NVRTC_CUBIN names a file for the last result. Exit status 77: NVRTC is not installed.
@@ -27,7 +27,7 @@ static int check(const char *source, const char *path, const char *arch) {
 }
 
 int main(int count, char **args) {
-    static const char *const usual[] = {"sm_80", "sm_89", "sm_90"};
+    static const char *const usual[] = {"sm_80", "sm_89", "sm_90a"};
     int ok = 1;
     if (count < 2) {
         fprintf(stderr, "usage: nvrtc_check FILE.cu [ARCH...]\n");
