@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3bf0b757de5f848eu
+#define TC__BUILD_ID 0xcb79d05dfaa9ff31u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -15883,6 +15883,11 @@ typedef struct tc__kbuf {
     tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
 } tc__kbuf;
 
+// Whether it is a tensor's memory; the others are scratch of a kernel.
+static int tc__is_memory(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
 typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,
@@ -17051,10 +17056,10 @@ typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
     const tc__shape *const *inputs;
-    uint8_t *live;    // by node: needed by an output
-    uint32_t *users;  // by node: distinct operand edges from live nodes
-    uint32_t *cost;   // by node: cost of recomputing one element
-    uint8_t *forced;  // by node
+    uint8_t *live;   // by node: needed by an output
+    uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
+    uint32_t *cost;  // by node: cost of recomputing one element
+    uint8_t *forced; // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
@@ -18225,10 +18230,6 @@ static void tc__lists_close(tc__lists *s) {
     tc__ix_close(&s->ix);
 }
 
-static int tc__is_memory(const tc__kbuf *b) {
-    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-}
-
 // ---- equal kernels ----
 
 static int tc__nodes_same(const tc__node *a, const tc__node *b) {
@@ -18553,7 +18554,7 @@ static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     static const char *const names[] = {"x", "%", "a row", "a tile", "a row of the left"};
     const tc__kbuf *b = &k->buffer.at[i];
-    int private_to_worker = b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE;
+    int private_to_worker = !tc__is_memory(b);
     tc__put(t, "    %s b%u = ",
             private_to_worker ? "holds "
             : b->written      ? "writes"
@@ -19513,8 +19514,7 @@ static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
         const tc__kbuf *b = &p->g->buffer.at[j];
-        int memory = b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-        const char *kind = memory && b->written ? "out" : names[b->place];
+        const char *kind = tc__is_memory(b) && b->written ? "out" : names[b->place];
         if (!name)
             name = kind;
         else
@@ -21741,7 +21741,7 @@ static int tc__prefetches(const tc__group *g) {
 // The distance to the same column of the next row, 0 = n is no stream of whole rows.
 static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
     const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
-    if ((b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) || b->written) return 0;
+    if (!tc__is_memory(b) || b->written) return 0;
     if (n->n_attr > TC__LOAD_FIXED || tc__ix_has_val(p->g->body.ix, n->attr[1])) return 0;
     if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
     tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);
@@ -28145,8 +28145,7 @@ static const char *const tc__text_cuda_check[] = {
 
 // Whether accesses to buffer b are looked at: it is a tensor's.
 static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
-    tc__place place = g->buffer.at[b].place;
-    return g->checked && (place == TC__BUF_INPUT || place == TC__BUF_NODE);
+    return g->checked && tc__is_memory(&g->buffer.at[b]);
 }
 
 // The elements that indices of a buffer may name: of a strided view, as far as its strides lead.
@@ -32662,10 +32661,6 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
-static int tc__cuda_is_parameter(const tc__kbuf *b) {
-    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-}
-
 static void tc__cuda_parameters(tc__printer *p) {
     if (p->g->list) {
         tc__cuda_list_parameters(p);
@@ -32673,7 +32668,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!tc__cuda_is_parameter(b)) continue;
+        if (!tc__is_memory(b)) continue;
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
@@ -32747,7 +32742,7 @@ static void tc__cuda_begin(tc__printer *p) {
     tc__line(p);
     for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!tc__cuda_is_parameter(b) || b->written) continue;
+        if (!tc__is_memory(b) || b->written) continue;
         tc__put(p->out, "tc_reads(");
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
@@ -55695,7 +55690,7 @@ static int64_t tc__launch_bytes(const tc__program *p, const tc__launch *l) {
     env.sym = p->size.at;
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         const tc__kbuf *b = &l->group->buffer.at[i];
-        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        if (!tc__is_memory(b)) continue;
         bytes += tc__ix_times(tc__ix_eval(l->group->body.ix, b->numel, &env),
                               (int64_t)tc__dtype(b->dtype)->bytes);
     }
@@ -56050,7 +56045,7 @@ static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
         const tc__node *n = g->body.node.at[i];
         if (n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &g->buffer.at[n->attr[0]];
-        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        if (!tc__is_memory(b)) continue;
         uintptr_t y = (uintptr_t)l->buf[n->attr[0]];
         if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
     }

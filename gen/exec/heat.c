@@ -57,7 +57,7 @@ static int tc__stand_reads(const tc__launch *l, const tc__ixenv *env,
         const tc__node *n = g->body.node.at[i];
         if (n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &g->buffer.at[n->attr[0]];
-        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        if (!tc__is_memory(b)) continue;
         uintptr_t y = (uintptr_t)l->buf[n->attr[0]];
         if (x < y + tc__stand_bytes(g, b, env) && y < x + written->bytes) return 1;
     }

@@ -12,7 +12,7 @@ static int64_t tc__launch_bytes(const tc__program *p, const tc__launch *l) {
     env.sym = p->size.at;
     for (size_t i = 0; i < l->group->buffer.count; i++) {
         const tc__kbuf *b = &l->group->buffer.at[i];
-        if (b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) continue;
+        if (!tc__is_memory(b)) continue;
         bytes += tc__ix_times(tc__ix_eval(l->group->body.ix, b->numel, &env),
                               (int64_t)tc__dtype(b->dtype)->bytes);
     }

@@ -19,6 +19,11 @@ typedef struct tc__kbuf {
     tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
 } tc__kbuf;
 
+// Whether it is a tensor's memory; the others are scratch of a kernel.
+static int tc__is_memory(const tc__kbuf *b) {
+    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
+}
+
 typedef enum tc__group_kind {
     TC__POINTWISE,
     TC__REDUCTION,

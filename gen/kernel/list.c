@@ -37,10 +37,6 @@ static void tc__lists_close(tc__lists *s) {
     tc__ix_close(&s->ix);
 }
 
-static int tc__is_memory(const tc__kbuf *b) {
-    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-}
-
 // ---- equal kernels ----
 
 static int tc__nodes_same(const tc__node *a, const tc__node *b) {

@@ -514,8 +514,7 @@ static void tc__buffer_name(const tc__printer *p, int64_t i, char out[24]) {
     int serial = 0;
     for (int64_t j = i; j >= 0; j--) {
         const tc__kbuf *b = &p->g->buffer.at[j];
-        int memory = b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-        const char *kind = memory && b->written ? "out" : names[b->place];
+        const char *kind = tc__is_memory(b) && b->written ? "out" : names[b->place];
         if (!name)
             name = kind;
         else

@@ -633,7 +633,7 @@ static int tc__prefetches(const tc__group *g) {
 // The distance to the same column of the next row, 0 = n is no stream of whole rows.
 static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
     const tc__kbuf *b = &p->g->buffer.at[n->attr[0]];
-    if ((b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE) || b->written) return 0;
+    if (!tc__is_memory(b) || b->written) return 0;
     if (n->n_attr > TC__LOAD_FIXED || tc__ix_has_val(p->g->body.ix, n->attr[1])) return 0;
     if (tc__access_along(p->g, n->attr[1], TC__COL, p->unit) != TC__CONTIGUOUS) return 0;
     tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[1], TC__ROW);

@@ -315,10 +315,6 @@ static void tc__cuda_combine(tc__printer *p, const tc__node *n, int copy) {
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
-static int tc__cuda_is_parameter(const tc__kbuf *b) {
-    return b->place == TC__BUF_INPUT || b->place == TC__BUF_NODE;
-}
-
 static void tc__cuda_parameters(tc__printer *p) {
     if (p->g->list) {
         tc__cuda_list_parameters(p);
@@ -326,7 +322,7 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!tc__cuda_is_parameter(b)) continue;
+        if (!tc__is_memory(b)) continue;
         tc__put(p->out, "%s%s *__restrict__ ", b->written ? "" : "const ",
                 tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
@@ -400,7 +396,7 @@ static void tc__cuda_begin(tc__printer *p) {
     tc__line(p);
     for (size_t i = 0; i < p->g->buffer.count && !p->g->list; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!tc__cuda_is_parameter(b) || b->written) continue;
+        if (!tc__is_memory(b) || b->written) continue;
         tc__put(p->out, "tc_reads(");
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");

@@ -46,8 +46,7 @@ static const char *const tc__text_cuda_check[] = {
 
 // Whether accesses to buffer b are looked at: it is a tensor's.
 static int tc__cuda_is_checked(const tc__group *g, int64_t b) {
-    tc__place place = g->buffer.at[b].place;
-    return g->checked && (place == TC__BUF_INPUT || place == TC__BUF_NODE);
+    return g->checked && tc__is_memory(&g->buffer.at[b]);
 }
 
 // The elements that indices of a buffer may name: of a strided view, as far as its strides lead.

@@ -5,7 +5,7 @@
 static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
     static const char *const names[] = {"x", "%", "a row", "a tile", "a row of the left"};
     const tc__kbuf *b = &k->buffer.at[i];
-    int private_to_worker = b->place != TC__BUF_INPUT && b->place != TC__BUF_NODE;
+    int private_to_worker = !tc__is_memory(b);
     tc__put(t, "    %s b%u = ",
             private_to_worker ? "holds "
             : b->written      ? "writes"

@@ -33,10 +33,10 @@ typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
     const tc__shape *const *inputs;
-    uint8_t *live;    // by node: needed by an output
-    uint32_t *users;  // by node: distinct operand edges from live nodes
-    uint32_t *cost;   // by node: cost of recomputing one element
-    uint8_t *forced;  // by node
+    uint8_t *live;   // by node: needed by an output
+    uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
+    uint32_t *cost;  // by node: cost of recomputing one element
+    uint8_t *forced; // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
