@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xcb79d05dfaa9ff31u
+#define TC__BUILD_ID 0xcf14aaf8ab882ef5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -52749,8 +52749,7 @@ static const tc__dialect *tc__remote_dialect(const tc__device *d) {
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
     uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
     for (size_t i = 0; i < l->group->buffer.count; i++)
-        n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
-             l->group->buffer.at[i].place == TC__BUF_NODE;
+        n += (uint32_t)tc__is_memory(&l->group->buffer.at[i]);
     n += !tc__ix_equals(l->grids.workspace, 0);
     l->n_argument = n + 1;
     l->bytes = (n + 1 + sizes) * 8;

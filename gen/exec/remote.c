@@ -117,8 +117,7 @@ static const tc__dialect *tc__remote_dialect(const tc__device *d) {
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
     uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
     for (size_t i = 0; i < l->group->buffer.count; i++)
-        n += l->group->buffer.at[i].place == TC__BUF_INPUT ||
-             l->group->buffer.at[i].place == TC__BUF_NODE;
+        n += (uint32_t)tc__is_memory(&l->group->buffer.at[i]);
     n += !tc__ix_equals(l->grids.workspace, 0);
     l->n_argument = n + 1;
     l->bytes = (n + 1 + sizes) * 8;
