@@ -69,6 +69,30 @@ static void attn_score(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *us
     out[0] = tc_softmax(tc_mul_s(s, 1 / 27.712812921102035), -1);
 }
 
+// A stencil in plain ops: taps x taps shifted images, each times its weight.
+static void stencil(const tc_tensor *in, tc_tensor *out, int taps) {
+    tc_dims d = tc_shape(in[0]);
+    tc_tensor sum = tc_null();
+    for (int i = 0; i < taps; i++)
+        for (int k = 0; k < taps; k++) {
+            tc_tensor rows = tc_narrow(in[0], 0, i, d.size[0] - taps + 1);
+            tc_tensor tap = tc_mul_s(tc_narrow(rows, 1, k, d.size[1] - taps + 1),
+                                     0.1 * (i + 1) + 0.01 * k);
+            sum = sum.id ? tc_add(sum, tap) : tap;
+        }
+    out[0] = sum;
+}
+
+static void stencil_3x3(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    stencil(in, out, 3);
+}
+
+static void stencil_7x7(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    stencil(in, out, 7);
+}
+
 static void gemm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_matmul(in[0], in[1]);
@@ -136,6 +160,10 @@ static const work works[] = {
      salience},
     {"attn_score_32x196x768_f32", IN(F32(1, 32, 1, 768), F32(1, 32, 196, 768)),
      4.0 * 32 * 196 * 768, 0, 0, attn_score},
+    {"stencil_3x3_8192x8192_f32", IN(F32(1, 8192, 8192)), 8.0 * 8192 * 8192, 0, 0,
+     stencil_3x3},
+    {"stencil_7x7_8192x8192_f32", IN(F32(1, 8192, 8192)), 8.0 * 8192 * 8192, 0, 0,
+     stencil_7x7},
     {"gemm_2048_bf16", IN(BF16(1, 2048, 2048), BF16(1, 2048, 2048)), 0,
      2.0 * 2048 * 2048 * 2048, 0, gemm},
     {"gemm_4096_bf16", IN(BF16(1, 4096, 4096), BF16(1, 4096, 4096)), 0,

@@ -116,6 +116,15 @@ def workloads(torch):
         s = mag + (gray - F.avg_pool2d(gray, 7, stride=1, padding=3)).abs()
         return s / (s.amax(dim=(1, 2, 3), keepdim=True) + 1e-6)
 
+    def stencil(taps):
+        def f(x):
+            h, w, s = x.shape[0] - taps + 1, x.shape[1] - taps + 1, 0
+            for i in range(taps):
+                for k in range(taps):
+                    s = s + x[i:i + h, k:k + w] * (0.1 * (i + 1) + 0.01 * k)
+            return s
+        return f
+
     class TinyMLP(nn.Module):
         def __init__(self, width=64, layers=24):
             super().__init__()
@@ -160,6 +169,8 @@ def workloads(torch):
            lambda: (r(f32, 32, 3, 224, 224), sobel[None, None],
                     sobel.t()[None, None].contiguous()))
     yield "attn_score_32x196x768_f32", attn_score, lambda: (r(f32, 32, 1, 768), r(f32, 32, 196, 768))
+    yield "stencil_3x3_8192x8192_f32", stencil(3), lambda: (r(f32, 8192, 8192),)
+    yield "stencil_7x7_8192x8192_f32", stencil(7), lambda: (r(f32, 8192, 8192),)
     yield "gemm_2048_bf16", gemm, lambda: (r(bf, 2048, 2048), r(bf, 2048, 2048))
     yield "gemm_4096_bf16", gemm, lambda: (r(bf, 4096, 4096), r(bf, 4096, 4096))
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
