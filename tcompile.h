@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xcf14aaf8ab882ef5u
+#define TC__BUILD_ID 0x2a207f973a32ee8bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26788,8 +26788,7 @@ enum {
     TC__CUDA_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which
     TC__CUDA_DEAR_PARTS = 2112, //   columns are cut into so many blocks
-    TC__CUDA_DEAR_PART = 1024,  //   of so many columns at least
-    TC__CUDA_STREAM = 33554432  // bytes from which on a result is written past the caches
+    TC__CUDA_DEAR_PART = 1024   //   of so many columns at least
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.
@@ -28378,30 +28377,9 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
         tc__put(p->out, ".at[l]");
 }
 
-// A whole buffer that is read once, by one load: it needs no room in a cache.
-static int tc__cuda_is_stream(const tc__printer *p, const tc__node *n) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix all = tc__ix_mul(x, p->g->rows, p->g->cols);
-    if (p->g->buffer.at[n->attr[0]].numel != all || n->level != TC__AT_COL) return 0;
-    for (size_t i = 0; i < p->g->body.node.count; i++) {
-        const tc__node *m = p->g->body.node.at[i];
-        if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0] || m == n) continue;
-        if (!tc__cuda_same_load(n, m) || tc__cuda_held_by(p, m) < 0) return 0;
-    }
-    return 1;
-}
-
-// A large result is written past the caches: nobody finds it there.
-static int tc__cuda_is_past(const tc__printer *p, const tc__node *n) {
-    tc__ix bytes = tc__ix_mul(p->g->body.ix, p->g->buffer.at[n->attr[0]].numel,
-                              tc__ix_const(tc__cuda_bytes(p->g, n)));
-    return tc__ix_is_const(bytes) && tc__ix_value(bytes) >= TC__CUDA_STREAM;
-}
-
 // What a vector is loaded by, before its address.
 static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
-    if (tc__cuda_is_made(p->g, n)) return "*(";
-    return tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(";
+    return tc__cuda_is_made(p->g, n) ? "*(" : "tc_load(";
 }
 
 // `(const tc_pack<float, 4> *)&in0[c]`
@@ -28420,7 +28398,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
     tc__block_open(p);
 }
 
-// A load of the whole vector: ` = tc_load_stream((const tc_pack<float, 4> *)&in0[c])`.
+// A load of the whole vector: ` = tc_load((const tc_pack<float, 4> *)&in0[c])`.
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
     if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
@@ -28557,9 +28535,7 @@ static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
     int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, made                     ? "*("
-                    : tc__cuda_is_past(p, n) ? "tc_store_stream("
-                                             : "tc_store(");
+    tc__put(p->out, made ? "*(" : "tc_store(");
     tc__cuda_address(p, n);
     tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))
@@ -32916,20 +32892,6 @@ static const char *const tc__text_cuda_memory[] = {
     "    return u.v;",
     "}",
     "",
-    "// fn: load_stream",
-    "// The same of what is read once: it takes no room in L1.",
-    "template <class P> TC_FN P TC_N(load_stream)(const P *p) {",
-    "    TC_N(words)<P> u;",
-    "    const unsigned *q = (const unsigned *)p;",
-    "    #pragma unroll",
-    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
-    "        asm volatile(\"ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];\"",
-    "            : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
-    "            : \"l\"(q + 4 * i));",
-    "    if (sizeof(P) < 16) u.v = TC_N(load)(p);",
-    "    return u.v;",
-    "}",
-    "",
     "// fn: store",
     "template <class P> TC_FN void TC_N(store)(P *p, const P &v) {",
     "    TC_N(words)<P> u;",
@@ -32942,20 +32904,6 @@ static const char *const tc__text_cuda_memory[] = {
     "                     : \"memory\");",
     "    if (sizeof(P) == 8) asm volatile(\"st.global.v2.b32 [%0], {%1, %2};\" ::\"l\"(q), \"r\"(u.w[0]), \"r\"(u.w[sizeof(P) / 8]) : \"memory\");",
     "    if (sizeof(P) < 8) *p = v;",
-    "}",
-    "",
-    "// fn: store_stream",
-    "// Past the caches, for a result that is too large to be found there.",
-    "template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {",
-    "    TC_N(words)<P> u;",
-    "    unsigned *q = (unsigned *)p;",
-    "    u.v = v;",
-    "    #pragma unroll",
-    "    for (int i = 0; i < (int)sizeof(P) / 16; i++)",
-    "        asm volatile(\"st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};\" ::\"l\"(q + 4 * i),",
-    "                     \"r\"(u.w[4 * i]), \"r\"(u.w[4 * i + 1]), \"r\"(u.w[4 * i + 2]), \"r\"(u.w[4 * i + 3])",
-    "                     : \"memory\");",
-    "    if (sizeof(P) < 16) TC_N(store)(p, v);",
     "}",
     "",
     "// fn: splat",

@@ -74,8 +74,7 @@ enum {
     TC__CUDA_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which
     TC__CUDA_DEAR_PARTS = 2112, //   columns are cut into so many blocks
-    TC__CUDA_DEAR_PART = 1024,  //   of so many columns at least
-    TC__CUDA_STREAM = 33554432  // bytes from which on a result is written past the caches
+    TC__CUDA_DEAR_PART = 1024   //   of so many columns at least
 };
 
 // What a launch needs to know: threads of a block, and blocks that have work.

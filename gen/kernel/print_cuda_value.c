@@ -153,30 +153,9 @@ static void tc__cuda_loaded(tc__printer *p, const tc__node *n, int lanes) {
         tc__put(p->out, ".at[l]");
 }
 
-// A whole buffer that is read once, by one load: it needs no room in a cache.
-static int tc__cuda_is_stream(const tc__printer *p, const tc__node *n) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix all = tc__ix_mul(x, p->g->rows, p->g->cols);
-    if (p->g->buffer.at[n->attr[0]].numel != all || n->level != TC__AT_COL) return 0;
-    for (size_t i = 0; i < p->g->body.node.count; i++) {
-        const tc__node *m = p->g->body.node.at[i];
-        if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0] || m == n) continue;
-        if (!tc__cuda_same_load(n, m) || tc__cuda_held_by(p, m) < 0) return 0;
-    }
-    return 1;
-}
-
-// A large result is written past the caches: nobody finds it there.
-static int tc__cuda_is_past(const tc__printer *p, const tc__node *n) {
-    tc__ix bytes = tc__ix_mul(p->g->body.ix, p->g->buffer.at[n->attr[0]].numel,
-                              tc__ix_const(tc__cuda_bytes(p->g, n)));
-    return tc__ix_is_const(bytes) && tc__ix_value(bytes) >= TC__CUDA_STREAM;
-}
-
 // What a vector is loaded by, before its address.
 static const char *tc__cuda_load_word(const tc__printer *p, const tc__node *n) {
-    if (tc__cuda_is_made(p->g, n)) return "*(";
-    return tc__cuda_is_stream(p, n) ? "tc_load_stream(" : "tc_load(";
+    return tc__cuda_is_made(p->g, n) ? "*(" : "tc_load(";
 }
 
 // `(const tc_pack<float, 4> *)&in0[c]`
@@ -195,7 +174,7 @@ static void tc__cuda_unroll(tc__printer *p, const char *variable, int count) {
     tc__block_open(p);
 }
 
-// A load of the whole vector: ` = tc_load_stream((const tc_pack<float, 4> *)&in0[c])`.
+// A load of the whole vector: ` = tc_load((const tc_pack<float, 4> *)&in0[c])`.
 static void tc__cuda_issue_wide(tc__printer *p, const tc__node *n) {
     if (tc__cuda_guarded(n)) tc__cuda_pred(p, n, TC__LOAD_FIXED);
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
@@ -332,9 +311,7 @@ static void tc__cuda_store_wide(tc__printer *p, const tc__node *n) {
     int dtype = tc__cuda_dtype(p, n), made = tc__cuda_is_made(p->g, n);
     tc__line(p);
     tc__cuda_elect(p, n);
-    tc__put(p->out, made                     ? "*("
-                    : tc__cuda_is_past(p, n) ? "tc_store_stream("
-                                             : "tc_store(");
+    tc__put(p->out, made ? "*(" : "tc_store(");
     tc__cuda_address(p, n);
     tc__put(p->out, made ? ") = " : ", ");
     if (tc__is_half(dtype))

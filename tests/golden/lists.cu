@@ -59,19 +59,6 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return u.v;
 }
 
-// The same of what is read once: it takes no room in L1.
-template <class P> TC_FN P TC_N(load_stream)(const P *p) {
-    TC_N(words)<P> u;
-    const unsigned *q = (const unsigned *)p;
-    #pragma unroll
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
-            : "l"(q + 4 * i));
-    if (sizeof(P) < 16) u.v = TC_N(load)(p);
-    return u.v;
-}
-
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     TC_N(words)<P> u;
     unsigned *q = (unsigned *)p;
@@ -192,10 +179,10 @@ kernel0(const __grid_constant__ tc_list<9, 5> list, const tc_kargs<1> a) {
     const tc_i64 i = i0;
     if (i < s0 / 4) {
         const tc_i64 c = i * 4;
-        const tc_pack<float, 4> v9 = tc_load_stream((const tc_pack<float, 4> *)&in2[c]);
-        const tc_pack<float, 4> v10 = tc_load_stream((const tc_pack<float, 4> *)&in3[c]);
-        const tc_pack<float, 4> v11 = tc_load_stream((const tc_pack<float, 4> *)&in4[c]);
-        const tc_pack<float, 4> v12 = tc_load_stream((const tc_pack<float, 4> *)&in5[c]);
+        const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in2[c]);
+        const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in3[c]);
+        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in4[c]);
+        const tc_pack<float, 4> v12 = tc_load((const tc_pack<float, 4> *)&in5[c]);
         tc_pack<float, 4> o16;
         tc_pack<float, 4> o21;
         tc_pack<float, 4> o29;
@@ -321,10 +308,10 @@ kernel1(const __grid_constant__ tc_list<9, 3> list, const tc_kargs<1> a) {
     const tc_i64 i = i0;
     if (i < s0 / 8) {
         const tc_i64 c = i * 8;
-        const tc_pack<float, 8> v9 = tc_load_stream((const tc_pack<float, 8> *)&in2[c]);
-        const tc_pack<tc_u16, 8> v10 = tc_load_stream((const tc_pack<tc_u16, 8> *)&in3[c]);
-        const tc_pack<float, 8> v11 = tc_load_stream((const tc_pack<float, 8> *)&in4[c]);
-        const tc_pack<tc_u16, 8> v12 = tc_load_stream((const tc_pack<tc_u16, 8> *)&in5[c]);
+        const tc_pack<float, 8> v9 = tc_load((const tc_pack<float, 8> *)&in2[c]);
+        const tc_pack<tc_u16, 8> v10 = tc_load((const tc_pack<tc_u16, 8> *)&in3[c]);
+        const tc_pack<float, 8> v11 = tc_load((const tc_pack<float, 8> *)&in4[c]);
+        const tc_pack<tc_u16, 8> v12 = tc_load((const tc_pack<tc_u16, 8> *)&in5[c]);
         tc_pack<float, 8> o17;
         tc_pack<float, 8> o22;
         tc_pack<float, 8> o32;

@@ -61,19 +61,6 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-// Past the caches, for a result that is too large to be found there.
-template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
-    TC_N(words)<P> u;
-    unsigned *q = (unsigned *)p;
-    u.v = v;
-    #pragma unroll
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
-                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
-                     : "memory");
-    if (sizeof(P) < 16) TC_N(store)(p, v);
-}
-
 // Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
 TC_FN void TC_N(copy_async16)(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
@@ -285,6 +272,6 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             const float t18 = t17 / t15;
             o19.at[l] = t18;
         }
-        tc_store_stream((tc_pack<float, 4> *)&out0[100000 * r + c], o19);
+        tc_store((tc_pack<float, 4> *)&out0[100000 * r + c], o19);
     }
 }

@@ -76,19 +76,6 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-// Past the caches, for a result that is too large to be found there.
-template <class P> TC_FN void TC_N(store_stream)(P *p, const P &v) {
-    TC_N(words)<P> u;
-    unsigned *q = (unsigned *)p;
-    u.v = v;
-    #pragma unroll
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
-                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
-                     : "memory");
-    if (sizeof(P) < 16) TC_N(store)(p, v);
-}
-
 // d += a * b, 16 x 8 x 8, of a warp; of a and b the leading 11 bits count.
 TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -261,7 +248,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
                 const float t4 = sums.at[l];
                 o5.at[l] = t4;
             }
-            tc_store_stream((tc_pack<float, 4> *)&out0[4096 * r + c], o5);
+            tc_store((tc_pack<float, 4> *)&out0[4096 * r + c], o5);
         }
     }
 }

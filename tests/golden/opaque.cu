@@ -63,19 +63,6 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return u.v;
 }
 
-// The same of what is read once: it takes no room in L1.
-template <class P> TC_FN P TC_N(load_stream)(const P *p) {
-    TC_N(words)<P> u;
-    const unsigned *q = (const unsigned *)p;
-    #pragma unroll
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
-            : "l"(q + 4 * i));
-    if (sizeof(P) < 16) u.v = TC_N(load)(p);
-    return u.v;
-}
-
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     TC_N(words)<P> u;
     unsigned *q = (unsigned *)p;
@@ -681,7 +668,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
     if (i >= 12) return;
     const int r = i / 3;
     const int c = i % 3 * 2;
-    const tc_pack<float, 2> v2 = tc_load_stream((const tc_pack<float, 2> *)&in0[96 * r + c]);
+    const tc_pack<float, 2> v2 = tc_load((const tc_pack<float, 2> *)&in0[96 * r + c]);
     tc_pack<float, 2> o3;
     #pragma unroll
     for (int l = 0; l < 2; l++) {
@@ -713,7 +700,7 @@ kernel1(const tc_i64 *__restrict__ in0, tc_i64 *__restrict__ out0, const float *
     if (i >= 9) return;
     const int r = i / 3;
     const int c = i % 3 * 2;
-    const tc_pack<tc_i64, 2> v2 = tc_load_stream((const tc_pack<tc_i64, 2> *)&in0[c]);
+    const tc_pack<tc_i64, 2> v2 = tc_load((const tc_pack<tc_i64, 2> *)&in0[c]);
     const tc_pack<float, 2> v4 = tc_load((const tc_pack<float, 2> *)&in1[c + 6 * r]);
     tc_pack<tc_i64, 2> o3;
     tc_pack<float, 2> o5;
@@ -881,7 +868,7 @@ kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__
     const int i = blockIdx.x * 256 + threadIdx.x;
     if (i >= 5) return;
     const int c = i * 4;
-    const tc_pack<tc_i64, 4> v2 = tc_load_stream((const tc_pack<tc_i64, 4> *)&in0[c]);
+    const tc_pack<tc_i64, 4> v2 = tc_load((const tc_pack<tc_i64, 4> *)&in0[c]);
     tc_pack<float, 4> o5;
     #pragma unroll
     for (int l = 0; l < 4; l++) {

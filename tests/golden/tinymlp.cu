@@ -63,19 +63,6 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return u.v;
 }
 
-// The same of what is read once: it takes no room in L1.
-template <class P> TC_FN P TC_N(load_stream)(const P *p) {
-    TC_N(words)<P> u;
-    const unsigned *q = (const unsigned *)p;
-    #pragma unroll
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
-            : "l"(q + 4 * i));
-    if (sizeof(P) < 16) u.v = TC_N(load)(p);
-    return u.v;
-}
-
 template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
     return a < b ? a : b;
 }
@@ -210,7 +197,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
-            v5[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[64 * r + c]);
+            v5[u] = tc_load((const tc_pack<float, 4> *)&in0[64 * r + c]);
             v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
             v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
         }
@@ -381,7 +368,7 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         #pragma unroll
         for (int u = 0; u < 1; u++) {
             const int c = (x + u * 16) * 4;
-            v5[u] = tc_load_stream((const tc_pack<float, 4> *)&in0[64 * r + c]);
+            v5[u] = tc_load((const tc_pack<float, 4> *)&in0[64 * r + c]);
             v25[u] = tc_load((const tc_pack<float, 4> *)&in1[c]);
             v27[u] = tc_load((const tc_pack<float, 4> *)&in2[c]);
         }

@@ -570,8 +570,6 @@ template <class P> EMU_FN void emu_store(P *p, const P &v) {
     emu_aligned(p, sizeof(P));
     __builtin_memcpy((void *)p, (const void *)&v, sizeof(P));
 }
-template <class P> EMU_FN P emu_load_stream(const P *p) { return emu_load(p); }
-template <class P> EMU_FN void emu_store_stream(P *p, const P &v) { emu_store(p, v); }
 
 // Loops that wait for memory to change load so: other threads go on meanwhile.
 template <class T> EMU_FN T emu_load_acquire(const T *p) {

@@ -45,9 +45,7 @@ static const struct {
     {"rsqrt_half", IF_ASM},
     // memory with hints, order
     {"load", IF_ASM},
-    {"load_stream", IF_ASM},
     {"store", IF_ASM},
-    {"store_stream", IF_ASM},
     {"load_acquire", IF_ASM},
     {"store_release", IF_ASM},
     {"add_release", IF_ASM},
