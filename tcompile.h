@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x2a207f973a32ee8bu
+#define TC__BUILD_ID 0xe69f4e2f86837b6fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -16330,6 +16330,11 @@ static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) 
     b->pair[b->count++] = limit;
 }
 
+static void tc__bounds_join(tc__weave *w, tc__bounds *b, const tc__bounds *more) {
+    for (uint32_t i = 0; i < more->count; i += 2)
+        tc__bounds_add(w, b, more->pair[i], more->pair[i + 1]);
+}
+
 static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
     w->guard = *b;
     w->guard_hash = b->count ? tc__hash64(b->pair, b->count * sizeof *b->pair, 1) : 0;
@@ -16339,8 +16344,7 @@ static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
 static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at,
                                 const tc__bounds *own) {
     tc__bounds outer = w->guard, all = w->guard;
-    for (uint32_t i = 0; i < own->count; i += 2)
-        tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
+    tc__bounds_join(w, &all, own);
     tc__guard_set(w, &all);
     uint32_t v = tc__lower_at(w, a, at);
     tc__guard_set(w, &outer);
@@ -16361,7 +16365,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     const tc__node *a = tc__operand(w->g, n, 0);
     int64_t dim = n->attr[0], attr[30];
     tc__ix at[TC_MAX_RANK];
-    tc__bounds own;
+    tc__bounds own, all;
     own.count = 0;
     memcpy(at, index, n->rank * sizeof *at);
     tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
@@ -16374,10 +16378,12 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     uint32_t v = tc__lower_under(w, a, at, &own);
     if (!own.count || w->failed) return v;
     const tc__node *load = tc__body_node(w, v);
-    // A load with these predicates and no others can give the fill itself.
+    // A load with these predicates and no others can give the fill itself; where those around it
+    // fail, nobody asks what it gives.
+    all = w->guard;
+    tc__bounds_join(w, &all, &own);
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] ||
-         (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
+        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_FIXED + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
         attr[2] = n->attr[4];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);
@@ -17052,6 +17058,12 @@ typedef struct tc__cluster {
     int alive;
 } tc__cluster;
 
+typedef enum tc__fusion {
+    TC__FUSION_OFF, // one kernel per op
+    TC__FUSION_ON,  //
+    TC__FUSION_WINDOWS // kernels read neighbours once: an image need not be padded in memory for them
+} tc__fusion;
+
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
@@ -17073,7 +17085,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    int fuse;                    // 0 = one kernel per op
+    tc__fusion fuse;
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -17383,6 +17395,13 @@ static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
     return 1;
 }
 
+// Whether n only says where a value lies that is in memory.
+static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
+    while (tc__is_kind(n, TC__KIND_MOVE) && s->root_of[n->id] == TC__NONE)
+        n = tc__operand(s->g, n, 0);
+    return n->op == TC_OP_INPUT || s->root_of[n->id] != TC__NONE;
+}
+
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.
 static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     uint32_t best = 0;
@@ -17392,6 +17411,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
+        if (s->fuse == TC__FUSION_WINDOWS && tc__is_moved_source(s, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }
@@ -17753,9 +17773,35 @@ static int tc__merge_siblings(tc__schedule *s) {
 
 enum { TC__MANY_COLUMNS = 1 << 20 }; // as good as endless; a run-time size may be
 
+// Whether a load reads so many elements behind another of its buffer, as those of a stencil do.
+static int tc__has_neighbours(const tc__weave *w) {
+    for (size_t i = 0; i < w->k->body.node.count; i++) {
+        const tc__node *n = w->k->body.node.at[i];
+        for (size_t j = 0; j < i && n->op == TC_OP_LOAD; j++) {
+            const tc__node *m = w->k->body.node.at[j];
+            if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0]) continue;
+            tc__ix apart = tc__ix_sub(w->ix, n->attr[1], m->attr[1]);
+            if (tc__ix_is_const(apart) && !tc__ix_equals(apart, 0)) return 1;
+            break;
+        }
+    }
+    return 0;
+}
+
+// Whether an expression of node n, or a bound of it, has to be put together from the columns.
+static int tc__splits_columns(tc__weave *w, const tc__node *n, uint32_t columns) {
+    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++) {
+        if (!(bits >> i & 1)) continue;
+        tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
+        if (tc__ix_run(w->ix, e, TC__COL).run != INT64_MAX) return 1;
+    }
+    return 0;
+}
+
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
-// of one element in eighths of a contiguous access.
-static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
+// of one element in eighths of a contiguous access. Neighbours are found along rows and columns, if
+// columns are not several dimensions.
+static int64_t tc__split_cost(tc__weave *w, uint32_t columns, int neighbours) {
     int64_t cost = 0;
     tc__ixpool *p = w->ix;
     uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
@@ -17770,6 +17816,7 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
             tc__ixrun r = tc__ix_run(p, e, TC__COL);
             int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
             int runs = r.run == INT64_MAX || (r.run % 8 == 0);
+            if (neighbours && tc__splits_columns(w, n, columns)) each = 4;
             if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
             // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
             if (!dense && r.ok && r.run == INT64_MAX && !tc__ix_has_val(p, e)) each = 16;
@@ -17785,9 +17832,10 @@ static uint32_t tc__choose_columns(tc__weave *w) {
     uint32_t best = rank ? 1u << (rank - 1) : 0,
              all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
+    int neighbours = tc__has_neighbours(w);
     for (int first = 0; first < rank; first++) {
         uint32_t columns = all & ~((1u << first) - 1);
-        int64_t cost = tc__split_cost(w, columns);
+        int64_t cost = tc__split_cost(w, columns, neighbours);
         if (cost < best_cost) best = columns, best_cost = cost;
     }
     return best;
@@ -17978,7 +18026,7 @@ static void tc__schedule_close(tc__schedule *s) {
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
 static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
                             const uint8_t *output, const tc__shape *const *inputs,
-                            int fuse) {
+                            tc__fusion fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
@@ -26722,6 +26770,7 @@ static int tc__has_cuda_opaque(tc_ctx *c, const tc__group *g) {
 //   columns  the vector runs along the rows: a thread has V rows, the threads below it in the block
 //            share the columns
 //   tile     pointwise with loads dense along the rows: 32 x 32 tiles turned in shared memory
+//   window   pointwise with loads of neighbours (print_cuda_window.c): a thread has V columns of U rows
 //   product  contractions, as print_cuda_product.c has it
 //
 // A row that is too long for that is shared by the blocks of a cluster, where the device has them: each
@@ -26738,6 +26787,7 @@ typedef enum tc__cuda_form {
     TC__CUDA_ROWS,
     TC__CUDA_COLUMNS,
     TC__CUDA_TILE,
+    TC__CUDA_WINDOW,
     TC__CUDA_PRODUCT
 } tc__cuda_form;
 
@@ -26791,16 +26841,30 @@ enum {
     TC__CUDA_DEAR_PART = 1024   //   of so many columns at least
 };
 
+enum {
+    TC__CUDA_WINDOWS = 8,                      // of a kernel, at most
+    TC__CUDA_WINDOW_WORDS = TC__LOAD_FIXED + 8 // four predicates
+};
+
+// Loads that are one another, moved. One of them stands for all, with the predicates that any of them
+// has; the others are in so many rows and columns, the first of which are `top` and `left` of it.
+typedef struct tc__cuda_window {
+    uint32_t load, words;
+    int top, left, rows, columns, loads;
+    int64_t word[TC__CUDA_WINDOW_WORDS]; // attribute words of the one
+} tc__cuda_window;
+
 // What a launch needs to know: threads of a block, and blocks that have work.
 typedef struct tc__cuda_plan {
     tc__cuda_form form;
     tc__axis axis;      // the vector runs along it
     int threads, width; // width: V
-    int vectors;        // U; ROWS in registers: accesses of a thread that make its row
+    int vectors;        // U; ROWS in registers: accesses of a thread that make its row;
+                        //   WINDOW: rows of a thread
     int narrow;         // indices are int
     int lanes_early;    // loads of single elements are issued early, too
     int tail;           // one row, and its columns are not a multiple of V
-    int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
+    int sharing; // ROWS: threads that share a row; COLUMNS, WINDOW: threads side by side
     tc__cuda_hold hold;
     int parts;    // of a row, or of the columns of a block
     int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
@@ -26812,6 +26876,8 @@ typedef struct tc__cuda_plan {
     int resident;  // blocks of a multiprocessor that registers must suffice for, 0 = any
     int64_t zeroed, partial; // bytes of the workspace: tickets, what parts have summed,
     int64_t workspace;       //   and with the rows that are kept
+    int windows;
+    tc__cuda_window window[TC__CUDA_WINDOWS];
 } tc__cuda_plan;
 
 static int tc__cuda_is_memory(const tc__node *n) {
@@ -26907,18 +26973,36 @@ static int tc__cuda_is_turned(const tc__group *g, const tc__node *n) {
            tc__access_along(g, n->attr[1], TC__COL, 1) == TC__PER_LANE;
 }
 
+// Whether e is a multiple of `width` at the first of so many adjacent elements.
+static int tc__cuda_is_aligned(const tc__group *g, tc__ix e, int width, tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix v = tc__ix_find_var(x, e, axis);
+    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
+    return tc__ix_divisor(x, e) % width == 0;
+}
+
+// Whether all elements of a vector are below the limits of their load, or none is.
+static int tc__cuda_bounds_still(const tc__group *g, const tc__node *n, int width,
+                                 tc__axis axis) {
+    for (uint32_t i = TC__LOAD_FIXED; i + 1 < n->n_attr; i += 2) {
+        tc__access access = tc__cuda_access(g, n->attr[i], axis, width);
+        if (tc__cuda_access(g, n->attr[i + 1], axis, width) != TC__UNIFORM) return 0;
+        if (access == TC__UNIFORM) continue;
+        if (access != TC__CONTIGUOUS || !tc__cuda_is_aligned(g, n->attr[i], width, axis) ||
+            tc__ix_divisor(g->body.ix, n->attr[i + 1]) % width)
+            return 0;
+    }
+    return 1;
+}
+
 // Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
 static int tc__cuda_is_wide(const tc__group *g, const tc__node *n, int width,
                             tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
     if (width == 1 || !tc__cuda_is_memory(n)) return 0;
     if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
-    if (n->op == TC_OP_LOAD && !tc__cuda_words_still(g, n, TC__LOAD_FIXED, axis, width))
-        return 0;
-    tc__ix e = n->attr[1], v = tc__ix_find_var(x, e, axis);
-    if (tc__cuda_access(g, e, axis, width) != TC__CONTIGUOUS) return 0;
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
-    return tc__ix_divisor(x, e) % width == 0;
+    if (n->op == TC_OP_LOAD && !tc__cuda_bounds_still(g, n, width, axis)) return 0;
+    return tc__cuda_access(g, n->attr[1], axis, width) == TC__CONTIGUOUS &&
+           tc__cuda_is_aligned(g, n->attr[1], width, axis);
 }
 
 // Whether the vectors may have `width` elements along the axis, and some access gains by it.
@@ -27009,6 +27093,289 @@ static int tc__cuda_is_narrow(const tc__group *g) {
     }
     return 1;
 }
+// ---- gen/kernel/print_cuda_window_plan.c --------------------------------
+// Windows: loads of a pointwise kernel that are one another moved by a few rows and columns, as those of
+// a stencil are. A thread has U rows of V columns, and reads each element that they need once, into
+// registers: `w3[u + 1][l + 2]`. Registers and not shared memory, whose reads are as many as those of L1
+// were: a 7 x 7 stencil takes 280 us of an H200 so, 341 through shared memory, 530 with loads of L1.
+// Input: a group at LOOP. Output: the windows of its plan, and how many rows and columns a thread has.
+
+enum {
+    TC__CUDA_REACH = 15,         // rows or columns between two loads of a window, at most
+    TC__CUDA_WINDOW_HELD = 112,  // elements that a thread has in registers
+    TC__CUDA_WINDOW_ACROSS = 64, // threads of a block side by side
+    TC__CUDA_WINDOW_BLOCKS = 4   // for each multiprocessor, before a thread has more rows
+};
+
+// ---- one load, moved ----
+
+// Index expression e, so many rows and columns on.
+static tc__ix tc__window_move(const tc__group *g, tc__ix e, tc__ix rows, int columns) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix down = tc__ix_mul(x, tc__ix_run(x, e, TC__ROW).stride, rows);
+    tc__ix right = tc__ix_mul(x, tc__ix_run(x, e, TC__COL).stride, tc__ix_const(columns));
+    return tc__ix_add(x, e, tc__ix_add(x, down, right));
+}
+
+// Load n with its expressions moved; `words` is where they are.
+static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix rows,
+                                 int columns, int64_t words[TC__CUDA_WINDOW_WORDS]) {
+    tc__node m = *n;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        words[i] = tc__attr_is_ix(n, i)
+                       ? (int64_t)tc__window_move(g, (tc__ix)n->attr[i], rows, columns)
+                       : n->attr[i];
+    m.attr = words;
+    return m;
+}
+
+// Whether load n has the predicate 0 <= e < limit, or it holds everywhere.
+static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
+    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+        if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
+    return tc__ix_within(g->body.ix, e, limit);
+}
+
+// Whether n reads what m does; of m's predicates it may lack those that hold wherever n is.
+static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
+    uint32_t shared = 0;
+    if (n->attr[1] != m->attr[1]) return 0;
+    if (n->n_attr > TC__LOAD_FIXED && n->attr[2] != m->attr[2]) return 0;
+    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+        for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+            shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
+    for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+        if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
+    return 2 * shared + TC__LOAD_FIXED == n->n_attr;
+}
+
+// Whether index e is that of m so many rows and columns on: as few columns as can be.
+static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, int *right) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
+    int64_t least = TC__CUDA_REACH + 1;
+    for (int i = 0; i <= 2 * TC__CUDA_REACH; i++) { // 0, 1, -1, 2, -2, ...
+        int rows = i % 2 ? (i + 1) / 2 : -i / 2;
+        tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
+        if (!tc__ix_is_const(rest)) continue;
+        int64_t columns = tc__ix_value(rest), size = columns < 0 ? -columns : columns;
+        if (size >= least) continue;
+        least = size, *down = rows, *right = (int)columns;
+    }
+    return least <= TC__CUDA_REACH;
+}
+
+// A load whose expressions move by fixed steps over U rows and V columns.
+static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int width) {
+    tc__ixpool *x = g->body.ix;
+    for (uint32_t i = 1; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
+        tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
+        tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
+        if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
+        if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
+        if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
+    }
+    return 1;
+}
+
+static int tc__window_may_have(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
+        return 0;
+    if (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+    return tc__window_takes(g, n, 1, 1);
+}
+
+// ---- the windows of a kernel ----
+
+// The load that stands for all of a window, with the predicates that any of them has.
+static tc__node tc__window_node(const tc__group *g, const tc__cuda_window *w) {
+    tc__node n = *g->body.node.at[w->load];
+    n.attr = (int64_t *)(uintptr_t)w->word, n.n_attr = w->words;
+    return n;
+}
+
+// Whether n is a load of window w, *down rows and *right columns from the one that stands for it.
+static int tc__window_has(const tc__group *g, const tc__cuda_window *w, const tc__node *n,
+                          int *down, int *right) {
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    tc__node m = tc__window_node(g, w);
+    if (n->op != TC_OP_LOAD || n->attr[0] != m.attr[0] ||
+        !tc__window_apart(g, m.attr[1], n->attr[1], down, right))
+        return 0;
+    m = tc__window_moved(g, &m, tc__ix_const(*down), *right, words);
+    return tc__window_same(g, &m, n);
+}
+
+// The window that n is read from, and where in it; NULL = none.
+static const tc__cuda_window *tc__cuda_window_of(const tc__group *g, const tc__cuda_plan *q,
+                                                 const tc__node *n, int *row, int *column) {
+    for (int i = 0; i < q->windows; i++) {
+        const tc__cuda_window *w = &q->window[i];
+        if (!tc__window_has(g, w, n, row, column)) continue;
+        *row -= w->top, *column -= w->left;
+        return w;
+    }
+    return NULL;
+}
+
+static int tc__cuda_is_windowed(const tc__group *g, const tc__cuda_plan *q,
+                                const tc__node *n) {
+    int row, column;
+    return tc__cuda_window_of(g, q, n, &row, &column) != NULL;
+}
+
+// Takes over the predicates of n, which is so far from the load that stands for window w.
+static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__node *n,
+                           int down, int right) {
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    if (n->n_attr == TC__LOAD_FIXED) return 1;
+    tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
+    if (w->words > TC__LOAD_FIXED && w->word[2] != m.attr[2]) return 0;
+    w->word[2] = m.attr[2];
+    for (uint32_t i = TC__LOAD_FIXED; i < m.n_attr; i += 2) {
+        int has = 0;
+        for (uint32_t k = TC__LOAD_FIXED; k < w->words; k += 2)
+            has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
+        if (has) continue;
+        if (w->words + 2 > TC__CUDA_WINDOW_WORDS) return 0;
+        w->word[w->words++] = m.attr[i];
+        w->word[w->words++] = m.attr[i + 1];
+    }
+    return 1;
+}
+
+static void tc__window_open(tc__cuda_plan *q, const tc__node *n) {
+    if (q->windows == TC__CUDA_WINDOWS) return;
+    tc__cuda_window *w = &q->window[q->windows++];
+    memset(w, 0, sizeof *w);
+    w->load = n->id, w->words = n->n_attr;
+    memcpy(w->word, n->attr, n->n_attr * sizeof *n->attr);
+}
+
+// Puts load n into a window: of those that it is near, the first whose fill it has.
+static void tc__window_note(const tc__group *g, tc__cuda_plan *q, const tc__node *n) {
+    int down, right;
+    for (int i = 0; i < q->windows; i++) {
+        tc__cuda_window *w = &q->window[i];
+        if (w->word[0] == n->attr[0] &&
+            tc__window_apart(g, w->word[1], n->attr[1], &down, &right) &&
+            tc__window_join(g, w, n, down, right))
+            return;
+    }
+    tc__window_open(q, n);
+}
+
+// The places of window w's loads: known when all predicates are.
+static void tc__window_measure(const tc__group *g, tc__cuda_window *w) {
+    int down, right, bottom = INT_MIN, end = INT_MIN;
+    w->top = w->left = INT_MAX, w->loads = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        if (!tc__window_has(g, w, g->body.node.at[i], &down, &right)) continue;
+        if (down < w->top) w->top = down;
+        if (right < w->left) w->left = right;
+        if (down > bottom) bottom = down;
+        if (right > end) end = right;
+        w->loads++;
+    }
+    w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+}
+
+// Elements of a window for a thread with U rows of V columns.
+static int tc__window_elements(const tc__cuda_window *w, int rows, int width) {
+    return (w->rows + rows - 1) * (w->columns + width - 1);
+}
+
+// Leaves those that save loads.
+static void tc__window_choose(tc__cuda_plan *q, int rows) {
+    int kept = 0;
+    for (int i = 0; i < q->windows; i++) {
+        const tc__cuda_window *w = &q->window[i];
+        if (tc__window_elements(w, rows, q->width) < w->loads * rows * q->width)
+            q->window[kept++] = *w;
+    }
+    q->windows = kept;
+}
+
+static tc__ix tc__window_blocks(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix across = tc__ix_const((int64_t)q->sharing * q->width);
+    tc__ix below = tc__ix_const((int64_t)(q->threads / q->sharing) * q->vectors);
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, across),
+                      tc__ix_ceil_div(x, g->rows, below));
+}
+
+// Threads side by side: as few as there are columns for, and more where rows are few.
+static int tc__window_across(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int64_t columns = tc__ix_hi(x, g->cols), rows = tc__ix_hi(x, g->rows);
+    int across = TC__CUDA_WINDOW_ACROSS;
+    while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
+    while (across < q->threads && q->threads / across / 2 * (int64_t)q->vectors >= rows)
+        across *= 2;
+    return across;
+}
+
+static int tc__window_fits(const tc__group *g, const tc__cuda_plan *q) {
+    int elements = 0, taken = 1;
+    for (int i = 0; i < q->windows; i++) {
+        elements += tc__window_elements(&q->window[i], q->vectors, q->width);
+        tc__node n = tc__window_node(g, &q->window[i]);
+        taken &= tc__window_takes(g, &n, q->vectors, q->width);
+    }
+    return taken && elements <= TC__CUDA_WINDOW_HELD;
+}
+
+// Rows of a thread: the taller the windows, the more of them are shared.
+static int tc__window_rows(const tc__cuda_plan *q) {
+    int most = 1;
+    for (int i = 0; i < q->windows; i++)
+        if (q->window[i].rows > most) most = q->window[i].rows;
+    return most > 5 ? 8 : most > 1 ? 4 : 1;
+}
+
+// Fewer rows of a thread, else fewer columns. 0 = it has one element.
+static int tc__window_shrink(tc__cuda_plan *q) {
+    if (q->vectors == 1 && q->width == 1) return 0;
+    if (q->vectors > 1)
+        q->vectors /= 2;
+    else
+        q->width /= 2;
+    tc__window_choose(q, q->vectors);
+    return 1;
+}
+
+static int tc__window_has_blocks(const tc__group *g, tc__cuda_plan *q) {
+    q->sharing = tc__window_across(g, q);
+    tc__ix blocks = tc__window_blocks(g, q);
+    return !tc__ix_is_const(blocks) ||
+           tc__ix_value(blocks) >= TC__CUDA_SMS * TC__CUDA_WINDOW_BLOCKS;
+}
+
+// Gives a pointwise kernel the form, if it has windows.
+static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
+    tc__cuda_plan p = *q;
+    if (g->list || q->tail) return;
+    for (uint32_t i = 0; i < g->body.node.count; i++)
+        if (tc__window_may_have(g, g->body.node.at[i]))
+            tc__window_note(g, &p, g->body.node.at[i]);
+    for (int i = 0; i < p.windows; i++) tc__window_measure(g, &p.window[i]);
+    p.form = TC__CUDA_WINDOW, p.vectors = tc__window_rows(&p);
+    tc__window_choose(&p, p.vectors);
+    while (p.windows && !tc__window_fits(g, &p))
+        if (!tc__window_shrink(&p)) return;
+    while (p.windows && p.vectors > 1 && !tc__window_has_blocks(g, &p))
+        tc__window_shrink(&p);
+    if (!p.windows) return;
+    p.sharing = tc__window_across(g, &p);
+    *q = p;
+}
+// ---- gen/kernel/print_cuda_hold.c ---------------------------------------
+// What a thread of a CUDA kernel has in registers or shared memory: loads that are issued before anything
+// is computed, and the elements of a row that later phases need again. Questions that a plan
+// (print_cuda_form.c) and its printers ask.
 
 // ---- loads that are issued before anything is computed ----
 
@@ -27020,7 +27387,8 @@ static int tc__cuda_may_be_early(const tc__group *g, const tc__cuda_plan *q,
     int kept = row && q->kept; // by an earlier launch
     if (!kept && (row || (written && !tc__cuda_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW &&
-        !(q->form == TC__CUDA_FLAT && tc__cuda_mentions(g, n, TC__ROW)))
+        !((q->form == TC__CUDA_FLAT || q->form == TC__CUDA_WINDOW) &&
+          tc__cuda_mentions(g, n, TC__ROW)))
         return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
@@ -27036,7 +27404,7 @@ static int tc__cuda_is_one(const tc__group *g, const tc__cuda_plan *q, const tc_
 static int tc__cuda_is_early(const tc__group *g, const tc__cuda_plan *q,
                              const tc__node *n) {
     return q->form != TC__CUDA_TILE && tc__cuda_may_be_early(g, q, n) &&
-           (q->lanes_early || tc__cuda_is_one(g, q, n));
+           !tc__cuda_is_windowed(g, q, n) && (q->lanes_early || tc__cuda_is_one(g, q, n));
 }
 
 // Registers that the load needs for a vector.
@@ -27056,7 +27424,7 @@ static void tc__cuda_choose_lanes_early(const tc__group *g, tc__cuda_plan *q) {
     int64_t words = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (!tc__cuda_may_be_early(g, q, n)) continue;
+        if (!tc__cuda_may_be_early(g, q, n) || tc__cuda_is_windowed(g, q, n)) continue;
         int single = q->width > 1
                          ? !tc__cuda_is_one(g, q, n)
                          : n->n_attr > TC__LOAD_FIXED ||
@@ -27223,6 +27591,9 @@ static int64_t tc__cuda_phase_words(const tc__group *g, const tc__cuda_plan *q) 
     }
     return most;
 }
+// ---- gen/kernel/print_cuda_form.c ---------------------------------------
+// The form of a CUDA kernel and how much a thread has of it: threads, vectors, parts, blocks; and what a
+// launch is told of that. Input: a group at LOOP. Output: its tc__cuda_plan, or tc__grids.
 
 // ---- rows: threads, parts ----
 
@@ -27430,6 +27801,7 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     tc__ix tile = tc__ix_const(TC__CUDA_TILE_SIZE), parts = tc__ix_const(q->parts);
     tc__ix columns = tc__ix_ceil_div(x, g->cols, tc__ix_const(q->width));
+    if (q->form == TC__CUDA_WINDOW) return tc__window_blocks(g, q);
     if (q->form == TC__CUDA_FLAT)
         return tc__ix_ceil_div(x, tc__ix_mul(x, g->rows, columns),
                                tc__ix_const((int64_t)q->threads * q->vectors));
@@ -27538,6 +27910,7 @@ static tc__cuda_plan tc__cuda_plan_of(const tc__group *g) {
            tc__cuda_columns_shared(g, q.width) > TC__CUDA_STATIC)
         q.width /= 2;
     q.tail = q.axis == TC__COL && tc__ix_divisor(g->body.ix, g->cols) % q.width;
+    if (q.form == TC__CUDA_FLAT) tc__cuda_plan_windows(g, &q);
     tc__cuda_choose_lanes_early(g, &q);
     if (q.form == TC__CUDA_FLAT) tc__cuda_plan_flat(g, &q);
     if (q.form == TC__CUDA_ROWS) tc__cuda_plan_rows(g, &q);
@@ -28460,6 +28833,18 @@ static void tc__cuda_register(tc__printer *p, int64_t b) {
     tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
 }
 
+static int tc__cuda_has_window(const tc__printer *p, const tc__node *n) {
+    return p->cuda && tc__cuda_is_windowed(p->g, p->cuda, n);
+}
+
+// `w3[u + 1][l + 2]`: what the thread has read for n.
+static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
+    int row, column;
+    const tc__cuda_window *w = tc__cuda_window_of(p->g, p->cuda, n, &row, &column);
+    tc__put(p->out, "w%u[%s%d][%s%d]", w->load, p->cuda->vectors > 1 ? "u + " : "", row,
+            p->cuda->width > 1 ? "l + " : "", column);
+}
+
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     int64_t b = n->attr[0];
     (void)copy;
@@ -28470,7 +28855,9 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-    if (tc__cuda_in_registers(p, b))
+    if (tc__cuda_has_window(p, n))
+        tc__cuda_put_window(p, n);
+    else if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
     else if (p->turned && tc__cuda_is_turned(p->g, n))
         tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
@@ -28492,10 +28879,12 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
                  tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
-    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1             ? "x == 0"
-                      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE ? "c == 0"
-                      : below                                                ? "y == 0"
-                                                                             : "";
+    const char *who =
+        q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
+        : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE || q->form == TC__CUDA_WINDOW
+            ? "c == 0"
+        : below ? "y == 0"
+                : "";
     const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
     const char *in = ragged ? "in" : "";
     if (!*who && !*part && !*in) return;
@@ -28633,6 +29022,18 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
 
 static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
     tc__free(p->out->ctx, b->set, p->g->body.node.count);
+}
+
+// Statements of loops are no nodes of a body; values that no row is named in stand before it.
+static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
+    int hoist = !tc__cuda_names_rows(p->g);
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
+        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
+        if (statement || early) b->set[id] = 0;
+        if (early && !statement) tc__print_node(p, n);
+    }
 }
 
 // Whether load n is issued in this loop.
@@ -32319,23 +32720,162 @@ static size_t tc__list_room(size_t buffers, size_t bytes) {
     size_t fixed = sizeof(void *) + 8 + 16; // tc_kargs<1>, and what is rounded up
     return bytes < fixed ? 0 : (bytes - fixed) / (8 * buffers + 12);
 }
+// ---- gen/kernel/print_cuda_window.c -------------------------------------
+// CUDA dialect, the form "window": which places a thread has, and how its windows are read. What they
+// are is in the plan (print_cuda_window_plan.c).
+//
+//     float w3[6][4];                                 // 9 loads of in0
+//     #pragma unroll
+//     for (int k = 0; k < 6; k++) {
+//         ...                                         // row r0 + k, as few loads as its bytes allow
+//     }
+//     #pragma unroll
+//     for (int u = 0; u < 4; u++) {                   // rows r0 .. r0 + 3
+//         ... w3[u + 1][l + 2] ...
+
+// Elements that one access reads from that of load n on, of those that are left in the row.
+static int tc__window_access(const tc__printer *p, const tc__node *n, int left) {
+    int width = p->cuda->width;
+    while (width > 1 && (width > left || !tc__cuda_is_wide(p->g, n, width, TC__COL)))
+        width /= 2;
+    return width;
+}
+
+// Column `column` of row k of the window, and those that its access brings: their number.
+static int tc__window_read(tc__printer *p, const tc__cuda_window *w, int column) {
+    const tc__cuda_plan *plan = p->cuda;
+    tc__cuda_plan piece = *plan;
+    tc__ixpool *x = p->g->body.ix;
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    tc__ix k = tc__ix_var(x, TC__DEPTH, tc__ix_const(w->rows + plan->vectors - 1));
+    tc__node n = tc__window_node(p->g, w);
+    n = tc__window_moved(p->g, &n, tc__ix_add(x, k, tc__ix_const(w->top)), w->left + column,
+                         words);
+    int width = tc__window_access(p, &n, w->columns + plan->width - 1 - column);
+    piece.width = width;
+    p->cuda = &piece;
+    tc__line(p);
+    if (width == 1) {
+        tc__put(p->out, "w%u[k][%d] = ", w->load, column);
+        tc__cuda_read(p, &n);
+        tc__put(p->out, ";\n");
+    } else {
+        tc__put(p->out, "tc_unpack(&w%u[k][%d], ", w->load, column);
+        tc__cuda_issue_wide(p, &n);
+        tc__put(p->out, ");\n");
+    }
+    p->cuda = plan;
+    return width;
+}
+
+// Whether rows of the last threads may be behind the end.
+static int tc__window_is_ragged(const tc__printer *p) {
+    return tc__ix_divisor(p->g->body.ix, p->g->rows) % p->cuda->vectors != 0;
+}
+
+// What the loop over k of window w does.
+static void tc__window_read_row(tc__printer *p, const tc__cuda_window *w) {
+    if (tc__window_is_ragged(p)) {
+        tc__line(p);
+        tc__put(p->out, "if (r0 + k >= ");
+        tc__put_ix(p, tc__ix_add(p->g->body.ix, p->g->rows, tc__ix_const(w->rows - 1)));
+        tc__put(p->out, ") break;\n");
+    }
+    for (int column = 0; column < w->columns + p->cuda->width - 1;)
+        column += tc__window_read(p, w, column);
+}
+
+static void tc__window_read_all(tc__printer *p, const tc__cuda_window *w) {
+    const tc__node *n = tc__body(p, w->load);
+    int rows = w->rows + p->cuda->vectors - 1;
+    tc__text body, *out = p->out;
+    tc__line(p);
+    tc__put(p->out, "%s w%u[%d][%d];  // %d loads of ", tc__cuda_memory(p, n), w->load,
+            rows, w->columns + p->cuda->width - 1, w->loads);
+    tc__put_buffer(p, n->attr[0]);
+    tc__put(p->out, "\n");
+    tc__cuda_unroll(p, "k", rows);
+    tc__text_init(&body, out->ctx);
+    p->out = &body;
+    tc__window_read_row(p, w);
+    p->out = out;
+    if (tc__c_mentions(&body, "r")) {
+        tc__line(p);
+        tc__put(p->out, "const %s r = r0;\n", tc__cuda_index_type(p));
+    }
+    tc__put_raw(out, body.at, body.size);
+    out->failed |= body.failed;
+    tc__text_free(&body);
+    tc__block_close(p);
+}
+
+// Where the thread is: `r0`, the first of its rows, and `c`.
+static void tc__window_place(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    const char *type = tc__cuda_index_type(p);
+    tc__ixpool *x = p->g->body.ix;
+    int below = q->threads / q->sharing;
+    tc__ix across =
+        tc__ix_ceil_div(x, p->g->cols, tc__ix_const((int64_t)q->sharing * q->width));
+    int many = !tc__ix_equals(across, 1);
+    tc__text blocks;
+    const char *of = tc__cuda_text_of(p, &blocks, across, 0);
+    tc__line(p);
+    tc__put(p->out, "const %s r0 = (blockIdx.x", type);
+    if (many) tc__put(p->out, " / %s", of);
+    tc__put(p->out, " * %d + threadIdx.x / %d) * %d;\n", below, q->sharing, q->vectors);
+    tc__line(p);
+    tc__put(p->out, "const %s c = (", type);
+    if (many) tc__put(p->out, "blockIdx.x %% %s * %d + ", of, q->sharing);
+    tc__put(p->out, "threadIdx.x %% %d) * %d;\n", q->sharing, q->width);
+    tc__text_free(&blocks);
+    tc__line(p);
+    tc__put(p->out, "if (r0 >= ");
+    tc__put_ix(p, p->g->rows);
+    tc__put(p->out, " || c >= ");
+    tc__put_ix(p, p->g->cols);
+    tc__put(p->out, ") return;\n");
+}
+
+// The rows of the thread, one by one.
+static void tc__window_rows_place(tc__printer *p, tc__cuda_place *at) {
+    tc__text end;
+    char line[160];
+    const char *rows = tc__cuda_text_of(p, &end, p->g->rows, 1);
+    int many = p->cuda->vectors > 1;
+    memset(at, 0, sizeof *at);
+    snprintf(line, sizeof line, "const %s r = r0%s;", tc__cuda_index_type(p),
+             many ? " + u" : "");
+    tc__cuda_place_add(at, "r", line);
+    if (many && tc__window_is_ragged(p)) {
+        snprintf(at->inside, sizeof at->inside, "r0 + u < %s", rows);
+        snprintf(at->beyond, sizeof at->beyond, "r0 + u >= %s", rows);
+    }
+    tc__text_free(&end);
+}
+
+static void tc__cuda_window_form(tc__printer *p) {
+    const tc__cuda_plan *q = p->cuda;
+    tc__cuda_loop_body b;
+    tc__cuda_place at;
+    if (!tc__cuda_body_open(p, &b, 0, (uint32_t)p->g->body.node.count)) return;
+    tc__window_place(p);
+    tc__cuda_hoist(p, &b);
+    for (int i = 0; i < q->windows; i++) tc__window_read_all(p, &q->window[i]);
+    tc__window_rows_place(p, &at);
+    if (q->vectors > 1) {
+        tc__cuda_declare(p, &b, q->vectors);
+        tc__cuda_put_vectors(p, &b, &at, q->vectors);
+    } else {
+        tc__cuda_at(p, &b, &at, tc__cuda_one_at);
+    }
+    tc__cuda_body_close(p, &b);
+}
 // ---- gen/kernel/print_cuda.c --------------------------------------------
 // CUDA dialect, kernels: the forms "flat" and "tile", the head of a kernel, and the dialect. How the
 // loops map is in the plan (print_cuda_plan.c).
 
 // ---- flat ----
-
-// Statements of loops are no nodes of a body; values that no row is named in stand before it.
-static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
-    int hoist = !tc__cuda_names_rows(p->g);
-    for (uint32_t id = 0; id < b->end; id++) {
-        const tc__node *n = tc__body(p, id);
-        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
-        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
-        if (statement || early) b->set[id] = 0;
-        if (early && !statement) tc__print_node(p, n);
-    }
-}
 
 // Vectors of the kernel; what is left of a single row is its tail.
 static tc__ix tc__cuda_flat_count(const tc__printer *p) {
@@ -32409,7 +32949,7 @@ static void tc__cuda_flat(tc__printer *p) {
     tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
             deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
             p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
-    tc__cuda_flat_body(p, &b);
+    tc__cuda_hoist(p, &b);
     if (deep) {
         tc__cuda_declare(p, &b, q->vectors);
         tc__cuda_put_vectors(p, &b, &at, q->vectors);
@@ -32728,8 +33268,9 @@ static void tc__cuda_begin(tc__printer *p) {
 
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
-    static void (*const forms[])(tc__printer *) = {
-        tc__cuda_flat, tc__cuda_rows, tc__cuda_columns, tc__cuda_tile, tc__cuda_product};
+    static void (*const forms[])(tc__printer *) = {tc__cuda_flat,        tc__cuda_rows,
+                                                   tc__cuda_columns,     tc__cuda_tile,
+                                                   tc__cuda_window_form, tc__cuda_product};
     const tc__cuda_plan *q = p->cuda;
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
@@ -32911,6 +33452,12 @@ static const char *const tc__text_cuda_memory[] = {
     "    tc_pack<T, V> v;",
     "    for (int l = 0; l < V; l++) v.at[l] = x;",
     "    return v;",
+    "}",
+    "",
+    "// fn: unpack",
+    "template <class T, int V> TC_FN void TC_N(unpack)(T *to, const tc_pack<T, V> &v) {",
+    "    #pragma unroll",
+    "    for (int l = 0; l < V; l++) to[l] = v.at[l];",
     "}",
     "",
 };
@@ -53946,7 +54493,10 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    tc__fusion fuse = p->ctx->no_fusion || (p->backend && !p->backend->fuse)
+                          ? TC__FUSION_OFF
+                      : p->device ? TC__FUSION_WINDOWS
+                                  : TC__FUSION_ON;
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && p->device)
         ok = tc__schedule_join(&s, tc__remote_dialect(tc__device_at(p->ctx, p->device)));

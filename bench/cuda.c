@@ -70,12 +70,12 @@ static void attn_score(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *us
 }
 
 // A stencil in plain ops: taps x taps shifted images, each times its weight.
-static void stencil(const tc_tensor *in, tc_tensor *out, int taps) {
-    tc_dims d = tc_shape(in[0]);
+static void stencil(tc_tensor x, tc_tensor *out, int taps) {
+    tc_dims d = tc_shape(x);
     tc_tensor sum = tc_null();
     for (int i = 0; i < taps; i++)
         for (int k = 0; k < taps; k++) {
-            tc_tensor rows = tc_narrow(in[0], 0, i, d.size[0] - taps + 1);
+            tc_tensor rows = tc_narrow(x, 0, i, d.size[0] - taps + 1);
             tc_tensor tap = tc_mul_s(tc_narrow(rows, 1, k, d.size[1] - taps + 1),
                                      0.1 * (i + 1) + 0.01 * k);
             sum = sum.id ? tc_add(sum, tap) : tap;
@@ -85,12 +85,17 @@ static void stencil(const tc_tensor *in, tc_tensor *out, int taps) {
 
 static void stencil_3x3(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    stencil(in, out, 3);
+    stencil(in[0], out, 3);
+}
+
+static void stencil_same(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    stencil(tc_pad(in[0], TC_DIMS(1, 1), TC_DIMS(1, 1), 0), out, 3);
 }
 
 static void stencil_7x7(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    stencil(in, out, 7);
+    stencil(in[0], out, 7);
 }
 
 static void gemm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -162,6 +167,8 @@ static const work works[] = {
      4.0 * 32 * 196 * 768, 0, 0, attn_score},
     {"stencil_3x3_8192x8192_f32", IN(F32(1, 8192, 8192)), 8.0 * 8192 * 8192, 0, 0,
      stencil_3x3},
+    {"stencil_same_8192x8192_f32", IN(F32(1, 8192, 8192)), 8.0 * 8192 * 8192, 0, 0,
+     stencil_same},
     {"stencil_7x7_8192x8192_f32", IN(F32(1, 8192, 8192)), 8.0 * 8192 * 8192, 0, 0,
      stencil_7x7},
     {"gemm_2048_bf16", IN(BF16(1, 2048, 2048), BF16(1, 2048, 2048)), 0,

@@ -116,8 +116,9 @@ def workloads(torch):
         s = mag + (gray - F.avg_pool2d(gray, 7, stride=1, padding=3)).abs()
         return s / (s.amax(dim=(1, 2, 3), keepdim=True) + 1e-6)
 
-    def stencil(taps):
+    def stencil(taps, border=0):
         def f(x):
+            if border: x = F.pad(x, (border,) * 4)
             h, w, s = x.shape[0] - taps + 1, x.shape[1] - taps + 1, 0
             for i in range(taps):
                 for k in range(taps):
@@ -170,6 +171,7 @@ def workloads(torch):
                     sobel.t()[None, None].contiguous()))
     yield "attn_score_32x196x768_f32", attn_score, lambda: (r(f32, 32, 1, 768), r(f32, 32, 196, 768))
     yield "stencil_3x3_8192x8192_f32", stencil(3), lambda: (r(f32, 8192, 8192),)
+    yield "stencil_same_8192x8192_f32", stencil(3, 1), lambda: (r(f32, 8192, 8192),)
     yield "stencil_7x7_8192x8192_f32", stencil(7), lambda: (r(f32, 8192, 8192),)
     yield "gemm_2048_bf16", gemm, lambda: (r(bf, 2048, 2048), r(bf, 2048, 2048))
     yield "gemm_4096_bf16", gemm, lambda: (r(bf, 4096, 4096), r(bf, 4096, 4096))

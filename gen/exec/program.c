@@ -627,7 +627,10 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    int fuse = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    tc__fusion fuse = p->ctx->no_fusion || (p->backend && !p->backend->fuse)
+                          ? TC__FUSION_OFF
+                      : p->device ? TC__FUSION_WINDOWS
+                                  : TC__FUSION_ON;
     int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
     if (ok && p->device)
         ok = tc__schedule_join(&s, tc__remote_dialect(tc__device_at(p->ctx, p->device)));

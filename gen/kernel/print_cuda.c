@@ -3,18 +3,6 @@
 
 // ---- flat ----
 
-// Statements of loops are no nodes of a body; values that no row is named in stand before it.
-static void tc__cuda_flat_body(tc__printer *p, tc__cuda_loop_body *b) {
-    int hoist = !tc__cuda_names_rows(p->g);
-    for (uint32_t id = 0; id < b->end; id++) {
-        const tc__node *n = tc__body(p, id);
-        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
-        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
-        if (statement || early) b->set[id] = 0;
-        if (early && !statement) tc__print_node(p, n);
-    }
-}
-
 // Vectors of the kernel; what is left of a single row is its tail.
 static tc__ix tc__cuda_flat_count(const tc__printer *p) {
     tc__ixpool *x = p->g->body.ix;
@@ -87,7 +75,7 @@ static void tc__cuda_flat(tc__printer *p) {
     tc__put(p->out, "const %s %s = %s%s * %d + threadIdx.x;\n", tc__cuda_index_type(p),
             deep || q->tail ? "i0" : "i", p->narrow ? "" : "(tc_i64)",
             p->g->list ? tc__cuda_list_block : "blockIdx.x", q->threads * q->vectors);
-    tc__cuda_flat_body(p, &b);
+    tc__cuda_hoist(p, &b);
     if (deep) {
         tc__cuda_declare(p, &b, q->vectors);
         tc__cuda_put_vectors(p, &b, &at, q->vectors);
@@ -406,8 +394,9 @@ static void tc__cuda_begin(tc__printer *p) {
 
 // One launch of the kernel as a function.
 static void tc__cuda_launch(tc__printer *p, const char *symbol, int launch) {
-    static void (*const forms[])(tc__printer *) = {
-        tc__cuda_flat, tc__cuda_rows, tc__cuda_columns, tc__cuda_tile, tc__cuda_product};
+    static void (*const forms[])(tc__printer *) = {tc__cuda_flat,        tc__cuda_rows,
+                                                   tc__cuda_columns,     tc__cuda_tile,
+                                                   tc__cuda_window_form, tc__cuda_product};
     const tc__cuda_plan *q = p->cuda;
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);

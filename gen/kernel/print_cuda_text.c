@@ -96,6 +96,12 @@ static const char *const tc__text_cuda_memory[] = {
     "    return v;",
     "}",
     "",
+    "// fn: unpack",
+    "template <class T, int V> TC_FN void TC_N(unpack)(T *to, const tc_pack<T, V> &v) {",
+    "    #pragma unroll",
+    "    for (int l = 0; l < V; l++) to[l] = v.at[l];",
+    "}",
+    "",
 };
 
 // Copies to shared memory, and blocks that wait for each other.

@@ -236,6 +236,18 @@ static void tc__cuda_register(tc__printer *p, int64_t b) {
     tc__put(p->out, tc__cuda_width_of(p) > 1 ? "[u].at[l]" : "[u]");
 }
 
+static int tc__cuda_has_window(const tc__printer *p, const tc__node *n) {
+    return p->cuda && tc__cuda_is_windowed(p->g, p->cuda, n);
+}
+
+// `w3[u + 1][l + 2]`: what the thread has read for n.
+static void tc__cuda_put_window(tc__printer *p, const tc__node *n) {
+    int row, column;
+    const tc__cuda_window *w = tc__cuda_window_of(p->g, p->cuda, n, &row, &column);
+    tc__put(p->out, "w%u[%s%d][%s%d]", w->load, p->cuda->vectors > 1 ? "u + " : "", row,
+            p->cuda->width > 1 ? "l + " : "", column);
+}
+
 static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
     int64_t b = n->attr[0];
     (void)copy;
@@ -246,7 +258,9 @@ static void tc__cuda_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
-    if (tc__cuda_in_registers(p, b))
+    if (tc__cuda_has_window(p, n))
+        tc__cuda_put_window(p, n);
+    else if (tc__cuda_in_registers(p, b))
         tc__cuda_register(p, b);
     else if (p->turned && tc__cuda_is_turned(p->g, n))
         tc__put(p->out, tc__cuda_width_of(p) > 1 ? "tile%u[x + l][i]" : "tile%u[x][i]",
@@ -268,10 +282,12 @@ static void tc__cuda_elect(tc__printer *p, const tc__node *n) {
     int below = q->form == TC__CUDA_COLUMNS && q->sharing < q->threads;
     int ragged = q->form == TC__CUDA_COLUMNS &&
                  tc__ix_divisor(p->g->body.ix, p->g->rows) % (q->sharing * q->width);
-    const char *who = q->form == TC__CUDA_ROWS && q->sharing > 1             ? "x == 0"
-                      : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE ? "c == 0"
-                      : below                                                ? "y == 0"
-                                                                             : "";
+    const char *who =
+        q->form == TC__CUDA_ROWS && q->sharing > 1 ? "x == 0"
+        : q->form == TC__CUDA_FLAT || q->form == TC__CUDA_TILE || q->form == TC__CUDA_WINDOW
+            ? "c == 0"
+        : below ? "y == 0"
+                : "";
     const char *part = q->parts > 1 && p->launch >= 0 ? "part == 0" : "";
     const char *in = ragged ? "in" : "";
     if (!*who && !*part && !*in) return;
@@ -409,6 +425,18 @@ static int tc__cuda_body_open(tc__printer *p, tc__cuda_loop_body *b, uint32_t be
 
 static void tc__cuda_body_close(tc__printer *p, tc__cuda_loop_body *b) {
     tc__free(p->out->ctx, b->set, p->g->body.node.count);
+}
+
+// Statements of loops are no nodes of a body; values that no row is named in stand before it.
+static void tc__cuda_hoist(tc__printer *p, tc__cuda_loop_body *b) {
+    int hoist = !tc__cuda_names_rows(p->g);
+    for (uint32_t id = 0; id < b->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int statement = n->op == TC_OP_FOR || n->op == TC_OP_END;
+        int early = hoist && n->level == TC__AT_ROW && n->op != TC_OP_STORE;
+        if (statement || early) b->set[id] = 0;
+        if (early && !statement) tc__print_node(p, n);
+    }
 }
 
 // Whether load n is issued in this loop.

@@ -29,6 +29,12 @@ typedef struct tc__cluster {
     int alive;
 } tc__cluster;
 
+typedef enum tc__fusion {
+    TC__FUSION_OFF, // one kernel per op
+    TC__FUSION_ON,  //
+    TC__FUSION_WINDOWS // kernels read neighbours once: an image need not be padded in memory for them
+} tc__fusion;
+
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
@@ -50,7 +56,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    int fuse;                    // 0 = one kernel per op
+    tc__fusion fuse;
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -360,6 +366,13 @@ static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
     return 1;
 }
 
+// Whether n only says where a value lies that is in memory.
+static int tc__is_moved_source(const tc__schedule *s, const tc__node *n) {
+    while (tc__is_kind(n, TC__KIND_MOVE) && s->root_of[n->id] == TC__NONE)
+        n = tc__operand(s->g, n, 0);
+    return n->op == TC_OP_INPUT || s->root_of[n->id] != TC__NONE;
+}
+
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.
 static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
     uint32_t best = 0;
@@ -369,6 +382,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
+        if (s->fuse == TC__FUSION_WINDOWS && tc__is_moved_source(s, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }

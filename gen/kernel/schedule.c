@@ -3,9 +3,35 @@
 
 enum { TC__MANY_COLUMNS = 1 << 20 }; // as good as endless; a run-time size may be
 
+// Whether a load reads so many elements behind another of its buffer, as those of a stencil do.
+static int tc__has_neighbours(const tc__weave *w) {
+    for (size_t i = 0; i < w->k->body.node.count; i++) {
+        const tc__node *n = w->k->body.node.at[i];
+        for (size_t j = 0; j < i && n->op == TC_OP_LOAD; j++) {
+            const tc__node *m = w->k->body.node.at[j];
+            if (m->op != TC_OP_LOAD || m->attr[0] != n->attr[0]) continue;
+            tc__ix apart = tc__ix_sub(w->ix, n->attr[1], m->attr[1]);
+            if (tc__ix_is_const(apart) && !tc__ix_equals(apart, 0)) return 1;
+            break;
+        }
+    }
+    return 0;
+}
+
+// Whether an expression of node n, or a bound of it, has to be put together from the columns.
+static int tc__splits_columns(tc__weave *w, const tc__node *n, uint32_t columns) {
+    for (uint32_t i = 0, bits = tc__ix_words(n); i < n->n_attr; i++) {
+        if (!(bits >> i & 1)) continue;
+        tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
+        if (tc__ix_run(w->ix, e, TC__COL).run != INT64_MAX) return 1;
+    }
+    return 0;
+}
+
 // How well loads and stores move along the columns if `columns` are the column dimensions: the cost
-// of one element in eighths of a contiguous access.
-static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
+// of one element in eighths of a contiguous access. Neighbours are found along rows and columns, if
+// columns are not several dimensions.
+static int64_t tc__split_cost(tc__weave *w, uint32_t columns, int neighbours) {
     int64_t cost = 0;
     tc__ixpool *p = w->ix;
     uint32_t all = w->space.rank ? (uint32_t)(((uint64_t)1 << w->space.rank) - 1) : 0;
@@ -20,6 +46,7 @@ static int64_t tc__split_cost(tc__weave *w, uint32_t columns) {
             tc__ixrun r = tc__ix_run(p, e, TC__COL);
             int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
             int runs = r.run == INT64_MAX || (r.run % 8 == 0);
+            if (neighbours && tc__splits_columns(w, n, columns)) each = 4;
             if (!(dense && runs) || tc__ix_has_val(p, e)) each = 24;
             // One stride everywhere is a row to be turned: nothing to divide, tiles on a GPU.
             if (!dense && r.ok && r.run == INT64_MAX && !tc__ix_has_val(p, e)) each = 16;
@@ -35,9 +62,10 @@ static uint32_t tc__choose_columns(tc__weave *w) {
     uint32_t best = rank ? 1u << (rank - 1) : 0,
              all = rank ? (uint32_t)(((uint64_t)1 << rank) - 1) : 0;
     int64_t best_cost = INT64_MAX;
+    int neighbours = tc__has_neighbours(w);
     for (int first = 0; first < rank; first++) {
         uint32_t columns = all & ~((1u << first) - 1);
-        int64_t cost = tc__split_cost(w, columns);
+        int64_t cost = tc__split_cost(w, columns, neighbours);
         if (cost < best_cost) best = columns, best_cost = cost;
     }
     return best;
@@ -228,7 +256,7 @@ static void tc__schedule_close(tc__schedule *s) {
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
 static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
                             const uint8_t *output, const tc__shape *const *inputs,
-                            int fuse) {
+                            tc__fusion fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;

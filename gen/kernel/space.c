@@ -294,6 +294,11 @@ static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) 
     b->pair[b->count++] = limit;
 }
 
+static void tc__bounds_join(tc__weave *w, tc__bounds *b, const tc__bounds *more) {
+    for (uint32_t i = 0; i < more->count; i += 2)
+        tc__bounds_add(w, b, more->pair[i], more->pair[i + 1]);
+}
+
 static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
     w->guard = *b;
     w->guard_hash = b->count ? tc__hash64(b->pair, b->count * sizeof *b->pair, 1) : 0;
@@ -303,8 +308,7 @@ static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
 static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at,
                                 const tc__bounds *own) {
     tc__bounds outer = w->guard, all = w->guard;
-    for (uint32_t i = 0; i < own->count; i += 2)
-        tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
+    tc__bounds_join(w, &all, own);
     tc__guard_set(w, &all);
     uint32_t v = tc__lower_at(w, a, at);
     tc__guard_set(w, &outer);
@@ -325,7 +329,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     const tc__node *a = tc__operand(w->g, n, 0);
     int64_t dim = n->attr[0], attr[30];
     tc__ix at[TC_MAX_RANK];
-    tc__bounds own;
+    tc__bounds own, all;
     own.count = 0;
     memcpy(at, index, n->rank * sizeof *at);
     tc__ix e = tc__ix_sub(w->ix, index[dim], n->attr[1]);
@@ -338,10 +342,12 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     uint32_t v = tc__lower_under(w, a, at, &own);
     if (!own.count || w->failed) return v;
     const tc__node *load = tc__body_node(w, v);
-    // A load with these predicates and no others can give the fill itself.
+    // A load with these predicates and no others can give the fill itself; where those around it
+    // fail, nobody asks what it gives.
+    all = w->guard;
+    tc__bounds_join(w, &all, &own);
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
-        (n->attr[4] == load->attr[2] ||
-         (!w->guard.count && load->n_attr == TC__LOAD_FIXED + own.count))) {
+        (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_FIXED + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
         attr[2] = n->attr[4];
         return tc__weave_node(w, TC_OP_LOAD, load->dtype, NULL, 0, attr, load->n_attr);

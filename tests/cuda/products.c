@@ -118,7 +118,7 @@ static void make(tc_ctx *c, made *k, const product *q) {
     REQUIRE(tc__passes_run(c, &k->from, &k->to, k->outputs.at, k->outputs.count, 0));
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, k->to.node.count + 1);
     for (size_t i = 0; i < k->outputs.count; i++) output[k->outputs.at[i]] = 1;
-    REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, 1));
+    REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, TC__FUSION_ON));
     REQUIRE(k->s.kernel.count == 1);
     k->group = k->s.kernel.at[0];
     k->s.kernel.at[0]->tf32 = (q->flags & TF32) != 0;

@@ -180,6 +180,21 @@ static void run_opaque(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// The discrete Laplacian of images with a border: five loads of one window.
+static void run_stencil(tc_ctx *c) {
+    enum { H = 1080, W = 1920 };
+    static const int down[] = {0, 1, 1, 1, 2}, right[] = {1, 0, 1, 2, 1};
+    tc_tensor x = random_of(c, TC_DIMS(H, W)), sum = none;
+    tc_trace_begin(c, "golden");
+    tc_tensor image = tc_pad(x, TC_DIMS(1, 1), TC_DIMS(1, 1), 0);
+    for (int i = 0; i < 5; i++) {
+        tc_tensor at = tc_narrow(tc_narrow(image, 0, down[i], H), 1, right[i], W);
+        at = tc_mul_s(at, i == 2 ? -4 : 1);
+        sum = i ? tc_add(sum, at) : at;
+    }
+    tc_trace_end(c);
+}
+
 // A step of AdamW over f32 and bf16 parameters: two of equal sizes are one kernel of a program, and two
 // tensors of a list.
 static void run_lists(tc_ctx *c) {
@@ -224,6 +239,7 @@ static const golden goldens[] = {
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
+    {"stencil", 1, WITH_CUDA, run_stencil},
     {"fold", 1, 0, NULL},
     {"rules", 1, 0, NULL},
     {"widen", 2, 0, NULL},
@@ -379,7 +395,9 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     tc__dump_graph(t, &to, outputs.at, outputs.count);
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, to.node.count + 1);
     for (size_t i = 0; i < outputs.count; i++) output[outputs.at[i]] = 1;
-    CHECK(tc__schedule_run(&s, c, &to, output, NULL, 1));
+    int windows = g->flags & WITH_CUDA;
+    CHECK(tc__schedule_run(&s, c, &to, output, NULL,
+                           windows ? TC__FUSION_WINDOWS : TC__FUSION_ON));
     if (g->flags & JOINED) CHECK(tc__schedule_join(&s, &tc__dialect_cuda));
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
@@ -436,6 +454,7 @@ GOLDEN(residual)
 GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)
+GOLDEN(stencil)
 GOLDEN(fold)
 GOLDEN(rules)
 GOLDEN(widen)

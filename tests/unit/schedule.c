@@ -33,7 +33,7 @@ static void kit_open(kit *t, const char *text, uint32_t passes_off, int fuse) {
     CHECK(tc__verify(t->c, &t->g, TC__TENSOR));
     uint8_t *output = TC__NEW_ARRAY(t->c, uint8_t, t->g.node.count + 1);
     for (size_t i = 0; i < t->outputs.count; i++) output[t->outputs.at[i]] = 1;
-    CHECK(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, fuse));
+    CHECK(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, (tc__fusion)fuse));
     for (size_t i = 0; i < t->s.kernel.count; i++)
         CHECK(tc__verify(t->c, &t->s.kernel.at[i]->body, TC__LOOP));
     tc__free(t->c, output, t->g.node.count + 1);

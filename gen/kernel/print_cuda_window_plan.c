@@ -1,0 +1,278 @@
+// Windows: loads of a pointwise kernel that are one another moved by a few rows and columns, as those of
+// a stencil are. A thread has U rows of V columns, and reads each element that they need once, into
+// registers: `w3[u + 1][l + 2]`. Registers and not shared memory, whose reads are as many as those of L1
+// were: a 7 x 7 stencil takes 280 us of an H200 so, 341 through shared memory, 530 with loads of L1.
+// Input: a group at LOOP. Output: the windows of its plan, and how many rows and columns a thread has.
+
+enum {
+    TC__CUDA_REACH = 15,         // rows or columns between two loads of a window, at most
+    TC__CUDA_WINDOW_HELD = 112,  // elements that a thread has in registers
+    TC__CUDA_WINDOW_ACROSS = 64, // threads of a block side by side
+    TC__CUDA_WINDOW_BLOCKS = 4   // for each multiprocessor, before a thread has more rows
+};
+
+// ---- one load, moved ----
+
+// Index expression e, so many rows and columns on.
+static tc__ix tc__window_move(const tc__group *g, tc__ix e, tc__ix rows, int columns) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix down = tc__ix_mul(x, tc__ix_run(x, e, TC__ROW).stride, rows);
+    tc__ix right = tc__ix_mul(x, tc__ix_run(x, e, TC__COL).stride, tc__ix_const(columns));
+    return tc__ix_add(x, e, tc__ix_add(x, down, right));
+}
+
+// Load n with its expressions moved; `words` is where they are.
+static tc__node tc__window_moved(const tc__group *g, const tc__node *n, tc__ix rows,
+                                 int columns, int64_t words[TC__CUDA_WINDOW_WORDS]) {
+    tc__node m = *n;
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        words[i] = tc__attr_is_ix(n, i)
+                       ? (int64_t)tc__window_move(g, (tc__ix)n->attr[i], rows, columns)
+                       : n->attr[i];
+    m.attr = words;
+    return m;
+}
+
+// Whether load n has the predicate 0 <= e < limit, or it holds everywhere.
+static int tc__window_holds(const tc__group *g, const tc__node *n, tc__ix e, tc__ix limit) {
+    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+        if (n->attr[i] == e && n->attr[i + 1] == limit) return 1;
+    return tc__ix_within(g->body.ix, e, limit);
+}
+
+// Whether n reads what m does; of m's predicates it may lack those that hold wherever n is.
+static int tc__window_same(const tc__group *g, const tc__node *m, const tc__node *n) {
+    uint32_t shared = 0;
+    if (n->attr[1] != m->attr[1]) return 0;
+    if (n->n_attr > TC__LOAD_FIXED && n->attr[2] != m->attr[2]) return 0;
+    for (uint32_t i = TC__LOAD_FIXED; i < n->n_attr; i += 2)
+        for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+            shared += n->attr[i] == m->attr[k] && n->attr[i + 1] == m->attr[k + 1];
+    for (uint32_t k = TC__LOAD_FIXED; k < m->n_attr; k += 2)
+        if (!tc__window_holds(g, n, m->attr[k], m->attr[k + 1])) return 0;
+    return 2 * shared + TC__LOAD_FIXED == n->n_attr;
+}
+
+// Whether index e is that of m so many rows and columns on: as few columns as can be.
+static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, int *right) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
+    int64_t least = TC__CUDA_REACH + 1;
+    for (int i = 0; i <= 2 * TC__CUDA_REACH; i++) { // 0, 1, -1, 2, -2, ...
+        int rows = i % 2 ? (i + 1) / 2 : -i / 2;
+        tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
+        if (!tc__ix_is_const(rest)) continue;
+        int64_t columns = tc__ix_value(rest), size = columns < 0 ? -columns : columns;
+        if (size >= least) continue;
+        least = size, *down = rows, *right = (int)columns;
+    }
+    return least <= TC__CUDA_REACH;
+}
+
+// A load whose expressions move by fixed steps over U rows and V columns.
+static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int width) {
+    tc__ixpool *x = g->body.ix;
+    for (uint32_t i = 1; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
+        tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
+        tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
+        if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
+        if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
+        if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
+    }
+    return 1;
+}
+
+static int tc__window_may_have(const tc__group *g, const tc__node *n) {
+    if (n->op != TC_OP_LOAD || n->level != TC__AT_COL || n->n_attr > TC__CUDA_WINDOW_WORDS)
+        return 0;
+    if (tc__cuda_is_row(g, n->attr[0]) || g->buffer.at[n->attr[0]].written) return 0;
+    for (uint32_t i = 1; i < n->n_attr; i++)
+        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+    return tc__window_takes(g, n, 1, 1);
+}
+
+// ---- the windows of a kernel ----
+
+// The load that stands for all of a window, with the predicates that any of them has.
+static tc__node tc__window_node(const tc__group *g, const tc__cuda_window *w) {
+    tc__node n = *g->body.node.at[w->load];
+    n.attr = (int64_t *)(uintptr_t)w->word, n.n_attr = w->words;
+    return n;
+}
+
+// Whether n is a load of window w, *down rows and *right columns from the one that stands for it.
+static int tc__window_has(const tc__group *g, const tc__cuda_window *w, const tc__node *n,
+                          int *down, int *right) {
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    tc__node m = tc__window_node(g, w);
+    if (n->op != TC_OP_LOAD || n->attr[0] != m.attr[0] ||
+        !tc__window_apart(g, m.attr[1], n->attr[1], down, right))
+        return 0;
+    m = tc__window_moved(g, &m, tc__ix_const(*down), *right, words);
+    return tc__window_same(g, &m, n);
+}
+
+// The window that n is read from, and where in it; NULL = none.
+static const tc__cuda_window *tc__cuda_window_of(const tc__group *g, const tc__cuda_plan *q,
+                                                 const tc__node *n, int *row, int *column) {
+    for (int i = 0; i < q->windows; i++) {
+        const tc__cuda_window *w = &q->window[i];
+        if (!tc__window_has(g, w, n, row, column)) continue;
+        *row -= w->top, *column -= w->left;
+        return w;
+    }
+    return NULL;
+}
+
+static int tc__cuda_is_windowed(const tc__group *g, const tc__cuda_plan *q,
+                                const tc__node *n) {
+    int row, column;
+    return tc__cuda_window_of(g, q, n, &row, &column) != NULL;
+}
+
+// Takes over the predicates of n, which is so far from the load that stands for window w.
+static int tc__window_join(const tc__group *g, tc__cuda_window *w, const tc__node *n,
+                           int down, int right) {
+    int64_t words[TC__CUDA_WINDOW_WORDS];
+    if (n->n_attr == TC__LOAD_FIXED) return 1;
+    tc__node m = tc__window_moved(g, n, tc__ix_const(-down), -right, words);
+    if (w->words > TC__LOAD_FIXED && w->word[2] != m.attr[2]) return 0;
+    w->word[2] = m.attr[2];
+    for (uint32_t i = TC__LOAD_FIXED; i < m.n_attr; i += 2) {
+        int has = 0;
+        for (uint32_t k = TC__LOAD_FIXED; k < w->words; k += 2)
+            has |= w->word[k] == m.attr[i] && w->word[k + 1] == m.attr[i + 1];
+        if (has) continue;
+        if (w->words + 2 > TC__CUDA_WINDOW_WORDS) return 0;
+        w->word[w->words++] = m.attr[i];
+        w->word[w->words++] = m.attr[i + 1];
+    }
+    return 1;
+}
+
+static void tc__window_open(tc__cuda_plan *q, const tc__node *n) {
+    if (q->windows == TC__CUDA_WINDOWS) return;
+    tc__cuda_window *w = &q->window[q->windows++];
+    memset(w, 0, sizeof *w);
+    w->load = n->id, w->words = n->n_attr;
+    memcpy(w->word, n->attr, n->n_attr * sizeof *n->attr);
+}
+
+// Puts load n into a window: of those that it is near, the first whose fill it has.
+static void tc__window_note(const tc__group *g, tc__cuda_plan *q, const tc__node *n) {
+    int down, right;
+    for (int i = 0; i < q->windows; i++) {
+        tc__cuda_window *w = &q->window[i];
+        if (w->word[0] == n->attr[0] &&
+            tc__window_apart(g, w->word[1], n->attr[1], &down, &right) &&
+            tc__window_join(g, w, n, down, right))
+            return;
+    }
+    tc__window_open(q, n);
+}
+
+// The places of window w's loads: known when all predicates are.
+static void tc__window_measure(const tc__group *g, tc__cuda_window *w) {
+    int down, right, bottom = INT_MIN, end = INT_MIN;
+    w->top = w->left = INT_MAX, w->loads = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        if (!tc__window_has(g, w, g->body.node.at[i], &down, &right)) continue;
+        if (down < w->top) w->top = down;
+        if (right < w->left) w->left = right;
+        if (down > bottom) bottom = down;
+        if (right > end) end = right;
+        w->loads++;
+    }
+    w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+}
+
+// Elements of a window for a thread with U rows of V columns.
+static int tc__window_elements(const tc__cuda_window *w, int rows, int width) {
+    return (w->rows + rows - 1) * (w->columns + width - 1);
+}
+
+// Leaves those that save loads.
+static void tc__window_choose(tc__cuda_plan *q, int rows) {
+    int kept = 0;
+    for (int i = 0; i < q->windows; i++) {
+        const tc__cuda_window *w = &q->window[i];
+        if (tc__window_elements(w, rows, q->width) < w->loads * rows * q->width)
+            q->window[kept++] = *w;
+    }
+    q->windows = kept;
+}
+
+static tc__ix tc__window_blocks(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix across = tc__ix_const((int64_t)q->sharing * q->width);
+    tc__ix below = tc__ix_const((int64_t)(q->threads / q->sharing) * q->vectors);
+    return tc__ix_mul(x, tc__ix_ceil_div(x, g->cols, across),
+                      tc__ix_ceil_div(x, g->rows, below));
+}
+
+// Threads side by side: as few as there are columns for, and more where rows are few.
+static int tc__window_across(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ixpool *x = g->body.ix;
+    int64_t columns = tc__ix_hi(x, g->cols), rows = tc__ix_hi(x, g->rows);
+    int across = TC__CUDA_WINDOW_ACROSS;
+    while (across > 1 && across / 2 * (int64_t)q->width >= columns) across /= 2;
+    while (across < q->threads && q->threads / across / 2 * (int64_t)q->vectors >= rows)
+        across *= 2;
+    return across;
+}
+
+static int tc__window_fits(const tc__group *g, const tc__cuda_plan *q) {
+    int elements = 0, taken = 1;
+    for (int i = 0; i < q->windows; i++) {
+        elements += tc__window_elements(&q->window[i], q->vectors, q->width);
+        tc__node n = tc__window_node(g, &q->window[i]);
+        taken &= tc__window_takes(g, &n, q->vectors, q->width);
+    }
+    return taken && elements <= TC__CUDA_WINDOW_HELD;
+}
+
+// Rows of a thread: the taller the windows, the more of them are shared.
+static int tc__window_rows(const tc__cuda_plan *q) {
+    int most = 1;
+    for (int i = 0; i < q->windows; i++)
+        if (q->window[i].rows > most) most = q->window[i].rows;
+    return most > 5 ? 8 : most > 1 ? 4 : 1;
+}
+
+// Fewer rows of a thread, else fewer columns. 0 = it has one element.
+static int tc__window_shrink(tc__cuda_plan *q) {
+    if (q->vectors == 1 && q->width == 1) return 0;
+    if (q->vectors > 1)
+        q->vectors /= 2;
+    else
+        q->width /= 2;
+    tc__window_choose(q, q->vectors);
+    return 1;
+}
+
+static int tc__window_has_blocks(const tc__group *g, tc__cuda_plan *q) {
+    q->sharing = tc__window_across(g, q);
+    tc__ix blocks = tc__window_blocks(g, q);
+    return !tc__ix_is_const(blocks) ||
+           tc__ix_value(blocks) >= TC__CUDA_SMS * TC__CUDA_WINDOW_BLOCKS;
+}
+
+// Gives a pointwise kernel the form, if it has windows.
+static void tc__cuda_plan_windows(const tc__group *g, tc__cuda_plan *q) {
+    tc__cuda_plan p = *q;
+    if (g->list || q->tail) return;
+    for (uint32_t i = 0; i < g->body.node.count; i++)
+        if (tc__window_may_have(g, g->body.node.at[i]))
+            tc__window_note(g, &p, g->body.node.at[i]);
+    for (int i = 0; i < p.windows; i++) tc__window_measure(g, &p.window[i]);
+    p.form = TC__CUDA_WINDOW, p.vectors = tc__window_rows(&p);
+    tc__window_choose(&p, p.vectors);
+    while (p.windows && !tc__window_fits(g, &p))
+        if (!tc__window_shrink(&p)) return;
+    while (p.windows && p.vectors > 1 && !tc__window_has_blocks(g, &p))
+        tc__window_shrink(&p);
+    if (!p.windows) return;
+    p.sharing = tc__window_across(g, &p);
+    *q = p;
+}
