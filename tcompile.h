@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xcf14aaf8ab882ef5u
+#define TC__BUILD_ID 0xac7d61a3e6951634u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -5059,8 +5059,9 @@ static tc__ix tc__ix_min(tc__ixpool *p, tc__ix a, tc__ix b) {
 static tc__ix tc__ix_ceil_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     return tc__ix_div(p, tc__ix_sub(p, tc__ix_add(p, a, d), tc__ix_const(1)), d);
 }
-
-// ---- substitution, analysis, evaluation ----
+// ---- gen/value/ix_walk.c ------------------------------------------------
+// Walks over index expressions: their value, what they name, other expressions in place of atoms, and
+// how they move along a loop. Input: expressions of a pool; what a walk makes is in normal form again.
 
 typedef struct tc__ixenv {
     const int64_t *sym; // by slot
