@@ -50,7 +50,8 @@ typedef struct tc__ixpool {
     tc_ctx *ctx;
     TC__VEC(tc__ixnode) node;
     TC__VEC(tc__ixterm) term;
-    tc__map ids; // hash of a node -> id of the newest with that hash
+    tc__map ids;             // hash of a node -> id of the newest with that hash
+    struct tc__ixmade *made; // what operations gave, owned; NULL = nothing yet
     int failed; // out of memory or a product of too many atoms: results are garbage, not unsafe
 } tc__ixpool;
 
@@ -77,7 +78,34 @@ static void tc__ix_open(tc__ixpool *p, tc_ctx *c) {
     tc__map_init(&p->ids, c);
 }
 
+// An operation and what it gave. Expressions never change, so neither does that; and kernels ask for
+// the same ones over and over: of a model with equal layers, nine times in ten.
+typedef enum tc__ixop {
+    TC__IX_NO_OP,
+    TC__IX_ADD,
+    TC__IX_SUB,
+    TC__IX_MUL,
+    TC__IX_QUOTIENT,
+    TC__IX_REST
+} tc__ixop;
+
+typedef struct tc__ixmade {
+    tc__ixop op;
+    tc__ix a, b, result;
+} tc__ixmade;
+
+enum {
+    TC__IX_MADE = 256
+}; // operations that a pool remembers, a later one in place of an earlier
+
+// Forgets them: a pool that nothing is made in any more is small again.
+static void tc__ix_forget(tc__ixpool *p) {
+    if (p->made) tc__free(p->ctx, p->made, TC__IX_MADE * sizeof *p->made);
+    p->made = NULL;
+}
+
 static void tc__ix_close(tc__ixpool *p) {
+    tc__ix_forget(p);
     TC__VEC_FREE(p->ctx, p->node);
     TC__VEC_FREE(p->ctx, p->term);
     tc__map_free(&p->ids);
@@ -306,14 +334,18 @@ static tc__ix tc__ix_mad(tc__ixpool *p, tc__ix a, tc__ix b, int64_t scale) {
     return tc__ix_sum_end(p, &s);
 }
 
+// a op b as the pool remembers it, else made.
+static tc__ix tc__ix_of(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b);
+
 static tc__ix tc__ix_add(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a) && tc__ix_is_const(b)) return a + b;
-    return tc__ix_mad(p, a, b, 1);
+    if (tc__ix_equals(a, 0)) return b;
+    return tc__ix_equals(b, 0) ? a : tc__ix_of(p, TC__IX_ADD, a, b);
 }
 
 static tc__ix tc__ix_sub(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a) && tc__ix_is_const(b)) return a - b;
-    return tc__ix_mad(p, a, b, -1);
+    return tc__ix_equals(b, 0) ? a : tc__ix_of(p, TC__IX_SUB, a, b);
 }
 
 // ---- products ----
@@ -336,6 +368,11 @@ static int tc__ix_merge_atoms(tc__ixterm *out, const tc__ixterm *x, const tc__ix
 static tc__ix tc__ix_mul(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a) && tc__ix_is_const(b))
         return tc__ix_const(tc__ix_value(a) * tc__ix_value(b));
+    if (tc__ix_equals(a, 1)) return b;
+    return tc__ix_equals(b, 1) ? a : tc__ix_of(p, TC__IX_MUL, a, b);
+}
+
+static tc__ix tc__ix_product(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a)) return tc__ix_mad(p, tc__ix_const(0), b, tc__ix_value(a));
     if (tc__ix_is_const(b)) return tc__ix_mad(p, tc__ix_const(0), a, tc__ix_value(b));
     tc__ixsum x, y, s;
@@ -492,18 +529,52 @@ static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     if (tc__ix_equals(d, 0)) return tc__ix_const(0); // an empty dimension: never evaluated
     if (tc__ix_is_const(a) && tc__ix_is_const(d))
         return tc__ix_const(tc__ix_floor_div(tc__ix_value(a), tc__ix_value(d)));
+    return tc__ix_of(p, TC__IX_QUOTIENT, a, d);
+}
+
+static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
+    if (tc__ix_equals(d, 1) || tc__ix_equals(d, 0)) return tc__ix_const(0);
+    return tc__ix_of(p, TC__IX_REST, a, d);
+}
+
+static tc__ix tc__ix_quotient(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return q;
     return tc__ix_add(p, q, tc__ix_div_atom(p, r, d));
 }
 
-static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
-    if (tc__ix_equals(d, 1) || tc__ix_equals(d, 0)) return tc__ix_const(0);
+static tc__ix tc__ix_rest(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return r;
     return tc__ix_mod_atom(p, r, d);
+}
+
+static tc__ix tc__ix_make(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
+    switch (op) {
+    case TC__IX_ADD: return tc__ix_mad(p, a, b, 1);
+    case TC__IX_SUB: return tc__ix_mad(p, a, b, -1);
+    case TC__IX_MUL: return tc__ix_product(p, a, b);
+    case TC__IX_QUOTIENT: return tc__ix_quotient(p, a, b);
+    case TC__IX_REST: return tc__ix_rest(p, a, b);
+    case TC__IX_NO_OP: break;
+    }
+    return 0;
+}
+
+static tc__ix tc__ix_of(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
+    uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)op, (uint64_t)a), (uint64_t)b);
+    if (!p->made) p->made = TC__NEW_ARRAY(p->ctx, tc__ixmade, TC__IX_MADE);
+    if (!p->made) {
+        p->failed = 1;
+        return 0;
+    }
+    tc__ixmade *m = &p->made[h % TC__IX_MADE];
+    if (m->op == op && m->a == a && m->b == b) return m->result;
+    tc__ix e = tc__ix_make(p, op, a, b);
+    m->op = op, m->a = a, m->b = b, m->result = e;
+    return e;
 }
 
 static tc__ix tc__ix_min(tc__ixpool *p, tc__ix a, tc__ix b) {
