@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x3c299202b03921b4u
+#define TC__BUILD_ID 0x23e46c2c00c9da4fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4588,7 +4588,7 @@ typedef struct tc__ixpool {
     tc_ctx *ctx;
     TC__VEC(tc__ixnode) node;
     TC__VEC(tc__ixterm) term;
-    tc__map ids; // hash of a node -> id of the newest with that hash
+    tc__map ids;             // hash of a node -> id of the newest with that hash
     struct tc__ixmade *made; // what operations gave, owned; NULL = nothing yet
     int failed; // out of memory or a product of too many atoms: results are garbage, not unsafe
 } tc__ixpool;
@@ -4632,7 +4632,9 @@ typedef struct tc__ixmade {
     tc__ix a, b, result;
 } tc__ixmade;
 
-enum { TC__IX_MADE = 256 }; // operations that a pool remembers, a later one in place of an earlier
+enum {
+    TC__IX_MADE = 256
+}; // operations that a pool remembers, a later one in place of an earlier
 
 // Forgets them: a pool that nothing is made in any more is small again.
 static void tc__ix_forget(tc__ixpool *p) {
@@ -16122,9 +16124,11 @@ typedef struct tc__space {
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group; // index of the group that computes it
-    uint8_t output; // must be in memory after the program
-    uint8_t stored; // another group reads it
+    uint32_t group;     // index of the group that computes it
+    uint32_t next;      // root of that group, in order; UINT32_MAX = it is the last
+    uint32_t use, uses; // tc__schedule.use: those that it reads by itself
+    uint8_t output;     // must be in memory after the program
+    uint8_t stored;     // another group reads it
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
@@ -17117,7 +17121,8 @@ typedef struct tc__read {
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
-    uint32_t size; // body nodes
+    uint32_t first; // of its roots, which are a list: tc__root.next
+    uint32_t size;  // body nodes
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -17270,7 +17275,7 @@ static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
     if (s->root_of[id] != TC__NONE) return 1;
     memset(&r, 0, sizeof r);
     r.node = id, r.output = (uint8_t)output, r.forced = s->forced[id];
-    r.group = (uint32_t)s->root.count;
+    r.group = (uint32_t)s->root.count, r.next = UINT32_MAX;
     s->root_of[id] = (int32_t)s->root.count;
     return TC__PUSH(s->ctx, s->root, r);
 }
@@ -17474,7 +17479,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__use u;
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
-    c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
+    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
@@ -17493,7 +17498,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
-    c.alive = 1;
+    c.alive = 1, c.first = r;
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
@@ -17517,8 +17522,11 @@ static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
         uint32_t stencil = 0;
         s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
         if (!tc__find_roots(s, output)) return 0;
-        for (uint32_t r = 0; r < s->root.count && !stencil; r++)
+        for (uint32_t r = 0; r < s->root.count && !stencil; r++) {
+            s->root.at[r].use = (uint32_t)s->use.count;
             if (!tc__analyse(s, r, &stencil)) return 0;
+            s->root.at[r].uses = (uint32_t)s->use.count - s->root.at[r].use;
+        }
         if (!stencil) return 1;
         s->forced[stencil] = 1;
     }
@@ -17610,20 +17618,26 @@ static int tc__expected_flat(tc__ixpool *p, const tc__space *own, const tc__spac
     return tc__dims_size(p, n->rank, n->dims) == tc__space_size(p, joint, ~joint->reduced);
 }
 
-// Every load between the two clusters is at the point of the joint space where the value is made.
-static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b,
+// Use u is at the point of the joint space where the value is made.
+static int tc__load_agrees(const tc__schedule *s, const tc__use *u,
                            const tc__space *joint) {
-    tc__ixpool *p = s->g->ix;
-    for (size_t i = 0; i < s->use.count; i++) {
-        const tc__use *u = &s->use.at[i];
-        uint32_t reader = s->root.at[u->reader].group, from = s->root.at[u->root].group;
-        if (!(reader == b && from == a) && !(reader == a && from == b)) continue;
-        const tc__node *n = s->g->node.at[s->root.at[u->root].node];
-        tc__space own;
-        tc__ix flat;
-        tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
-        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat)
-            return 0;
+    const tc__node *n = s->g->node.at[s->root.at[u->root].node];
+    tc__space own;
+    tc__ix flat;
+    if (u->guarded) return 0;
+    tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
+    return tc__expected_flat(s->g->ix, &own, joint, n, &flat) && u->index == flat;
+}
+
+// So is every load of `reader` from the cluster `from`.
+static int tc__loads_agree(const tc__schedule *s, uint32_t reader, uint32_t from,
+                           const tc__space *joint) {
+    for (uint32_t r = s->cluster.at[reader].first; r != UINT32_MAX;
+         r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++)
+            if (s->root.at[u[i].root].group == from && !tc__load_agrees(s, &u[i], joint))
+                return 0;
     }
     return 1;
 }
@@ -17644,6 +17658,13 @@ static void tc__bit_clear(uint64_t *row, size_t i) {
     row[i / 64] &= ~((uint64_t)1 << i % 64);
 }
 
+// The first bit from *i on that is set, of `end`; 0 = there is none.
+static int tc__bit_next(const uint64_t *row, size_t end, size_t *i) {
+    while (*i < end && !(row[*i / 64] >> *i % 64 & 1))
+        *i = row[*i / 64] >> *i % 64 ? *i + 1 : (*i / 64 + 1) * 64;
+    return *i < end;
+}
+
 static void tc__bits_add(const tc__schedule *s, uint64_t *to, const uint64_t *from) {
     for (size_t i = 0; i < s->words; i++) to[i] |= from[i];
 }
@@ -17654,8 +17675,15 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
     return 0;
 }
 
-// One cluster per root so far. Uses are in order of their readers, and a root is loaded only
-// by later ones, so its own row is complete when it is added to another.
+// The row of `one` takes over `other` and its row.
+static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
+                          uint32_t other) {
+    tc__bit_set(tc__bit_row(s, matrix, one), other);
+    tc__bits_add(s, tc__bit_row(s, matrix, one), tc__bit_row(s, matrix, other));
+}
+
+// One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
+// ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
     size_t n = s->cluster.count;
     s->words = (n > s->place_count ? n : s->place_count) / 64 + 1;
@@ -17663,17 +17691,12 @@ static int tc__relate(tc__schedule *s) {
     s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     if (!s->reach || !s->into || !s->reads) return 0;
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t reader = s->use.at[i].reader, root = s->use.at[i].root;
-        tc__bit_set(tc__bit_row(s, s->into, reader), root);
-        tc__bits_add(s, tc__bit_row(s, s->into, reader), tc__bit_row(s, s->into, root));
-    }
+    for (size_t i = 0; i < s->use.count; i++)
+        tc__relate_to(s, s->into, s->use.at[i].reader, s->use.at[i].root);
+    for (size_t i = s->use.count; i-- > 0;)
+        tc__relate_to(s, s->reach, s->use.at[i].root, s->use.at[i].reader);
     for (size_t i = 0; i < s->read.count; i++)
         tc__bit_set(tc__bit_row(s, s->reads, s->read.at[i].reader), s->read.at[i].place);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (tc__bit_get(tc__bit_row(s, s->into, i), k))
-                tc__bit_set(tc__bit_row(s, s->reach, k), i);
     return 1;
 }
 
@@ -17707,13 +17730,13 @@ static void tc__relate_merge(const tc__schedule *s, uint64_t *matrix, uint32_t a
     tc__bit_clear(row, b);
 }
 
+// Who knew both has what they know already.
 static void tc__relate_both(tc__schedule *s, uint64_t *matrix, const uint64_t *back,
                             uint32_t a, uint32_t b) {
     const uint64_t *row = tc__bit_row(s, matrix, a);
-    for (size_t i = 0; i < s->cluster.count; i++) {
-        if (!tc__bit_get(back, i)) continue;
+    for (size_t i = 0; tc__bit_next(back, s->cluster.count, &i); i++) {
         uint64_t *other = tc__bit_row(s, matrix, i);
-        tc__bits_add(s, other, row);
+        if (!tc__bit_get(other, a) || !tc__bit_get(other, b)) tc__bits_add(s, other, row);
         tc__bit_set(other, a);
         tc__bit_clear(other, b);
     }
@@ -17728,11 +17751,22 @@ static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
     return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;
 }
 
+// The roots of b are roots of a, whose list stays in order.
+static void tc__join_roots(tc__schedule *s, uint32_t a, uint32_t b) {
+    uint32_t *link = &s->cluster.at[a].first, from = s->cluster.at[b].first;
+    while (from != UINT32_MAX) {
+        while (*link < from) link = &s->root.at[*link].next;
+        tc__root *r = &s->root.at[from];
+        uint32_t next = r->next;
+        r->group = a, r->next = *link;
+        *link = from, from = next;
+    }
+}
+
 static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
                            const tc__space *joint) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
-    for (size_t i = 0; i < s->root.count; i++)
-        if (s->root.at[i].group == b) s->root.at[i].group = a;
+    tc__join_roots(s, a, b);
     x->space = *joint;
     x->size += y->size, x->buffers += y->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
@@ -17756,7 +17790,8 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
-    if (tc__related(s, a, b) && !tc__loads_agree(s, a, b, joint))
+    if (tc__related(s, a, b) &&
+        !(tc__loads_agree(s, a, b, joint) && tc__loads_agree(s, b, a, joint)))
         return "a value is read at another point than where it is made";
     if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
     return NULL;
@@ -17886,11 +17921,13 @@ static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
 
 // Body of one cluster in terms of dimension variables.
 static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
-    for (size_t i = 0; i < s->root.count && !w->failed; i++) {
-        if (s->root.at[i].group != group) continue;
-        const tc__node *n = s->g->node.at[s->root.at[i].node];
+    const tc__root *r;
+    for (uint32_t i = s->cluster.at[group].first; i != UINT32_MAX && !w->failed;
+         i = r->next) {
+        r = &s->root.at[i];
+        const tc__node *n = s->g->node.at[r->node];
         uint32_t v = tc__lower_own(w, n);
-        if (s->root.at[i].output || s->root.at[i].stored) tc__weave_store(w, n, v);
+        if (r->output || r->stored) tc__weave_store(w, n, v);
         if (!TC__PUSH(s->ctx, w->k->covers, n->id)) w->failed = 1;
     }
     return !w->failed && !w->ix->failed;
@@ -17954,9 +17991,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
 
 // The opaque op that a cluster is.
 static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
-    size_t i = 0;
-    while (s->root.at[i].group != group) i++;
-    return s->g->node.at[s->root.at[i].node];
+    return s->g->node.at[s->root.at[s->cluster.at[group].first].node];
 }
 
 static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
@@ -17973,9 +18008,9 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
         columns = 0;
-        for (size_t i = 0; i < s->root.count; i++) {
+        for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
             const tc__node *n = s->g->node.at[s->root.at[i].node];
-            if (s->root.at[i].group == group && tc__is_kind(n, TC__KIND_CONTRACT))
+            if (tc__is_kind(n, TC__KIND_CONTRACT))
                 columns =
                     tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
@@ -17996,10 +18031,12 @@ static void tc__mark_stored(tc__schedule *s) {
 
 // A cluster is ready when every cluster it loads from is done.
 static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_t *done) {
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t from = s->root.at[s->use.at[i].root].group;
-        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from])
-            return 0;
+    for (uint32_t r = s->cluster.at[group].first; r != UINT32_MAX; r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++) {
+            uint32_t from = s->root.at[u[i].root].group;
+            if (from != group && !done[from]) return 0;
+        }
     }
     return 1;
 }
