@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x23e46c2c00c9da4fu
+#define TC__BUILD_ID 0x7ed3154011d7cebeu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6309,13 +6309,13 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
 
 // A copy of the prototype `n` (its in and attr arrays too) as the newest node; NULL = reported.
 static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
-    tc__node *m = TC__ANEW(&g->arena, tc__node);
-    if (!m) return NULL;
+    size_t attrs = (n->n_attr + 1) * sizeof *n->attr, ins = (n->n_in + 1) * sizeof *n->in;
+    tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
+    if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
     *m = *n;
-    m->id = (uint32_t)g->node.count;
-    m->in = TC__ANEW_ARRAY(&g->arena, uint32_t, n->n_in + 1);
-    m->attr = TC__ANEW_ARRAY(&g->arena, int64_t, n->n_attr + 1);
-    if (!m->in || !m->attr || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+    m->id = (uint32_t)g->node.count - 1;
+    m->attr = (int64_t *)(void *)(m + 1);
+    m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
     if (n->n_attr) memcpy(m->attr, n->attr, n->n_attr * sizeof *n->attr);
     return m;
