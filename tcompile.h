@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x0a5a66b3cd1ecca2u
+#define TC__BUILD_ID 0xbd96728494d07a8bu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -19297,7 +19297,9 @@ struct tc__printer {
     int64_t part_step; //   which are multiples of this or the end
 };
 
-static void tc__line(tc__printer *p) { tc__put(p->out, "%*s", p->indent * 4, ""); }
+static void tc__line(tc__printer *p) {
+    for (int i = 0; i < p->indent; i++) tc__put_raw(p->out, "    ", 4);
+}
 
 static void tc__block_open(tc__printer *p) {
     tc__put(p->out, " {\n");
@@ -30181,6 +30183,7 @@ enum { TC__BLANKS = 96 };
 
 typedef struct tc__blank {
     const char *name;
+    size_t size; // of the name
     char text[64];
 } tc__blank;
 
@@ -30194,7 +30197,7 @@ static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
     while (i < b->count && strcmp(b->at[i].name, name)) i++;
     if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
     if (i == b->count) b->count++;
-    b->at[i].name = name;
+    b->at[i].name = name, b->at[i].size = strlen(name);
     snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
 }
 
@@ -30214,8 +30217,8 @@ static size_t tc__blank_word(const char *s) {
 static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
     size_t n = tc__blank_word(s);
     for (int i = 0; i < b->count; i++) {
-        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
-        tc__put(p->out, "%s", b->at[i].text);
+        if (b->at[i].size != n || memcmp(b->at[i].name, s, n)) continue;
+        tc__put_raw(p->out, b->at[i].text, strlen(b->at[i].text));
         return s + n;
     }
     p->out->failed = 1;
@@ -30236,13 +30239,12 @@ static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char 
 static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
     int fresh = 1;
     while (*lines) {
+        size_t n = strcspn(lines, "@\n");
         if (fresh && *lines != '\n') tc__line(p);
-        fresh = *lines == '\n';
-        if (*lines == '@') {
-            lines = tc__put_blank(p, b, lines + 1);
-        } else {
-            tc__put_raw(p->out, lines++, 1);
-        }
+        fresh = lines[n] == '\n';
+        tc__put_raw(p->out, lines, n + (size_t)fresh);
+        lines += n + (size_t)fresh;
+        if (*lines == '@' && !fresh) lines = tc__put_blank(p, b, lines + 1);
     }
 }
 
@@ -32889,13 +32891,13 @@ static void tc__cuda_args(tc__printer *p) {
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
     if (p->g->list) tc__cuda_list_names(p);
-    for (int64_t slot = 0; slot < 64 && !p->g->list; slot++) {
+    for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
         char name[24];
-        snprintf(name, sizeof name, "s%lld", (long long)slot);
+        snprintf(name, sizeof name, "s%d", slot);
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
-        tc__put(p->out, "const %s %s = %sa.size[%lld];\n", type, name,
-                p->narrow ? "(int)" : "", (long long)slot);
+        tc__put(p->out, "const %s %s = %sa.size[%d];\n", type, name,
+                p->narrow ? "(int)" : "", slot);
     }
     if (tc__c_mentions(body, "seed")) {
         tc__line(p);
