@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xbd96728494d07a8bu
+#define TC__BUILD_ID 0x13c467f275c6b14fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18408,18 +18408,20 @@ static int tc__nodes_same(const tc__node *a, const tc__node *b) {
 }
 
 static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
-    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
-           a->numel == b->numel && a->offset == b->offset;
+    return (a->place == b->place || (tc__is_memory(a) && tc__is_memory(b))) &&
+           a->dtype == b->dtype && a->written == b->written && a->numel == b->numel &&
+           a->offset == b->offset;
 }
 
 // Whether two kernels with one pool of expressions are the same but for where their buffers are: then
-// so is their text, which need not be printed to see it. The layers of a model are such kernels.
+// so is their text, which need not be printed to see it. The layers of a model are such kernels. Texts
+// that look at accesses tell how far a view reaches, which is not a part of the kernel.
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
         a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
-        a->checked != b->checked || a->tf32 != b->tf32 ||
+        a->checked || b->checked || a->tf32 != b->tf32 ||
         memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
@@ -52819,6 +52821,7 @@ typedef struct tc__remote_launch {
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
     uint32_t order;         //   and among what is wanted, while there is such a job
     uint32_t number;        // of the program's launches
+    uint32_t alike;         // the first of them whose kernel was the same when it was added
     size_t work;            // its place in the workspace
 } tc__remote_launch;
 
@@ -52941,6 +52944,15 @@ static int tc__remote_note(tc__remote *r, const tc__group *g) {
     return 1;
 }
 
+// The first launch whose kernel is that of launch i: itself, if there is none before.
+static uint32_t tc__remote_alike(const tc__remote *r, uint32_t i) {
+    for (uint32_t k = 0; k < i; k++)
+        if (r->launch[k].alike == k &&
+            tc__groups_same(r->launch[k].group, r->launch[i].group))
+            return k;
+    return i;
+}
+
 // Launch i of the program. host: there is a function of the host for it.
 static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__group *g,
                           void *const *buf, int host) {
@@ -52948,9 +52960,13 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
     l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
+    l->alike = tc__remote_alike(r, i);
     if (l->host) return 1;
-    return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
-           tc__remote_note(r, g);
+    if (l->alike < i)
+        l->grids = r->launch[l->alike].grids;
+    else if (!d->dialect->grids(r->ctx, g, &l->grids))
+        return 0;
+    return tc__remote_arguments(a, l) && tc__remote_note(r, g);
 }
 
 // ---- their order ----
