@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x13c467f275c6b14fu
+#define TC__BUILD_ID 0x35a6128242fd1b48u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -18420,7 +18420,9 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
-        a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
+        a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
+        a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
+        a->split_columns != b->split_columns || a->lanes != b->lanes || a->list != b->list ||
         a->checked || b->checked || a->tf32 != b->tf32 ||
         memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
@@ -54571,6 +54573,8 @@ static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
 }
 
 static int tc__job_order(tc__job *j, tc__launch *l) {
+    for (l->order = 0; l->order < j->order.count; l->order++)
+        if (tc__groups_same(j->order.at[l->order].group, l->group)) return 1;
     int known = tc__job_add(j, l, &l->order);
     uint32_t i = l->order;
     if (known <= 0) return !known;

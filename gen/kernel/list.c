@@ -59,8 +59,10 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
-        a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
-        a->checked || b->checked || a->tf32 != b->tf32 ||
+        a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
+        a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
+        a->split_columns != b->split_columns || a->lanes != b->lanes ||
+        a->list != b->list || a->checked || b->checked || a->tf32 != b->tf32 ||
         memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
