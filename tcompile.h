@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x35a6128242fd1b48u
+#define TC__BUILD_ID 0x8505f0eb051f737du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -6288,12 +6288,14 @@ static void tc__graph_close(tc__graph *g) {
 }
 
 static uint64_t tc__node_hash(const tc__node *n) {
-    uint64_t h =
-        tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                                ((uint64_t)n->level << 8) | n->rank);
-    h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
-    h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
-    return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
+    uint64_t h = tc__hash_mix(
+        n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
+        ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+            ((uint64_t)n->level << 8) | n->rank);
+    for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
+    for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
+    for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
+    return h;
 }
 
 static int tc__node_same(const tc__node *x, const tc__node *y) {
@@ -17705,17 +17707,17 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t reader, uint32_t from
 
 // ---- who needs whom ----
 
-static uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
+TC__ALWAYS_INLINE uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
     return matrix + row * s->words;
 }
 
-static int tc__bit_get(const uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE int tc__bit_get(const uint64_t *row, size_t i) {
     return (int)(row[i / 64] >> i % 64 & 1);
 }
 
-static void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
+TC__ALWAYS_INLINE void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
 
-static void tc__bit_clear(uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE void tc__bit_clear(uint64_t *row, size_t i) {
     row[i / 64] &= ~((uint64_t)1 << i % 64);
 }
 
@@ -18422,8 +18424,8 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
         a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
         a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
-        a->split_columns != b->split_columns || a->lanes != b->lanes || a->list != b->list ||
-        a->checked || b->checked || a->tf32 != b->tf32 ||
+        a->split_columns != b->split_columns || a->lanes != b->lanes ||
+        a->list != b->list || a->checked || b->checked || a->tf32 != b->tf32 ||
         memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)

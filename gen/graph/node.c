@@ -77,11 +77,13 @@ static void tc__graph_close(tc__graph *g) {
 
 static uint64_t tc__node_hash(const tc__node *n) {
     uint64_t h =
-        tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                                ((uint64_t)n->level << 8) | n->rank);
-    h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
-    h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
-    return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
+        tc__hash_mix(n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
+                     ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                         ((uint64_t)n->level << 8) | n->rank);
+    for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
+    for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
+    for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
+    return h;
 }
 
 static int tc__node_same(const tc__node *x, const tc__node *y) {

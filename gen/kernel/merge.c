@@ -110,17 +110,20 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t reader, uint32_t from
 
 // ---- who needs whom ----
 
-static uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
+TC__ALWAYS_INLINE uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix,
+                                        size_t row) {
     return matrix + row * s->words;
 }
 
-static int tc__bit_get(const uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE int tc__bit_get(const uint64_t *row, size_t i) {
     return (int)(row[i / 64] >> i % 64 & 1);
 }
 
-static void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
+TC__ALWAYS_INLINE void tc__bit_set(uint64_t *row, size_t i) {
+    row[i / 64] |= (uint64_t)1 << i % 64;
+}
 
-static void tc__bit_clear(uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE void tc__bit_clear(uint64_t *row, size_t i) {
     row[i / 64] &= ~((uint64_t)1 << i % 64);
 }
 
