@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x8505f0eb051f737du
+#define TC__BUILD_ID 0xff46d5265558514du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4582,7 +4582,10 @@ typedef struct tc__ixnode {
     int64_t lo, hi; // bounds, inclusive
     int64_t base;   // POLY: the constant
     uint32_t first, count; // POLY: terms
+    uint32_t names;        // bit i: the variable of axis i is in it; TC__IX_NAMES_VAL
 } tc__ixnode;
+
+#define TC__IX_NAMES_VAL ((uint32_t)1 << 31) // a loaded value is
 
 typedef struct tc__ixpool {
     tc_ctx *ctx;
@@ -4688,6 +4691,24 @@ static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnod
     return !memcmp(&p->term.at[x->first], terms, x->count * sizeof *terms);
 }
 
+static uint32_t tc__ix_names_of(const tc__ixpool *p, tc__ix e) {
+    return tc__ix_is_const(e) ? 0 : tc__ix_node(p, e)->names;
+}
+
+// What n names; sizes of variables, and what a loaded value was loaded from, do not count.
+static uint32_t tc__ix_names_in(const tc__ixpool *p, const tc__ixnode *n,
+                                const tc__ixterm *terms) {
+    uint32_t names = 0;
+    if (n->kind == TC__IX_SYM) return 0;
+    if (n->kind == TC__IX_VAR) return (uint32_t)1 << n->a;
+    if (n->kind == TC__IX_VAL) return TC__IX_NAMES_VAL;
+    if (n->kind != TC__IX_POLY) return tc__ix_names_of(p, n->a) | tc__ix_names_of(p, n->b);
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && terms[i].atom[k]; k++)
+            names |= tc__ix_names_of(p, terms[i].atom[k]);
+    return names;
+}
+
 // The id of `n` (with `terms` if POLY), made if new.
 static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms) {
     uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b),
@@ -4696,7 +4717,7 @@ static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms
         h = tc__hash64(terms, n.count * sizeof *terms, tc__hash_mix(h, (uint64_t)n.base));
     for (; tc__map_get(&p->ids, h, &id); h = tc__hash_mix(h, 1))
         if (tc__ix_same(p, &p->node.at[id], &n, terms)) return (tc__ix)(id * 2 + 1);
-    n.first = (uint32_t)p->term.count;
+    n.first = (uint32_t)p->term.count, n.names = tc__ix_names_in(p, &n, terms);
     for (uint32_t i = 0; i < n.count; i++)
         if (!TC__PUSH(p->ctx, p->term, terms[i])) p->failed = 1;
     id = p->node.count;
@@ -5298,20 +5319,9 @@ static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
     return sum;
 }
 
-// Whether e names the variable of `axis` or (val != 0) any value loaded by the kernel.
+// Whether e names the variable of `axis`.
 static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
-    if (tc__ix_is_const(e)) return 0;
-    const tc__ixnode *n = tc__ix_node(p, e);
-    if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis;
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
-    if (n->kind != TC__IX_POLY)
-        return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
-    for (uint32_t i = 0; i < n->count; i++) {
-        const tc__ixterm *t = &p->term.at[n->first + i];
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
-            if (tc__ix_uses(p, t->atom[k], axis)) return 1;
-    }
-    return 0;
+    return (int)(tc__ix_names_of(p, e) >> axis & 1);
 }
 
 typedef struct tc__ixvals {
@@ -5320,14 +5330,14 @@ typedef struct tc__ixvals {
 } tc__ixvals;
 
 static void tc__ix_find_vals(const tc__ixpool *p, tc__ix e, tc__ixvals *out) {
-    if (tc__ix_is_const(e)) return;
+    if (!(tc__ix_names_of(p, e) & TC__IX_NAMES_VAL)) return;
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind == TC__IX_VAL && out->count < out->capacity) {
         for (uint32_t i = 0; i < out->count; i++)
             if (out->at[i] == e) return;
         out->at[out->count++] = e;
     }
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAR || n->kind == TC__IX_VAL) return;
+    if (n->kind == TC__IX_VAL) return;
     if (n->kind != TC__IX_POLY) {
         tc__ix_find_vals(p, n->a, out);
         tc__ix_find_vals(p, n->b, out);
@@ -5357,8 +5367,7 @@ static void tc__ix_each_val(const tc__ixpool *p, tc__ix e, void (*visit)(void *,
 }
 
 static int tc__ix_has_val(const tc__ixpool *p, tc__ix e) {
-    tc__ix v;
-    return tc__ix_vals(p, e, &v, 1) > 0;
+    return (tc__ix_names_of(p, e) & TC__IX_NAMES_VAL) != 0;
 }
 
 static int64_t tc__ix_gcd(int64_t a, int64_t b) {
@@ -5392,10 +5401,9 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
 
 // The variable of `axis` inside e, 0 if there is none.
 static tc__ix tc__ix_find_var(const tc__ixpool *p, tc__ix e, tc__axis axis) {
-    if (tc__ix_is_const(e)) return 0;
+    if (!tc__ix_uses(p, e, axis)) return 0;
     const tc__ixnode *n = tc__ix_node(p, e);
-    if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis ? e : 0;
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
+    if (n->kind == TC__IX_VAR) return e;
     if (n->kind != TC__IX_POLY) {
         tc__ix v = tc__ix_find_var(p, n->a, axis);
         return v ? v : tc__ix_find_var(p, n->b, axis);
@@ -6288,10 +6296,10 @@ static void tc__graph_close(tc__graph *g) {
 }
 
 static uint64_t tc__node_hash(const tc__node *n) {
-    uint64_t h = tc__hash_mix(
-        n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
-        ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-            ((uint64_t)n->level << 8) | n->rank);
+    uint64_t h =
+        tc__hash_mix(n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
+                     ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                         ((uint64_t)n->level << 8) | n->rank);
     for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
     for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
     for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
@@ -17707,7 +17715,8 @@ static int tc__loads_agree(const tc__schedule *s, uint32_t reader, uint32_t from
 
 // ---- who needs whom ----
 
-TC__ALWAYS_INLINE uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
+TC__ALWAYS_INLINE uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix,
+                                        size_t row) {
     return matrix + row * s->words;
 }
 
@@ -17715,7 +17724,9 @@ TC__ALWAYS_INLINE int tc__bit_get(const uint64_t *row, size_t i) {
     return (int)(row[i / 64] >> i % 64 & 1);
 }
 
-TC__ALWAYS_INLINE void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
+TC__ALWAYS_INLINE void tc__bit_set(uint64_t *row, size_t i) {
+    row[i / 64] |= (uint64_t)1 << i % 64;
+}
 
 TC__ALWAYS_INLINE void tc__bit_clear(uint64_t *row, size_t i) {
     row[i / 64] &= ~((uint64_t)1 << i % 64);

@@ -44,7 +44,10 @@ typedef struct tc__ixnode {
     int64_t lo, hi; // bounds, inclusive
     int64_t base;   // POLY: the constant
     uint32_t first, count; // POLY: terms
+    uint32_t names;        // bit i: the variable of axis i is in it; TC__IX_NAMES_VAL
 } tc__ixnode;
+
+#define TC__IX_NAMES_VAL ((uint32_t)1 << 31) // a loaded value is
 
 typedef struct tc__ixpool {
     tc_ctx *ctx;
@@ -150,6 +153,24 @@ static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnod
     return !memcmp(&p->term.at[x->first], terms, x->count * sizeof *terms);
 }
 
+static uint32_t tc__ix_names_of(const tc__ixpool *p, tc__ix e) {
+    return tc__ix_is_const(e) ? 0 : tc__ix_node(p, e)->names;
+}
+
+// What n names; sizes of variables, and what a loaded value was loaded from, do not count.
+static uint32_t tc__ix_names_in(const tc__ixpool *p, const tc__ixnode *n,
+                                const tc__ixterm *terms) {
+    uint32_t names = 0;
+    if (n->kind == TC__IX_SYM) return 0;
+    if (n->kind == TC__IX_VAR) return (uint32_t)1 << n->a;
+    if (n->kind == TC__IX_VAL) return TC__IX_NAMES_VAL;
+    if (n->kind != TC__IX_POLY) return tc__ix_names_of(p, n->a) | tc__ix_names_of(p, n->b);
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && terms[i].atom[k]; k++)
+            names |= tc__ix_names_of(p, terms[i].atom[k]);
+    return names;
+}
+
 // The id of `n` (with `terms` if POLY), made if new.
 static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms) {
     uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b),
@@ -158,7 +179,7 @@ static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms
         h = tc__hash64(terms, n.count * sizeof *terms, tc__hash_mix(h, (uint64_t)n.base));
     for (; tc__map_get(&p->ids, h, &id); h = tc__hash_mix(h, 1))
         if (tc__ix_same(p, &p->node.at[id], &n, terms)) return (tc__ix)(id * 2 + 1);
-    n.first = (uint32_t)p->term.count;
+    n.first = (uint32_t)p->term.count, n.names = tc__ix_names_in(p, &n, terms);
     for (uint32_t i = 0; i < n.count; i++)
         if (!TC__PUSH(p->ctx, p->term, terms[i])) p->failed = 1;
     id = p->node.count;

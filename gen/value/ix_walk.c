@@ -165,20 +165,9 @@ static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
     return sum;
 }
 
-// Whether e names the variable of `axis` or (val != 0) any value loaded by the kernel.
+// Whether e names the variable of `axis`.
 static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
-    if (tc__ix_is_const(e)) return 0;
-    const tc__ixnode *n = tc__ix_node(p, e);
-    if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis;
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
-    if (n->kind != TC__IX_POLY)
-        return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
-    for (uint32_t i = 0; i < n->count; i++) {
-        const tc__ixterm *t = &p->term.at[n->first + i];
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
-            if (tc__ix_uses(p, t->atom[k], axis)) return 1;
-    }
-    return 0;
+    return (int)(tc__ix_names_of(p, e) >> axis & 1);
 }
 
 typedef struct tc__ixvals {
@@ -187,14 +176,14 @@ typedef struct tc__ixvals {
 } tc__ixvals;
 
 static void tc__ix_find_vals(const tc__ixpool *p, tc__ix e, tc__ixvals *out) {
-    if (tc__ix_is_const(e)) return;
+    if (!(tc__ix_names_of(p, e) & TC__IX_NAMES_VAL)) return;
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind == TC__IX_VAL && out->count < out->capacity) {
         for (uint32_t i = 0; i < out->count; i++)
             if (out->at[i] == e) return;
         out->at[out->count++] = e;
     }
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAR || n->kind == TC__IX_VAL) return;
+    if (n->kind == TC__IX_VAL) return;
     if (n->kind != TC__IX_POLY) {
         tc__ix_find_vals(p, n->a, out);
         tc__ix_find_vals(p, n->b, out);
@@ -224,8 +213,7 @@ static void tc__ix_each_val(const tc__ixpool *p, tc__ix e, void (*visit)(void *,
 }
 
 static int tc__ix_has_val(const tc__ixpool *p, tc__ix e) {
-    tc__ix v;
-    return tc__ix_vals(p, e, &v, 1) > 0;
+    return (tc__ix_names_of(p, e) & TC__IX_NAMES_VAL) != 0;
 }
 
 static int64_t tc__ix_gcd(int64_t a, int64_t b) {
@@ -259,10 +247,9 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
 
 // The variable of `axis` inside e, 0 if there is none.
 static tc__ix tc__ix_find_var(const tc__ixpool *p, tc__ix e, tc__axis axis) {
-    if (tc__ix_is_const(e)) return 0;
+    if (!tc__ix_uses(p, e, axis)) return 0;
     const tc__ixnode *n = tc__ix_node(p, e);
-    if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis ? e : 0;
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
+    if (n->kind == TC__IX_VAR) return e;
     if (n->kind != TC__IX_POLY) {
         tc__ix v = tc__ix_find_var(p, n->a, axis);
         return v ? v : tc__ix_find_var(p, n->b, axis);
