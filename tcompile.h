@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe69f4e2f86837b6fu
+#define TC__BUILD_ID 0xd6773ccd6672c40du
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4582,13 +4582,17 @@ typedef struct tc__ixnode {
     int64_t lo, hi; // bounds, inclusive
     int64_t base;   // POLY: the constant
     uint32_t first, count; // POLY: terms
+    uint32_t names;        // bit i: the variable of axis i is in it; TC__IX_NAMES_VAL
 } tc__ixnode;
+
+#define TC__IX_NAMES_VAL ((uint32_t)1 << 31) // a loaded value is
 
 typedef struct tc__ixpool {
     tc_ctx *ctx;
     TC__VEC(tc__ixnode) node;
     TC__VEC(tc__ixterm) term;
-    tc__map ids; // hash of a node -> id of the newest with that hash
+    tc__map ids;             // hash of a node -> id of the newest with that hash
+    struct tc__ixmade *made; // what operations gave, owned; NULL = nothing yet
     int failed; // out of memory or a product of too many atoms: results are garbage, not unsafe
 } tc__ixpool;
 
@@ -4615,7 +4619,34 @@ static void tc__ix_open(tc__ixpool *p, tc_ctx *c) {
     tc__map_init(&p->ids, c);
 }
 
+// An operation and what it gave. Expressions never change, so neither does that; and kernels ask for
+// the same ones over and over: of a model with equal layers, nine times in ten.
+typedef enum tc__ixop {
+    TC__IX_NO_OP,
+    TC__IX_ADD,
+    TC__IX_SUB,
+    TC__IX_MUL,
+    TC__IX_QUOTIENT,
+    TC__IX_REST
+} tc__ixop;
+
+typedef struct tc__ixmade {
+    tc__ixop op;
+    tc__ix a, b, result;
+} tc__ixmade;
+
+enum {
+    TC__IX_MADE = 256
+}; // operations that a pool remembers, a later one in place of an earlier
+
+// Forgets them: a pool that nothing is made in any more is small again.
+static void tc__ix_forget(tc__ixpool *p) {
+    if (p->made) tc__free(p->ctx, p->made, TC__IX_MADE * sizeof *p->made);
+    p->made = NULL;
+}
+
 static void tc__ix_close(tc__ixpool *p) {
+    tc__ix_forget(p);
     TC__VEC_FREE(p->ctx, p->node);
     TC__VEC_FREE(p->ctx, p->term);
     tc__map_free(&p->ids);
@@ -4660,6 +4691,24 @@ static int tc__ix_same(const tc__ixpool *p, const tc__ixnode *x, const tc__ixnod
     return !memcmp(&p->term.at[x->first], terms, x->count * sizeof *terms);
 }
 
+static uint32_t tc__ix_names_of(const tc__ixpool *p, tc__ix e) {
+    return tc__ix_is_const(e) ? 0 : tc__ix_node(p, e)->names;
+}
+
+// What n names; sizes of variables, and what a loaded value was loaded from, do not count.
+static uint32_t tc__ix_names_in(const tc__ixpool *p, const tc__ixnode *n,
+                                const tc__ixterm *terms) {
+    uint32_t names = 0;
+    if (n->kind == TC__IX_SYM) return 0;
+    if (n->kind == TC__IX_VAR) return (uint32_t)1 << n->a;
+    if (n->kind == TC__IX_VAL) return TC__IX_NAMES_VAL;
+    if (n->kind != TC__IX_POLY) return tc__ix_names_of(p, n->a) | tc__ix_names_of(p, n->b);
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && terms[i].atom[k]; k++)
+            names |= tc__ix_names_of(p, terms[i].atom[k]);
+    return names;
+}
+
 // The id of `n` (with `terms` if POLY), made if new.
 static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms) {
     uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)n.kind, (uint64_t)n.a), (uint64_t)n.b),
@@ -4668,7 +4717,7 @@ static tc__ix tc__ix_intern(tc__ixpool *p, tc__ixnode n, const tc__ixterm *terms
         h = tc__hash64(terms, n.count * sizeof *terms, tc__hash_mix(h, (uint64_t)n.base));
     for (; tc__map_get(&p->ids, h, &id); h = tc__hash_mix(h, 1))
         if (tc__ix_same(p, &p->node.at[id], &n, terms)) return (tc__ix)(id * 2 + 1);
-    n.first = (uint32_t)p->term.count;
+    n.first = (uint32_t)p->term.count, n.names = tc__ix_names_in(p, &n, terms);
     for (uint32_t i = 0; i < n.count; i++)
         if (!TC__PUSH(p->ctx, p->term, terms[i])) p->failed = 1;
     id = p->node.count;
@@ -4844,14 +4893,18 @@ static tc__ix tc__ix_mad(tc__ixpool *p, tc__ix a, tc__ix b, int64_t scale) {
     return tc__ix_sum_end(p, &s);
 }
 
+// a op b as the pool remembers it, else made.
+static tc__ix tc__ix_of(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b);
+
 static tc__ix tc__ix_add(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a) && tc__ix_is_const(b)) return a + b;
-    return tc__ix_mad(p, a, b, 1);
+    if (tc__ix_equals(a, 0)) return b;
+    return tc__ix_equals(b, 0) ? a : tc__ix_of(p, TC__IX_ADD, a, b);
 }
 
 static tc__ix tc__ix_sub(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a) && tc__ix_is_const(b)) return a - b;
-    return tc__ix_mad(p, a, b, -1);
+    return tc__ix_equals(b, 0) ? a : tc__ix_of(p, TC__IX_SUB, a, b);
 }
 
 // ---- products ----
@@ -4874,6 +4927,11 @@ static int tc__ix_merge_atoms(tc__ixterm *out, const tc__ixterm *x, const tc__ix
 static tc__ix tc__ix_mul(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a) && tc__ix_is_const(b))
         return tc__ix_const(tc__ix_value(a) * tc__ix_value(b));
+    if (tc__ix_equals(a, 1)) return b;
+    return tc__ix_equals(b, 1) ? a : tc__ix_of(p, TC__IX_MUL, a, b);
+}
+
+static tc__ix tc__ix_product(tc__ixpool *p, tc__ix a, tc__ix b) {
     if (tc__ix_is_const(a)) return tc__ix_mad(p, tc__ix_const(0), b, tc__ix_value(a));
     if (tc__ix_is_const(b)) return tc__ix_mad(p, tc__ix_const(0), a, tc__ix_value(b));
     tc__ixsum x, y, s;
@@ -5030,18 +5088,52 @@ static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     if (tc__ix_equals(d, 0)) return tc__ix_const(0); // an empty dimension: never evaluated
     if (tc__ix_is_const(a) && tc__ix_is_const(d))
         return tc__ix_const(tc__ix_floor_div(tc__ix_value(a), tc__ix_value(d)));
+    return tc__ix_of(p, TC__IX_QUOTIENT, a, d);
+}
+
+static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
+    if (tc__ix_equals(d, 1) || tc__ix_equals(d, 0)) return tc__ix_const(0);
+    return tc__ix_of(p, TC__IX_REST, a, d);
+}
+
+static tc__ix tc__ix_quotient(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return q;
     return tc__ix_add(p, q, tc__ix_div_atom(p, r, d));
 }
 
-static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
-    if (tc__ix_equals(d, 1) || tc__ix_equals(d, 0)) return tc__ix_const(0);
+static tc__ix tc__ix_rest(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return r;
     return tc__ix_mod_atom(p, r, d);
+}
+
+static tc__ix tc__ix_make(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
+    switch (op) {
+    case TC__IX_ADD: return tc__ix_mad(p, a, b, 1);
+    case TC__IX_SUB: return tc__ix_mad(p, a, b, -1);
+    case TC__IX_MUL: return tc__ix_product(p, a, b);
+    case TC__IX_QUOTIENT: return tc__ix_quotient(p, a, b);
+    case TC__IX_REST: return tc__ix_rest(p, a, b);
+    case TC__IX_NO_OP: break;
+    }
+    return 0;
+}
+
+static tc__ix tc__ix_of(tc__ixpool *p, tc__ixop op, tc__ix a, tc__ix b) {
+    uint64_t h = tc__hash_mix(tc__hash_mix((uint64_t)op, (uint64_t)a), (uint64_t)b);
+    if (!p->made) p->made = TC__NEW_ARRAY(p->ctx, tc__ixmade, TC__IX_MADE);
+    if (!p->made) {
+        p->failed = 1;
+        return 0;
+    }
+    tc__ixmade *m = &p->made[h % TC__IX_MADE];
+    if (m->op == op && m->a == a && m->b == b) return m->result;
+    tc__ix e = tc__ix_make(p, op, a, b);
+    m->op = op, m->a = a, m->b = b, m->result = e;
+    return e;
 }
 
 static tc__ix tc__ix_min(tc__ixpool *p, tc__ix a, tc__ix b) {
@@ -5059,8 +5151,9 @@ static tc__ix tc__ix_min(tc__ixpool *p, tc__ix a, tc__ix b) {
 static tc__ix tc__ix_ceil_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     return tc__ix_div(p, tc__ix_sub(p, tc__ix_add(p, a, d), tc__ix_const(1)), d);
 }
-
-// ---- substitution, analysis, evaluation ----
+// ---- gen/value/ix_walk.c ------------------------------------------------
+// Walks over index expressions: their value, what they name, other expressions in place of atoms, and
+// how they move along a loop. Input: expressions of a pool; what a walk makes is in normal form again.
 
 typedef struct tc__ixenv {
     const int64_t *sym; // by slot
@@ -5226,20 +5319,9 @@ static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
     return sum;
 }
 
-// Whether e names the variable of `axis` or (val != 0) any value loaded by the kernel.
+// Whether e names the variable of `axis`.
 static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
-    if (tc__ix_is_const(e)) return 0;
-    const tc__ixnode *n = tc__ix_node(p, e);
-    if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis;
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
-    if (n->kind != TC__IX_POLY)
-        return tc__ix_uses(p, n->a, axis) || tc__ix_uses(p, n->b, axis);
-    for (uint32_t i = 0; i < n->count; i++) {
-        const tc__ixterm *t = &p->term.at[n->first + i];
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
-            if (tc__ix_uses(p, t->atom[k], axis)) return 1;
-    }
-    return 0;
+    return (int)(tc__ix_names_of(p, e) >> axis & 1);
 }
 
 typedef struct tc__ixvals {
@@ -5248,14 +5330,14 @@ typedef struct tc__ixvals {
 } tc__ixvals;
 
 static void tc__ix_find_vals(const tc__ixpool *p, tc__ix e, tc__ixvals *out) {
-    if (tc__ix_is_const(e)) return;
+    if (!(tc__ix_names_of(p, e) & TC__IX_NAMES_VAL)) return;
     const tc__ixnode *n = tc__ix_node(p, e);
     if (n->kind == TC__IX_VAL && out->count < out->capacity) {
         for (uint32_t i = 0; i < out->count; i++)
             if (out->at[i] == e) return;
         out->at[out->count++] = e;
     }
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAR || n->kind == TC__IX_VAL) return;
+    if (n->kind == TC__IX_VAL) return;
     if (n->kind != TC__IX_POLY) {
         tc__ix_find_vals(p, n->a, out);
         tc__ix_find_vals(p, n->b, out);
@@ -5285,8 +5367,7 @@ static void tc__ix_each_val(const tc__ixpool *p, tc__ix e, void (*visit)(void *,
 }
 
 static int tc__ix_has_val(const tc__ixpool *p, tc__ix e) {
-    tc__ix v;
-    return tc__ix_vals(p, e, &v, 1) > 0;
+    return (tc__ix_names_of(p, e) & TC__IX_NAMES_VAL) != 0;
 }
 
 static int64_t tc__ix_gcd(int64_t a, int64_t b) {
@@ -5320,10 +5401,9 @@ static int64_t tc__ix_divisor(const tc__ixpool *p, tc__ix e) {
 
 // The variable of `axis` inside e, 0 if there is none.
 static tc__ix tc__ix_find_var(const tc__ixpool *p, tc__ix e, tc__axis axis) {
-    if (tc__ix_is_const(e)) return 0;
+    if (!tc__ix_uses(p, e, axis)) return 0;
     const tc__ixnode *n = tc__ix_node(p, e);
-    if (n->kind == TC__IX_VAR) return n->a == (int64_t)axis ? e : 0;
-    if (n->kind == TC__IX_SYM || n->kind == TC__IX_VAL) return 0;
+    if (n->kind == TC__IX_VAR) return e;
     if (n->kind != TC__IX_POLY) {
         tc__ix v = tc__ix_find_var(p, n->a, axis);
         return v ? v : tc__ix_find_var(p, n->b, axis);
@@ -6217,11 +6297,13 @@ static void tc__graph_close(tc__graph *g) {
 
 static uint64_t tc__node_hash(const tc__node *n) {
     uint64_t h =
-        tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                                ((uint64_t)n->level << 8) | n->rank);
-    h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
-    h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
-    return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
+        tc__hash_mix(n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
+                     ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                         ((uint64_t)n->level << 8) | n->rank);
+    for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
+    for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
+    for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
+    return h;
 }
 
 static int tc__node_same(const tc__node *x, const tc__node *y) {
@@ -6237,13 +6319,13 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
 
 // A copy of the prototype `n` (its in and attr arrays too) as the newest node; NULL = reported.
 static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
-    tc__node *m = TC__ANEW(&g->arena, tc__node);
-    if (!m) return NULL;
+    size_t attrs = (n->n_attr + 1) * sizeof *n->attr, ins = (n->n_in + 1) * sizeof *n->in;
+    tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
+    if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
     *m = *n;
-    m->id = (uint32_t)g->node.count;
-    m->in = TC__ANEW_ARRAY(&g->arena, uint32_t, n->n_in + 1);
-    m->attr = TC__ANEW_ARRAY(&g->arena, int64_t, n->n_attr + 1);
-    if (!m->in || !m->attr || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+    m->id = (uint32_t)g->node.count - 1;
+    m->attr = (int64_t *)(void *)(m + 1);
+    m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
     if (n->n_attr) memcpy(m->attr, n->attr, n->n_attr * sizeof *n->attr);
     return m;
@@ -15223,19 +15305,28 @@ static int tc__split_best(int op) {
     return op == TC_OP_ARGMIN ? TC_OP_AMIN : op;
 }
 
+// The chunks of a reduction that is to be split; 0 = it is not, or n is none.
+static int64_t tc__split_count(const tc__graph *g, const tc__node *n, int64_t *rows,
+                               int64_t *columns) {
+    if (tc__ops[n->op].kind != TC__KIND_REDUCE) return 0;
+    const tc__node *a = g->node.at[n->in[0]];
+    if (!tc__split_sizes(n, a, rows, columns)) return 0;
+    int64_t chunks = (*columns + TC__SPLIT_CHUNK - 1) / TC__SPLIT_CHUNK;
+    if (*rows >= TC__SPLIT_ROWS || chunks < TC__SPLIT_FROM || chunks > TC__SPLIT_TO)
+        return 0;
+    int filled = *columns % TC__SPLIT_CHUNK != 0;
+    if (filled && (chunks < TC__SPLIT_FILLED || tc__ops[a->op].kind != TC__KIND_SOURCE))
+        return 0;
+    return chunks;
+}
+
 // x as [rows, chunks, 8192], its end filled up; NULL = it is not to be split.
 static tc__node *tc__split_chunks(tc__graph *g, const tc__node *n) {
     tc__ix dims[3];
-    int64_t rows, columns;
+    int64_t rows, columns, chunks = tc__split_count(g, n, &rows, &columns);
+    if (!chunks) return NULL;
     tc__node *a = g->node.at[n->in[0]];
     int dtype = a->dtype;
-    if (!tc__split_sizes(n, a, &rows, &columns)) return NULL;
-    int64_t chunks = (columns + TC__SPLIT_CHUNK - 1) / TC__SPLIT_CHUNK;
-    if (rows >= TC__SPLIT_ROWS || chunks < TC__SPLIT_FROM || chunks > TC__SPLIT_TO)
-        return NULL;
-    int filled = columns % TC__SPLIT_CHUNK != 0;
-    if (filled && (chunks < TC__SPLIT_FILLED || tc__ops[a->op].kind != TC__KIND_SOURCE))
-        return NULL;
     dims[0] = tc__ix_const(rows), dims[1] = tc__ix_const(columns);
     a = tc__make_reshape(g, a, 2, dims);
     a = tc__make_pad(g, a, 1, tc__ix_const(0),
@@ -15278,7 +15369,6 @@ static tc__node *tc__split_arg(tc__graph *g, const tc__node *n, tc__node *a) {
 
 // reduce(x[rows, columns]) -> reduce(reduce(x[rows, chunks, 8192]))
 static tc__node *tc__rule_split(tc__graph *g, const tc__node *n) {
-    if (tc__ops[n->op].kind != TC__KIND_REDUCE) return NULL;
     tc__node *a = tc__split_chunks(g, n);
     if (!a) return NULL;
     if (tc__split_best(n->op) != n->op)
@@ -15308,6 +15398,7 @@ typedef struct tc__rewrite {
     tc_ctx *ctx;
     const tc__graph *from;
     tc__graph *to;
+    size_t nodes;     // of `from`
     uint8_t *live;    // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
     uint32_t *at;     // by old id: the new node that its users take
     uint32_t *output; // by old id: the new node that is it as an output
@@ -15436,18 +15527,31 @@ static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__va
     return tc__value_cast(r, TC_I64, dtype);
 }
 
-// op c d -> the constant it gives        cast c -> the constant
-static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
+// The one value of all elements of n, whose operands have one each and which is to be computed here.
+static int tc__folds(const tc__graph *g, const tc__node *n, tc__value *out) {
     const tc__fold_row *row = tc__fold_row_of(n->op);
     tc__value v[2];
     memset(v, 0, sizeof v);
-    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0]))
-        return tc__make_splat(g, n,
-                              tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
-    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return NULL;
+    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0])) {
+        *out = tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype);
+        return 1;
+    }
+    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return NULL;
-    return tc__make_splat(g, n, tc__fold_value(row, n->dtype, v));
+        if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return 0;
+    *out = tc__fold_value(row, n->dtype, v);
+    return 1;
+}
+
+// op c d -> the constant it gives        cast c -> the constant
+static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
+    tc__value v;
+    return tc__folds(g, n, &v) ? tc__make_splat(g, n, v) : NULL;
+}
+
+static int tc__wants_fold(const tc__graph *g, const tc__node *n) {
+    tc__value v;
+    return tc__folds(g, n, &v);
 }
 
 static int tc__pass_fold(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_fold); }
@@ -15745,6 +15849,12 @@ static int tc__widen_run(tc__widen *x) {
     return 1;
 }
 
+// What it is about: pads. It also joins the slices that rules left of them.
+static int tc__wants_widen(const tc__graph *g, const tc__node *n) {
+    return n->op == TC_OP_PAD ||
+           (n->op == TC_OP_SLICE && tc__operand(g, n, 0)->op == TC_OP_SLICE);
+}
+
 static int tc__pass_widen(tc__rewrite *w) {
     tc__widen x;
     size_t n = w->from->node.count, some = n ? n : 1;
@@ -15762,6 +15872,11 @@ static int tc__pass_widen(tc__rewrite *w) {
     return ok;
 }
 
+static int tc__wants_split(const tc__graph *g, const tc__node *n) {
+    int64_t rows, columns;
+    return tc__split_count(g, n, &rows, &columns) != 0;
+}
+
 static int tc__pass_split(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_split); }
 
 // ---- dead code ----
@@ -15774,15 +15889,27 @@ static int tc__pass_dce(tc__rewrite *w) { return tc__rewrite_each(w, NULL); }
 typedef struct tc__pass {
     const char *name;
     int (*run)(tc__rewrite *w);
+    // Whether it may change this node; where it changes none and none is dead, its result would be a
+    // copy. NULL = only dead nodes count: it changes nothing else.
+    int (*wants)(const tc__graph *g, const tc__node *n);
 } tc__pass;
+
+static int tc__wants_any(const tc__graph *g, const tc__node *n) {
+    return (void)g, (void)n, 1;
+}
 
 // In order; bit i of a mask stands for pass i.
 static const tc__pass tc__passes[] = {
-    {"fold", tc__pass_fold},   // arithmetic and casts of constants
-    {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
-    {"widen", tc__pass_widen}, // one padded image for several stencils
-    {"split", tc__pass_split}, // long reductions of few rows, for all threads
-    {"dce", tc__pass_dce},     // what the passes before left behind
+    // arithmetic and casts of constants
+    {"fold", tc__pass_fold, tc__wants_fold},
+    // neutral operands, double negation, chains of movement
+    {"rules", tc__pass_rules, tc__wants_any},
+    // one padded image for several stencils
+    {"widen", tc__pass_widen, tc__wants_widen},
+    // long reductions of few rows, for all threads
+    {"split", tc__pass_split, tc__wants_split},
+    // what the passes before left behind
+    {"dce", tc__pass_dce, NULL},
 };
 
 static uint32_t tc__pass_find(const char *name, size_t size) {
@@ -15808,55 +15935,71 @@ static uint32_t tc__passes_parse(tc_ctx *c, const char *list) {
     return mask;
 }
 
-static void tc__rewrite_close(tc__rewrite *w, size_t n) {
+static void tc__rewrite_close(tc__rewrite *w) {
+    size_t n = w->nodes ? w->nodes : 1;
     tc__free(w->ctx, w->live, n);
     tc__free(w->ctx, w->at, n * sizeof *w->at);
     tc__free(w->ctx, w->output, n * sizeof *w->output);
 }
 
-static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from,
-                           tc__graph *to, uint32_t *outputs, size_t n_outputs) {
-    tc__rewrite w;
+static int tc__rewrite_open(tc__rewrite *w, tc_ctx *c, const tc__graph *from,
+                            const uint32_t *outputs, size_t n_outputs) {
     size_t n = from->node.count ? from->node.count : 1;
-    memset(&w, 0, sizeof w);
-    w.ctx = c, w.from = from, w.to = to;
-    w.live = TC__NEW_ARRAY(c, uint8_t, n);
-    w.at = TC__NEW_ARRAY(c, uint32_t, n), w.output = TC__NEW_ARRAY(c, uint32_t, n);
-    int ok = w.live && w.at && w.output;
-    for (size_t i = 0; ok && i < n_outputs; i++) w.live[outputs[i]] = TC__LIVE_OUTPUT;
-    for (size_t i = from->node.count; ok && i-- > 0;)
-        for (uint32_t k = 0; w.live[i] && k < from->node.at[i]->n_in; k++)
-            w.live[from->node.at[i]->in[k]] |= TC__LIVE;
-    ok = ok && run(&w) && !from->ix->failed;
-    for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
-    ok = ok && tc__checked(c, to, TC__TENSOR);
-    tc__rewrite_close(&w, n);
-    return ok;
+    memset(w, 0, sizeof *w);
+    w->ctx = c, w->from = from, w->nodes = from->node.count;
+    w->live = TC__NEW_ARRAY(c, uint8_t, n);
+    w->at = TC__NEW_ARRAY(c, uint32_t, n), w->output = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!w->live || !w->at || !w->output) return 0;
+    for (size_t i = 0; i < n_outputs; i++) w->live[outputs[i]] = TC__LIVE_OUTPUT;
+    for (size_t i = w->nodes; i-- > 0;)
+        for (uint32_t k = 0; w->live[i] && k < from->node.at[i]->n_in; k++)
+            w->live[from->node.at[i]->in[k]] |= TC__LIVE;
+    return 1;
 }
 
-// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool
-// of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
+static int tc__rewrite_wanted(const tc__rewrite *w, const tc__pass *p) {
+    for (size_t i = 0; i < w->nodes; i++)
+        if (p->wants ? w->live[i] && p->wants(w->from, w->from->node.at[i]) : !w->live[i])
+            return 1;
+    return 0;
+}
+
+// Makes `to`, and the outputs its nodes.
+static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
+                           uint32_t *outputs, size_t n_outputs) {
+    tc__graph_close(to);
+    w->to = to;
+    if (!tc__graph_open(to, w->ctx, w->from->ix) || !p->run(w) || w->from->ix->failed)
+        return 0;
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];
+    return tc__checked(w->ctx, to, TC__TENSOR);
+}
+
+// Runs the passes that off_mask leaves on, and that want to. `to` is open, empty, and shares the index
+// pool of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
 TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to,
                                      uint32_t *outputs, size_t n_outputs,
                                      uint32_t off_mask) {
-    tc__graph between[2];
+    static const tc__pass copy = {"copy", tc__pass_dce, tc__wants_any};
+    tc__graph other;
     const tc__graph *at = from;
     tc__fp_state host = tc__fp_enter();
-    int ok = 1, last = -1;
-    memset(between, 0, sizeof between);
-    for (int i = 0; i < (int)TC__COUNT(tc__passes); i++)
-        if (!(off_mask >> i & 1)) last = i;
-    for (int i = 0; ok && i <= last; i++) {
-        tc__graph *next = i == last ? to : &between[i & 1];
-        if (off_mask >> i & 1) continue;
-        if (next == at) next = &between[!(i & 1)];
-        if (next != to) tc__graph_close(next), tc__graph_open(next, c, from->ix);
-        ok = tc__rewrite_run(c, tc__passes[i].run, at, next, outputs, n_outputs);
-        at = next;
+    int ok = 1, passes = (int)TC__COUNT(tc__passes);
+    memset(&other, 0, sizeof other);
+    for (int i = 0; ok && i <= passes; i++) {
+        const tc__pass *p = i < passes ? &tc__passes[i] : &copy;
+        tc__rewrite w;
+        if (i < passes ? (int)(off_mask >> i & 1) : at != from) continue;
+        ok = tc__rewrite_open(&w, c, at, outputs, n_outputs);
+        if (ok && tc__rewrite_wanted(&w, p)) {
+            ok = tc__rewrite_run(&w, p, &other, outputs, n_outputs);
+            tc__graph made = other; // and what it was made from, next
+            other = *to, *to = made;
+            at = to;
+        }
+        tc__rewrite_close(&w);
     }
-    if (last < 0) ok = tc__rewrite_run(c, tc__pass_dce, from, to, outputs, n_outputs);
-    tc__graph_close(&between[0]);
-    tc__graph_close(&between[1]);
+    tc__graph_close(&other);
     tc__fp_leave(host);
     return ok;
 }
@@ -16052,9 +16195,11 @@ typedef struct tc__space {
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group; // index of the group that computes it
-    uint8_t output; // must be in memory after the program
-    uint8_t stored; // another group reads it
+    uint32_t group;     // index of the group that computes it
+    uint32_t next;      // root of that group, in order; UINT32_MAX = it is the last
+    uint32_t use, uses; // tc__schedule.use: those that it reads by itself
+    uint8_t output;     // must be in memory after the program
+    uint8_t stored;     // another group reads it
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;
@@ -17053,7 +17198,8 @@ typedef struct tc__read {
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
-    uint32_t size; // body nodes
+    uint32_t first; // of its roots, which are a list: tc__root.next
+    uint32_t size;  // body nodes
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -17212,7 +17358,7 @@ static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
     if (s->root_of[id] != TC__NONE) return 1;
     memset(&r, 0, sizeof r);
     r.node = id, r.output = (uint8_t)output, r.forced = s->forced[id];
-    r.group = (uint32_t)s->root.count;
+    r.group = (uint32_t)s->root.count, r.next = UINT32_MAX;
     s->root_of[id] = (int32_t)s->root.count;
     return TC__PUSH(s->ctx, s->root, r);
 }
@@ -17424,7 +17570,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__use u;
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
-    c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
+    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
@@ -17443,7 +17589,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
-    c.alive = 1;
+    c.alive = 1, c.first = r;
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
@@ -17467,8 +17613,11 @@ static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
         uint32_t stencil = 0;
         s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
         if (!tc__find_roots(s, output)) return 0;
-        for (uint32_t r = 0; r < s->root.count && !stencil; r++)
+        for (uint32_t r = 0; r < s->root.count && !stencil; r++) {
+            s->root.at[r].use = (uint32_t)s->use.count;
             if (!tc__analyse(s, r, &stencil)) return 0;
+            s->root.at[r].uses = (uint32_t)s->use.count - s->root.at[r].use;
+        }
         if (!stencil) return 1;
         s->forced[stencil] = 1;
     }
@@ -17560,38 +17709,54 @@ static int tc__expected_flat(tc__ixpool *p, const tc__space *own, const tc__spac
     return tc__dims_size(p, n->rank, n->dims) == tc__space_size(p, joint, ~joint->reduced);
 }
 
-// Every load between the two clusters is at the point of the joint space where the value is made.
-static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b,
+// Use u is at the point of the joint space where the value is made.
+static int tc__load_agrees(const tc__schedule *s, const tc__use *u,
                            const tc__space *joint) {
-    tc__ixpool *p = s->g->ix;
-    for (size_t i = 0; i < s->use.count; i++) {
-        const tc__use *u = &s->use.at[i];
-        uint32_t reader = s->root.at[u->reader].group, from = s->root.at[u->root].group;
-        if (!(reader == b && from == a) && !(reader == a && from == b)) continue;
-        const tc__node *n = s->g->node.at[s->root.at[u->root].node];
-        tc__space own;
-        tc__ix flat;
-        tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
-        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat)
-            return 0;
+    const tc__node *n = s->g->node.at[s->root.at[u->root].node];
+    tc__space own;
+    tc__ix flat;
+    if (u->guarded) return 0;
+    tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
+    return tc__expected_flat(s->g->ix, &own, joint, n, &flat) && u->index == flat;
+}
+
+// So is every load of `reader` from the cluster `from`.
+static int tc__loads_agree(const tc__schedule *s, uint32_t reader, uint32_t from,
+                           const tc__space *joint) {
+    for (uint32_t r = s->cluster.at[reader].first; r != UINT32_MAX;
+         r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++)
+            if (s->root.at[u[i].root].group == from && !tc__load_agrees(s, &u[i], joint))
+                return 0;
     }
     return 1;
 }
 
 // ---- who needs whom ----
 
-static uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
+TC__ALWAYS_INLINE uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix,
+                                        size_t row) {
     return matrix + row * s->words;
 }
 
-static int tc__bit_get(const uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE int tc__bit_get(const uint64_t *row, size_t i) {
     return (int)(row[i / 64] >> i % 64 & 1);
 }
 
-static void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
+TC__ALWAYS_INLINE void tc__bit_set(uint64_t *row, size_t i) {
+    row[i / 64] |= (uint64_t)1 << i % 64;
+}
 
-static void tc__bit_clear(uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE void tc__bit_clear(uint64_t *row, size_t i) {
     row[i / 64] &= ~((uint64_t)1 << i % 64);
+}
+
+// The first bit from *i on that is set, of `end`; 0 = there is none.
+static int tc__bit_next(const uint64_t *row, size_t end, size_t *i) {
+    while (*i < end && !(row[*i / 64] >> *i % 64 & 1))
+        *i = row[*i / 64] >> *i % 64 ? *i + 1 : (*i / 64 + 1) * 64;
+    return *i < end;
 }
 
 static void tc__bits_add(const tc__schedule *s, uint64_t *to, const uint64_t *from) {
@@ -17604,8 +17769,15 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
     return 0;
 }
 
-// One cluster per root so far. Uses are in order of their readers, and a root is loaded only
-// by later ones, so its own row is complete when it is added to another.
+// The row of `one` takes over `other` and its row.
+static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
+                          uint32_t other) {
+    tc__bit_set(tc__bit_row(s, matrix, one), other);
+    tc__bits_add(s, tc__bit_row(s, matrix, one), tc__bit_row(s, matrix, other));
+}
+
+// One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
+// ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
     size_t n = s->cluster.count;
     s->words = (n > s->place_count ? n : s->place_count) / 64 + 1;
@@ -17613,17 +17785,12 @@ static int tc__relate(tc__schedule *s) {
     s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     if (!s->reach || !s->into || !s->reads) return 0;
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t reader = s->use.at[i].reader, root = s->use.at[i].root;
-        tc__bit_set(tc__bit_row(s, s->into, reader), root);
-        tc__bits_add(s, tc__bit_row(s, s->into, reader), tc__bit_row(s, s->into, root));
-    }
+    for (size_t i = 0; i < s->use.count; i++)
+        tc__relate_to(s, s->into, s->use.at[i].reader, s->use.at[i].root);
+    for (size_t i = s->use.count; i-- > 0;)
+        tc__relate_to(s, s->reach, s->use.at[i].root, s->use.at[i].reader);
     for (size_t i = 0; i < s->read.count; i++)
         tc__bit_set(tc__bit_row(s, s->reads, s->read.at[i].reader), s->read.at[i].place);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (tc__bit_get(tc__bit_row(s, s->into, i), k))
-                tc__bit_set(tc__bit_row(s, s->reach, k), i);
     return 1;
 }
 
@@ -17657,13 +17824,13 @@ static void tc__relate_merge(const tc__schedule *s, uint64_t *matrix, uint32_t a
     tc__bit_clear(row, b);
 }
 
+// Who knew both has what they know already.
 static void tc__relate_both(tc__schedule *s, uint64_t *matrix, const uint64_t *back,
                             uint32_t a, uint32_t b) {
     const uint64_t *row = tc__bit_row(s, matrix, a);
-    for (size_t i = 0; i < s->cluster.count; i++) {
-        if (!tc__bit_get(back, i)) continue;
+    for (size_t i = 0; tc__bit_next(back, s->cluster.count, &i); i++) {
         uint64_t *other = tc__bit_row(s, matrix, i);
-        tc__bits_add(s, other, row);
+        if (!tc__bit_get(other, a) || !tc__bit_get(other, b)) tc__bits_add(s, other, row);
         tc__bit_set(other, a);
         tc__bit_clear(other, b);
     }
@@ -17678,11 +17845,22 @@ static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
     return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;
 }
 
+// The roots of b are roots of a, whose list stays in order.
+static void tc__join_roots(tc__schedule *s, uint32_t a, uint32_t b) {
+    uint32_t *link = &s->cluster.at[a].first, from = s->cluster.at[b].first;
+    while (from != UINT32_MAX) {
+        while (*link < from) link = &s->root.at[*link].next;
+        tc__root *r = &s->root.at[from];
+        uint32_t next = r->next;
+        r->group = a, r->next = *link;
+        *link = from, from = next;
+    }
+}
+
 static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
                            const tc__space *joint) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
-    for (size_t i = 0; i < s->root.count; i++)
-        if (s->root.at[i].group == b) s->root.at[i].group = a;
+    tc__join_roots(s, a, b);
     x->space = *joint;
     x->size += y->size, x->buffers += y->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
@@ -17706,7 +17884,8 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
-    if (tc__related(s, a, b) && !tc__loads_agree(s, a, b, joint))
+    if (tc__related(s, a, b) &&
+        !(tc__loads_agree(s, a, b, joint) && tc__loads_agree(s, b, a, joint)))
         return "a value is read at another point than where it is made";
     if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
     return NULL;
@@ -17864,11 +18043,13 @@ static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
 
 // Body of one cluster in terms of dimension variables.
 static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
-    for (size_t i = 0; i < s->root.count && !w->failed; i++) {
-        if (s->root.at[i].group != group) continue;
-        const tc__node *n = s->g->node.at[s->root.at[i].node];
+    const tc__root *r;
+    for (uint32_t i = s->cluster.at[group].first; i != UINT32_MAX && !w->failed;
+         i = r->next) {
+        r = &s->root.at[i];
+        const tc__node *n = s->g->node.at[r->node];
         uint32_t v = tc__lower_own(w, n);
-        if (s->root.at[i].output || s->root.at[i].stored) tc__weave_store(w, n, v);
+        if (r->output || r->stored) tc__weave_store(w, n, v);
         if (!TC__PUSH(s->ctx, w->k->covers, n->id)) w->failed = 1;
     }
     return !w->failed && !w->ix->failed;
@@ -17932,9 +18113,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
 
 // The opaque op that a cluster is.
 static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
-    size_t i = 0;
-    while (s->root.at[i].group != group) i++;
-    return s->g->node.at[s->root.at[i].node];
+    return s->g->node.at[s->root.at[s->cluster.at[group].first].node];
 }
 
 static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
@@ -17951,9 +18130,9 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
         columns = 0;
-        for (size_t i = 0; i < s->root.count; i++) {
+        for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
             const tc__node *n = s->g->node.at[s->root.at[i].node];
-            if (s->root.at[i].group == group && tc__is_kind(n, TC__KIND_CONTRACT))
+            if (tc__is_kind(n, TC__KIND_CONTRACT))
                 columns =
                     tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
@@ -17974,10 +18153,12 @@ static void tc__mark_stored(tc__schedule *s) {
 
 // A cluster is ready when every cluster it loads from is done.
 static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_t *done) {
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t from = s->root.at[s->use.at[i].root].group;
-        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from])
-            return 0;
+    for (uint32_t r = s->cluster.at[group].first; r != UINT32_MAX; r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++) {
+            uint32_t from = s->root.at[u[i].root].group;
+            if (from != group && !done[from]) return 0;
+        }
     }
     return 1;
 }
@@ -18288,18 +18469,22 @@ static int tc__nodes_same(const tc__node *a, const tc__node *b) {
 }
 
 static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
-    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
-           a->numel == b->numel && a->offset == b->offset;
+    return (a->place == b->place || (tc__is_memory(a) && tc__is_memory(b))) &&
+           a->dtype == b->dtype && a->written == b->written && a->numel == b->numel &&
+           a->offset == b->offset;
 }
 
 // Whether two kernels with one pool of expressions are the same but for where their buffers are: then
-// so is their text, which need not be printed to see it. The layers of a model are such kernels.
+// so is their text, which need not be printed to see it. The layers of a model are such kernels. Texts
+// that look at accesses tell how far a view reaches, which is not a part of the kernel.
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
-        a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
-        a->checked != b->checked || a->tf32 != b->tf32 ||
+        a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
+        a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
+        a->split_columns != b->split_columns || a->lanes != b->lanes ||
+        a->list != b->list || a->checked || b->checked || a->tf32 != b->tf32 ||
         memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)
@@ -19177,7 +19362,9 @@ struct tc__printer {
     int64_t part_step; //   which are multiples of this or the end
 };
 
-static void tc__line(tc__printer *p) { tc__put(p->out, "%*s", p->indent * 4, ""); }
+static void tc__line(tc__printer *p) {
+    for (int i = 0; i < p->indent; i++) tc__put_raw(p->out, "    ", 4);
+}
 
 static void tc__block_open(tc__printer *p) {
     tc__put(p->out, " {\n");
@@ -30390,6 +30577,7 @@ enum { TC__BLANKS = 96 };
 
 typedef struct tc__blank {
     const char *name;
+    size_t size; // of the name
     char text[64];
 } tc__blank;
 
@@ -30403,7 +30591,7 @@ static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
     while (i < b->count && strcmp(b->at[i].name, name)) i++;
     if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
     if (i == b->count) b->count++;
-    b->at[i].name = name;
+    b->at[i].name = name, b->at[i].size = strlen(name);
     snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
 }
 
@@ -30423,8 +30611,8 @@ static size_t tc__blank_word(const char *s) {
 static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
     size_t n = tc__blank_word(s);
     for (int i = 0; i < b->count; i++) {
-        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
-        tc__put(p->out, "%s", b->at[i].text);
+        if (b->at[i].size != n || memcmp(b->at[i].name, s, n)) continue;
+        tc__put_raw(p->out, b->at[i].text, strlen(b->at[i].text));
         return s + n;
     }
     p->out->failed = 1;
@@ -30445,13 +30633,12 @@ static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char 
 static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
     int fresh = 1;
     while (*lines) {
+        size_t n = strcspn(lines, "@\n");
         if (fresh && *lines != '\n') tc__line(p);
-        fresh = *lines == '\n';
-        if (*lines == '@') {
-            lines = tc__put_blank(p, b, lines + 1);
-        } else {
-            tc__put_raw(p->out, lines++, 1);
-        }
+        fresh = lines[n] == '\n';
+        tc__put_raw(p->out, lines, n + (size_t)fresh);
+        lines += n + (size_t)fresh;
+        if (*lines == '@' && !fresh) lines = tc__put_blank(p, b, lines + 1);
     }
 }
 
@@ -33237,13 +33424,13 @@ static void tc__cuda_args(tc__printer *p) {
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
     if (p->g->list) tc__cuda_list_names(p);
-    for (int64_t slot = 0; slot < 64 && !p->g->list; slot++) {
+    for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
         char name[24];
-        snprintf(name, sizeof name, "s%lld", (long long)slot);
+        snprintf(name, sizeof name, "s%d", slot);
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
-        tc__put(p->out, "const %s %s = %sa.size[%lld];\n", type, name,
-                p->narrow ? "(int)" : "", (long long)slot);
+        tc__put(p->out, "const %s %s = %sa.size[%d];\n", type, name,
+                p->narrow ? "(int)" : "", slot);
     }
     if (tc__c_mentions(body, "seed")) {
         tc__line(p);
@@ -53144,6 +53331,7 @@ typedef struct tc__remote_launch {
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
     uint32_t order;         //   and among what is wanted, while there is such a job
     uint32_t number;        // of the program's launches
+    uint32_t alike;         // the first of them whose kernel was the same when it was added
     size_t work;            // its place in the workspace
 } tc__remote_launch;
 
@@ -53266,6 +53454,15 @@ static int tc__remote_note(tc__remote *r, const tc__group *g) {
     return 1;
 }
 
+// The first launch whose kernel is that of launch i: itself, if there is none before.
+static uint32_t tc__remote_alike(const tc__remote *r, uint32_t i) {
+    for (uint32_t k = 0; k < i; k++)
+        if (r->launch[k].alike == k &&
+            tc__groups_same(r->launch[k].group, r->launch[i].group))
+            return k;
+    return i;
+}
+
 // Launch i of the program. host: there is a function of the host for it.
 static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__group *g,
                           void *const *buf, int host) {
@@ -53273,9 +53470,13 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
     l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
+    l->alike = tc__remote_alike(r, i);
     if (l->host) return 1;
-    return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
-           tc__remote_note(r, g);
+    if (l->alike < i)
+        l->grids = r->launch[l->alike].grids;
+    else if (!d->dialect->grids(r->ctx, g, &l->grids))
+        return 0;
+    return tc__remote_arguments(a, l) && tc__remote_note(r, g);
 }
 
 // ---- their order ----
@@ -54615,6 +54816,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
     *too_large = p->ix.failed;
+    tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;
         return p;
@@ -54882,6 +55084,8 @@ static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
 }
 
 static int tc__job_order(tc__job *j, tc__launch *l) {
+    for (l->order = 0; l->order < j->order.count; l->order++)
+        if (tc__groups_same(j->order.at[l->order].group, l->group)) return 1;
     int known = tc__job_add(j, l, &l->order);
     uint32_t i = l->order;
     if (known <= 0) return !known;

@@ -114,6 +114,7 @@
 
 #include "value/dtype.c"
 #include "value/ix.c"
+#include "value/ix_walk.c"
 #include "value/buffer.c"
 #include "value/family.c"
 

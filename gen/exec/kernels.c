@@ -91,6 +91,8 @@ static int tc__job_add(tc__job *j, const tc__launch *l, uint32_t *at) {
 }
 
 static int tc__job_order(tc__job *j, tc__launch *l) {
+    for (l->order = 0; l->order < j->order.count; l->order++)
+        if (tc__groups_same(j->order.at[l->order].group, l->group)) return 1;
     int known = tc__job_add(j, l, &l->order);
     uint32_t i = l->order;
     if (known <= 0) return !known;

@@ -749,6 +749,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
     *too_large = p->ix.failed;
+    tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;
         return p;

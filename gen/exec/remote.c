@@ -17,6 +17,7 @@ typedef struct tc__remote_launch {
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
     uint32_t order;         //   and among what is wanted, while there is such a job
     uint32_t number;        // of the program's launches
+    uint32_t alike;         // the first of them whose kernel was the same when it was added
     size_t work;            // its place in the workspace
 } tc__remote_launch;
 
@@ -139,6 +140,15 @@ static int tc__remote_note(tc__remote *r, const tc__group *g) {
     return 1;
 }
 
+// The first launch whose kernel is that of launch i: itself, if there is none before.
+static uint32_t tc__remote_alike(const tc__remote *r, uint32_t i) {
+    for (uint32_t k = 0; k < i; k++)
+        if (r->launch[k].alike == k &&
+            tc__groups_same(r->launch[k].group, r->launch[i].group))
+            return k;
+    return i;
+}
+
 // Launch i of the program. host: there is a function of the host for it.
 static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__group *g,
                           void *const *buf, int host) {
@@ -146,9 +156,13 @@ static int tc__remote_add(tc__remote *r, tc__arena *a, uint32_t i, const tc__gro
     const tc__remote_language *d = tc__remote_language_of(r->device->own.language);
     l->group = g, l->buf = buf, l->number = i;
     l->host = host && !d->dialect->has_opaque(r->ctx, g);
+    l->alike = tc__remote_alike(r, i);
     if (l->host) return 1;
-    return d->dialect->grids(r->ctx, g, &l->grids) && tc__remote_arguments(a, l) &&
-           tc__remote_note(r, g);
+    if (l->alike < i)
+        l->grids = r->launch[l->alike].grids;
+    else if (!d->dialect->grids(r->ctx, g, &l->grids))
+        return 0;
+    return tc__remote_arguments(a, l) && tc__remote_note(r, g);
 }
 
 // ---- their order ----

@@ -77,11 +77,13 @@ static void tc__graph_close(tc__graph *g) {
 
 static uint64_t tc__node_hash(const tc__node *n) {
     uint64_t h =
-        tc__hash_mix(n->op, ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
-                                ((uint64_t)n->level << 8) | n->rank);
-    h = tc__hash64(n->in, n->n_in * sizeof *n->in, h);
-    h = tc__hash64(n->attr, n->n_attr * sizeof *n->attr, h);
-    return tc__hash64(n->dims, n->rank * sizeof *n->dims, h);
+        tc__hash_mix(n->op | ((uint64_t)n->n_in << 16) | ((uint64_t)n->n_attr << 32),
+                     ((uint64_t)n->dtype << 16) | ((uint64_t)n->phase << 32) |
+                         ((uint64_t)n->level << 8) | n->rank);
+    for (uint32_t i = 0; i < n->n_in; i++) h = tc__hash_mix(h, n->in[i]);
+    for (uint32_t i = 0; i < n->n_attr; i++) h = tc__hash_mix(h, (uint64_t)n->attr[i]);
+    for (int i = 0; i < n->rank; i++) h = tc__hash_mix(h, (uint64_t)n->dims[i]);
+    return h;
 }
 
 static int tc__node_same(const tc__node *x, const tc__node *y) {
@@ -97,13 +99,13 @@ static int tc__node_same(const tc__node *x, const tc__node *y) {
 
 // A copy of the prototype `n` (its in and attr arrays too) as the newest node; NULL = reported.
 static tc__node *tc__node_append(tc__graph *g, const tc__node *n) {
-    tc__node *m = TC__ANEW(&g->arena, tc__node);
-    if (!m) return NULL;
+    size_t attrs = (n->n_attr + 1) * sizeof *n->attr, ins = (n->n_in + 1) * sizeof *n->in;
+    tc__node *m = (tc__node *)tc__arena_alloc(&g->arena, sizeof *m + attrs + ins);
+    if (!m || !TC__PUSH(g->ctx, g->node, m)) return NULL;
     *m = *n;
-    m->id = (uint32_t)g->node.count;
-    m->in = TC__ANEW_ARRAY(&g->arena, uint32_t, n->n_in + 1);
-    m->attr = TC__ANEW_ARRAY(&g->arena, int64_t, n->n_attr + 1);
-    if (!m->in || !m->attr || !TC__PUSH(g->ctx, g->node, m)) return NULL;
+    m->id = (uint32_t)g->node.count - 1;
+    m->attr = (int64_t *)(void *)(m + 1);
+    m->in = (uint32_t *)(void *)(m->attr + n->n_attr + 1);
     if (n->n_in) memcpy(m->in, n->in, n->n_in * sizeof *n->in);
     if (n->n_attr) memcpy(m->attr, n->attr, n->n_attr * sizeof *n->attr);
     return m;

@@ -47,18 +47,22 @@ static int tc__nodes_same(const tc__node *a, const tc__node *b) {
 }
 
 static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
-    return a->place == b->place && a->dtype == b->dtype && a->written == b->written &&
-           a->numel == b->numel && a->offset == b->offset;
+    return (a->place == b->place || (tc__is_memory(a) && tc__is_memory(b))) &&
+           a->dtype == b->dtype && a->written == b->written && a->numel == b->numel &&
+           a->offset == b->offset;
 }
 
 // Whether two kernels with one pool of expressions are the same but for where their buffers are: then
-// so is their text, which need not be printed to see it. The layers of a model are such kernels.
+// so is their text, which need not be printed to see it. The layers of a model are such kernels. Texts
+// that look at accesses tell how far a view reaches, which is not a part of the kernel.
 static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->kind != b->kind || a->rows != b->rows ||
         a->cols != b->cols || a->depth != b->depth || a->batch != b->batch ||
         a->left != b->left || a->right != b->right || a->prologue != b->prologue ||
-        a->phases != b->phases || a->vector != b->vector || a->list != b->list ||
-        a->checked != b->checked || a->tf32 != b->tf32 ||
+        a->phases != b->phases || a->vector != b->vector || a->items != b->items ||
+        a->grain != b->grain || a->wide != b->wide || a->scratch != b->scratch ||
+        a->split_columns != b->split_columns || a->lanes != b->lanes ||
+        a->list != b->list || a->checked || b->checked || a->tf32 != b->tf32 ||
         memcmp(&a->tuning, &b->tuning, sizeof a->tuning) ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count ||
         a->kind == TC__OPAQUE)

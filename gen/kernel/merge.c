@@ -84,38 +84,54 @@ static int tc__expected_flat(tc__ixpool *p, const tc__space *own, const tc__spac
     return tc__dims_size(p, n->rank, n->dims) == tc__space_size(p, joint, ~joint->reduced);
 }
 
-// Every load between the two clusters is at the point of the joint space where the value is made.
-static int tc__loads_agree(const tc__schedule *s, uint32_t a, uint32_t b,
+// Use u is at the point of the joint space where the value is made.
+static int tc__load_agrees(const tc__schedule *s, const tc__use *u,
                            const tc__space *joint) {
-    tc__ixpool *p = s->g->ix;
-    for (size_t i = 0; i < s->use.count; i++) {
-        const tc__use *u = &s->use.at[i];
-        uint32_t reader = s->root.at[u->reader].group, from = s->root.at[u->root].group;
-        if (!(reader == b && from == a) && !(reader == a && from == b)) continue;
-        const tc__node *n = s->g->node.at[s->root.at[u->root].node];
-        tc__space own;
-        tc__ix flat;
-        tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
-        if (u->guarded || !tc__expected_flat(p, &own, joint, n, &flat) || u->index != flat)
-            return 0;
+    const tc__node *n = s->g->node.at[s->root.at[u->root].node];
+    tc__space own;
+    tc__ix flat;
+    if (u->guarded) return 0;
+    tc__space_of(s, s->g->node.at[s->root.at[u->reader].node], &own);
+    return tc__expected_flat(s->g->ix, &own, joint, n, &flat) && u->index == flat;
+}
+
+// So is every load of `reader` from the cluster `from`.
+static int tc__loads_agree(const tc__schedule *s, uint32_t reader, uint32_t from,
+                           const tc__space *joint) {
+    for (uint32_t r = s->cluster.at[reader].first; r != UINT32_MAX;
+         r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++)
+            if (s->root.at[u[i].root].group == from && !tc__load_agrees(s, &u[i], joint))
+                return 0;
     }
     return 1;
 }
 
 // ---- who needs whom ----
 
-static uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix, size_t row) {
+TC__ALWAYS_INLINE uint64_t *tc__bit_row(const tc__schedule *s, uint64_t *matrix,
+                                        size_t row) {
     return matrix + row * s->words;
 }
 
-static int tc__bit_get(const uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE int tc__bit_get(const uint64_t *row, size_t i) {
     return (int)(row[i / 64] >> i % 64 & 1);
 }
 
-static void tc__bit_set(uint64_t *row, size_t i) { row[i / 64] |= (uint64_t)1 << i % 64; }
+TC__ALWAYS_INLINE void tc__bit_set(uint64_t *row, size_t i) {
+    row[i / 64] |= (uint64_t)1 << i % 64;
+}
 
-static void tc__bit_clear(uint64_t *row, size_t i) {
+TC__ALWAYS_INLINE void tc__bit_clear(uint64_t *row, size_t i) {
     row[i / 64] &= ~((uint64_t)1 << i % 64);
+}
+
+// The first bit from *i on that is set, of `end`; 0 = there is none.
+static int tc__bit_next(const uint64_t *row, size_t end, size_t *i) {
+    while (*i < end && !(row[*i / 64] >> *i % 64 & 1))
+        *i = row[*i / 64] >> *i % 64 ? *i + 1 : (*i / 64 + 1) * 64;
+    return *i < end;
 }
 
 static void tc__bits_add(const tc__schedule *s, uint64_t *to, const uint64_t *from) {
@@ -128,8 +144,15 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
     return 0;
 }
 
-// One cluster per root so far. Uses are in order of their readers, and a root is loaded only
-// by later ones, so its own row is complete when it is added to another.
+// The row of `one` takes over `other` and its row.
+static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
+                          uint32_t other) {
+    tc__bit_set(tc__bit_row(s, matrix, one), other);
+    tc__bits_add(s, tc__bit_row(s, matrix, one), tc__bit_row(s, matrix, other));
+}
+
+// One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
+// ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
     size_t n = s->cluster.count;
     s->words = (n > s->place_count ? n : s->place_count) / 64 + 1;
@@ -137,17 +160,12 @@ static int tc__relate(tc__schedule *s) {
     s->into = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     s->reads = TC__NEW_ARRAY(s->ctx, uint64_t, n * s->words);
     if (!s->reach || !s->into || !s->reads) return 0;
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t reader = s->use.at[i].reader, root = s->use.at[i].root;
-        tc__bit_set(tc__bit_row(s, s->into, reader), root);
-        tc__bits_add(s, tc__bit_row(s, s->into, reader), tc__bit_row(s, s->into, root));
-    }
+    for (size_t i = 0; i < s->use.count; i++)
+        tc__relate_to(s, s->into, s->use.at[i].reader, s->use.at[i].root);
+    for (size_t i = s->use.count; i-- > 0;)
+        tc__relate_to(s, s->reach, s->use.at[i].root, s->use.at[i].reader);
     for (size_t i = 0; i < s->read.count; i++)
         tc__bit_set(tc__bit_row(s, s->reads, s->read.at[i].reader), s->read.at[i].place);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (tc__bit_get(tc__bit_row(s, s->into, i), k))
-                tc__bit_set(tc__bit_row(s, s->reach, k), i);
     return 1;
 }
 
@@ -181,13 +199,13 @@ static void tc__relate_merge(const tc__schedule *s, uint64_t *matrix, uint32_t a
     tc__bit_clear(row, b);
 }
 
+// Who knew both has what they know already.
 static void tc__relate_both(tc__schedule *s, uint64_t *matrix, const uint64_t *back,
                             uint32_t a, uint32_t b) {
     const uint64_t *row = tc__bit_row(s, matrix, a);
-    for (size_t i = 0; i < s->cluster.count; i++) {
-        if (!tc__bit_get(back, i)) continue;
+    for (size_t i = 0; tc__bit_next(back, s->cluster.count, &i); i++) {
         uint64_t *other = tc__bit_row(s, matrix, i);
-        tc__bits_add(s, other, row);
+        if (!tc__bit_get(other, a) || !tc__bit_get(other, b)) tc__bits_add(s, other, row);
         tc__bit_set(other, a);
         tc__bit_clear(other, b);
     }
@@ -202,11 +220,22 @@ static int tc__rows_too_few(const tc__schedule *s, const tc__cluster *b,
     return rows < TC__FEW_ROWS && all > rows * TC__LONG_ROW;
 }
 
+// The roots of b are roots of a, whose list stays in order.
+static void tc__join_roots(tc__schedule *s, uint32_t a, uint32_t b) {
+    uint32_t *link = &s->cluster.at[a].first, from = s->cluster.at[b].first;
+    while (from != UINT32_MAX) {
+        while (*link < from) link = &s->root.at[*link].next;
+        tc__root *r = &s->root.at[from];
+        uint32_t next = r->next;
+        r->group = a, r->next = *link;
+        *link = from, from = next;
+    }
+}
+
 static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b,
                            const tc__space *joint) {
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
-    for (size_t i = 0; i < s->root.count; i++)
-        if (s->root.at[i].group == b) s->root.at[i].group = a;
+    tc__join_roots(s, a, b);
     x->space = *joint;
     x->size += y->size, x->buffers += y->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
@@ -230,7 +259,8 @@ static const char *tc__why_apart(const tc__schedule *s, uint32_t a, uint32_t b,
     if (x->buffers + y->buffers > TC__BUFFER_LIMIT) return "too many buffers together";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
-    if (tc__related(s, a, b) && !tc__loads_agree(s, a, b, joint))
+    if (tc__related(s, a, b) &&
+        !(tc__loads_agree(s, a, b, joint) && tc__loads_agree(s, b, a, joint)))
         return "a value is read at another point than where it is made";
     if (tc__rows_too_few(s, y, joint)) return "a few long rows would run on one thread";
     return NULL;

@@ -129,7 +129,9 @@ struct tc__printer {
     int64_t part_step; //   which are multiples of this or the end
 };
 
-static void tc__line(tc__printer *p) { tc__put(p->out, "%*s", p->indent * 4, ""); }
+static void tc__line(tc__printer *p) {
+    for (int i = 0; i < p->indent; i++) tc__put_raw(p->out, "    ", 4);
+}
 
 static void tc__block_open(tc__printer *p) {
     tc__put(p->out, " {\n");

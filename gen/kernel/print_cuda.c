@@ -363,13 +363,13 @@ static void tc__cuda_args(tc__printer *p) {
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
     if (p->g->list) tc__cuda_list_names(p);
-    for (int64_t slot = 0; slot < 64 && !p->g->list; slot++) {
+    for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
         char name[24];
-        snprintf(name, sizeof name, "s%lld", (long long)slot);
+        snprintf(name, sizeof name, "s%d", slot);
         if (!tc__c_mentions(body, name)) continue;
         tc__line(p);
-        tc__put(p->out, "const %s %s = %sa.size[%lld];\n", type, name,
-                p->narrow ? "(int)" : "", (long long)slot);
+        tc__put(p->out, "const %s %s = %sa.size[%d];\n", type, name,
+                p->narrow ? "(int)" : "", slot);
     }
     if (tc__c_mentions(body, "seed")) {
         tc__line(p);

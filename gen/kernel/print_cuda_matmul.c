@@ -10,6 +10,7 @@ enum { TC__BLANKS = 96 };
 
 typedef struct tc__blank {
     const char *name;
+    size_t size; // of the name
     char text[64];
 } tc__blank;
 
@@ -23,7 +24,7 @@ static void tc__blank_text(tc__blanks *b, const char *name, const char *text) {
     while (i < b->count && strcmp(b->at[i].name, name)) i++;
     if (i == TC__BLANKS) return; // found by the first test that prints such a kernel
     if (i == b->count) b->count++;
-    b->at[i].name = name;
+    b->at[i].name = name, b->at[i].size = strlen(name);
     snprintf(b->at[i].text, sizeof b->at[i].text, "%s", text);
 }
 
@@ -43,8 +44,8 @@ static size_t tc__blank_word(const char *s) {
 static const char *tc__put_blank(tc__printer *p, const tc__blanks *b, const char *s) {
     size_t n = tc__blank_word(s);
     for (int i = 0; i < b->count; i++) {
-        if (strlen(b->at[i].name) != n || strncmp(b->at[i].name, s, n)) continue;
-        tc__put(p->out, "%s", b->at[i].text);
+        if (b->at[i].size != n || memcmp(b->at[i].name, s, n)) continue;
+        tc__put_raw(p->out, b->at[i].text, strlen(b->at[i].text));
         return s + n;
     }
     p->out->failed = 1;
@@ -65,13 +66,12 @@ static void tc__put_filled_here(tc__printer *p, const tc__blanks *b, const char 
 static void tc__put_filled(tc__printer *p, const tc__blanks *b, const char *lines) {
     int fresh = 1;
     while (*lines) {
+        size_t n = strcspn(lines, "@\n");
         if (fresh && *lines != '\n') tc__line(p);
-        fresh = *lines == '\n';
-        if (*lines == '@') {
-            lines = tc__put_blank(p, b, lines + 1);
-        } else {
-            tc__put_raw(p->out, lines++, 1);
-        }
+        fresh = lines[n] == '\n';
+        tc__put_raw(p->out, lines, n + (size_t)fresh);
+        lines += n + (size_t)fresh;
+        if (*lines == '@' && !fresh) lines = tc__put_blank(p, b, lines + 1);
     }
 }
 

@@ -24,7 +24,8 @@ typedef struct tc__read {
 typedef struct tc__cluster {
     tc__space space;
     tc__group_kind kind;
-    uint32_t size; // body nodes
+    uint32_t first; // of its roots, which are a list: tc__root.next
+    uint32_t size;  // body nodes
     uint32_t buffers;
     int alive;
 } tc__cluster;
@@ -183,7 +184,7 @@ static int tc__add_root(tc__schedule *s, uint32_t id, int output) {
     if (s->root_of[id] != TC__NONE) return 1;
     memset(&r, 0, sizeof r);
     r.node = id, r.output = (uint8_t)output, r.forced = s->forced[id];
-    r.group = (uint32_t)s->root.count;
+    r.group = (uint32_t)s->root.count, r.next = UINT32_MAX;
     s->root_of[id] = (int32_t)s->root.count;
     return TC__PUSH(s->ctx, s->root, r);
 }
@@ -395,7 +396,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__use u;
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
-    c.alive = 1, c.kind = TC__OPAQUE, c.size = 1, c.buffers = n->n_in + 1;
+    c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.buffers = n->n_in + 1;
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         int32_t root = s->root_of[tc__opaque_operand(s->g, n, i)->id];
@@ -414,7 +415,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
     tc__space_of(s, n, &c.space);
-    c.alive = 1;
+    c.alive = 1, c.first = r;
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
@@ -438,8 +439,11 @@ static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
         uint32_t stencil = 0;
         s->root.count = s->cluster.count = s->use.count = s->read.count = 0;
         if (!tc__find_roots(s, output)) return 0;
-        for (uint32_t r = 0; r < s->root.count && !stencil; r++)
+        for (uint32_t r = 0; r < s->root.count && !stencil; r++) {
+            s->root.at[r].use = (uint32_t)s->use.count;
             if (!tc__analyse(s, r, &stencil)) return 0;
+            s->root.at[r].uses = (uint32_t)s->use.count - s->root.at[r].use;
+        }
         if (!stencil) return 1;
         s->forced[stencil] = 1;
     }

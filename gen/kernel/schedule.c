@@ -94,11 +94,13 @@ static void tc__weave_store(tc__weave *w, const tc__node *n, uint32_t value) {
 
 // Body of one cluster in terms of dimension variables.
 static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
-    for (size_t i = 0; i < s->root.count && !w->failed; i++) {
-        if (s->root.at[i].group != group) continue;
-        const tc__node *n = s->g->node.at[s->root.at[i].node];
+    const tc__root *r;
+    for (uint32_t i = s->cluster.at[group].first; i != UINT32_MAX && !w->failed;
+         i = r->next) {
+        r = &s->root.at[i];
+        const tc__node *n = s->g->node.at[r->node];
         uint32_t v = tc__lower_own(w, n);
-        if (s->root.at[i].output || s->root.at[i].stored) tc__weave_store(w, n, v);
+        if (r->output || r->stored) tc__weave_store(w, n, v);
         if (!TC__PUSH(s->ctx, w->k->covers, n->id)) w->failed = 1;
     }
     return !w->failed && !w->ix->failed;
@@ -162,9 +164,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
 
 // The opaque op that a cluster is.
 static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
-    size_t i = 0;
-    while (s->root.at[i].group != group) i++;
-    return s->g->node.at[s->root.at[i].node];
+    return s->g->node.at[s->root.at[s->cluster.at[group].first].node];
 }
 
 static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
@@ -181,9 +181,9 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (c->kind == TC__CONTRACTION) {
         // The last dimension of the product; when it is 1 there is no column dimension.
         columns = 0;
-        for (size_t i = 0; i < s->root.count; i++) {
+        for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
             const tc__node *n = s->g->node.at[s->root.at[i].node];
-            if (s->root.at[i].group == group && tc__is_kind(n, TC__KIND_CONTRACT))
+            if (tc__is_kind(n, TC__KIND_CONTRACT))
                 columns =
                     tc__ix_equals(n->dims[n->rank - 1], 1) ? 0 : 1u << (c->space.rank - 1);
         }
@@ -204,10 +204,12 @@ static void tc__mark_stored(tc__schedule *s) {
 
 // A cluster is ready when every cluster it loads from is done.
 static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_t *done) {
-    for (size_t i = 0; i < s->use.count; i++) {
-        uint32_t from = s->root.at[s->use.at[i].root].group;
-        if (s->root.at[s->use.at[i].reader].group == group && from != group && !done[from])
-            return 0;
+    for (uint32_t r = s->cluster.at[group].first; r != UINT32_MAX; r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++) {
+            uint32_t from = s->root.at[u[i].root].group;
+            if (from != group && !done[from]) return 0;
+        }
     }
     return 1;
 }

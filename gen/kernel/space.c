@@ -16,9 +16,11 @@ typedef struct tc__space {
 // A TENSOR node that has its own memory or is computed whole inside one group.
 typedef struct tc__root {
     uint32_t node;
-    uint32_t group; // index of the group that computes it
-    uint8_t output; // must be in memory after the program
-    uint8_t stored; // another group reads it
+    uint32_t group;     // index of the group that computes it
+    uint32_t next;      // root of that group, in order; UINT32_MAX = it is the last
+    uint32_t use, uses; // tc__schedule.use: those that it reads by itself
+    uint8_t output;     // must be in memory after the program
+    uint8_t stored;     // another group reads it
     uint8_t
         forced; // must be in memory before its readers (stencil, gather, contraction operand)
 } tc__root;

@@ -18,6 +18,7 @@ typedef struct tc__rewrite {
     tc_ctx *ctx;
     const tc__graph *from;
     tc__graph *to;
+    size_t nodes;     // of `from`
     uint8_t *live;    // by old id: TC__LIVE flags, 0 = no output needs it, it is dropped
     uint32_t *at;     // by old id: the new node that its users take
     uint32_t *output; // by old id: the new node that is it as an output
@@ -146,18 +147,31 @@ static tc__value tc__fold_value(const tc__fold_row *row, int dtype, const tc__va
     return tc__value_cast(r, TC_I64, dtype);
 }
 
-// op c d -> the constant it gives        cast c -> the constant
-static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
+// The one value of all elements of n, whose operands have one each and which is to be computed here.
+static int tc__folds(const tc__graph *g, const tc__node *n, tc__value *out) {
     const tc__fold_row *row = tc__fold_row_of(n->op);
     tc__value v[2];
     memset(v, 0, sizeof v);
-    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0]))
-        return tc__make_splat(g, n,
-                              tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype));
-    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return NULL;
+    if (n->op == TC_OP_CAST && tc__splat_value(g, tc__operand(g, n, 0), &v[0])) {
+        *out = tc__value_cast(v[0], tc__operand(g, n, 0)->dtype, n->dtype);
+        return 1;
+    }
+    if (!row || !(tc__is_float(n->dtype) ? row->f != NULL : row->i != NULL)) return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return NULL;
-    return tc__make_splat(g, n, tc__fold_value(row, n->dtype, v));
+        if (!tc__splat_value(g, tc__operand(g, n, i), &v[i])) return 0;
+    *out = tc__fold_value(row, n->dtype, v);
+    return 1;
+}
+
+// op c d -> the constant it gives        cast c -> the constant
+static tc__node *tc__rule_fold(tc__graph *g, const tc__node *n) {
+    tc__value v;
+    return tc__folds(g, n, &v) ? tc__make_splat(g, n, v) : NULL;
+}
+
+static int tc__wants_fold(const tc__graph *g, const tc__node *n) {
+    tc__value v;
+    return tc__folds(g, n, &v);
 }
 
 static int tc__pass_fold(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_fold); }
@@ -455,6 +469,12 @@ static int tc__widen_run(tc__widen *x) {
     return 1;
 }
 
+// What it is about: pads. It also joins the slices that rules left of them.
+static int tc__wants_widen(const tc__graph *g, const tc__node *n) {
+    return n->op == TC_OP_PAD ||
+           (n->op == TC_OP_SLICE && tc__operand(g, n, 0)->op == TC_OP_SLICE);
+}
+
 static int tc__pass_widen(tc__rewrite *w) {
     tc__widen x;
     size_t n = w->from->node.count, some = n ? n : 1;
@@ -472,6 +492,11 @@ static int tc__pass_widen(tc__rewrite *w) {
     return ok;
 }
 
+static int tc__wants_split(const tc__graph *g, const tc__node *n) {
+    int64_t rows, columns;
+    return tc__split_count(g, n, &rows, &columns) != 0;
+}
+
 static int tc__pass_split(tc__rewrite *w) { return tc__rewrite_each(w, tc__rule_split); }
 
 // ---- dead code ----
@@ -484,15 +509,27 @@ static int tc__pass_dce(tc__rewrite *w) { return tc__rewrite_each(w, NULL); }
 typedef struct tc__pass {
     const char *name;
     int (*run)(tc__rewrite *w);
+    // Whether it may change this node; where it changes none and none is dead, its result would be a
+    // copy. NULL = only dead nodes count: it changes nothing else.
+    int (*wants)(const tc__graph *g, const tc__node *n);
 } tc__pass;
+
+static int tc__wants_any(const tc__graph *g, const tc__node *n) {
+    return (void)g, (void)n, 1;
+}
 
 // In order; bit i of a mask stands for pass i.
 static const tc__pass tc__passes[] = {
-    {"fold", tc__pass_fold},   // arithmetic and casts of constants
-    {"rules", tc__pass_rules}, // neutral operands, double negation, chains of movement
-    {"widen", tc__pass_widen}, // one padded image for several stencils
-    {"split", tc__pass_split}, // long reductions of few rows, for all threads
-    {"dce", tc__pass_dce},     // what the passes before left behind
+    // arithmetic and casts of constants
+    {"fold", tc__pass_fold, tc__wants_fold},
+    // neutral operands, double negation, chains of movement
+    {"rules", tc__pass_rules, tc__wants_any},
+    // one padded image for several stencils
+    {"widen", tc__pass_widen, tc__wants_widen},
+    // long reductions of few rows, for all threads
+    {"split", tc__pass_split, tc__wants_split},
+    // what the passes before left behind
+    {"dce", tc__pass_dce, NULL},
 };
 
 static uint32_t tc__pass_find(const char *name, size_t size) {
@@ -518,55 +555,71 @@ static uint32_t tc__passes_parse(tc_ctx *c, const char *list) {
     return mask;
 }
 
-static void tc__rewrite_close(tc__rewrite *w, size_t n) {
+static void tc__rewrite_close(tc__rewrite *w) {
+    size_t n = w->nodes ? w->nodes : 1;
     tc__free(w->ctx, w->live, n);
     tc__free(w->ctx, w->at, n * sizeof *w->at);
     tc__free(w->ctx, w->output, n * sizeof *w->output);
 }
 
-static int tc__rewrite_run(tc_ctx *c, int (*run)(tc__rewrite *), const tc__graph *from,
-                           tc__graph *to, uint32_t *outputs, size_t n_outputs) {
-    tc__rewrite w;
+static int tc__rewrite_open(tc__rewrite *w, tc_ctx *c, const tc__graph *from,
+                            const uint32_t *outputs, size_t n_outputs) {
     size_t n = from->node.count ? from->node.count : 1;
-    memset(&w, 0, sizeof w);
-    w.ctx = c, w.from = from, w.to = to;
-    w.live = TC__NEW_ARRAY(c, uint8_t, n);
-    w.at = TC__NEW_ARRAY(c, uint32_t, n), w.output = TC__NEW_ARRAY(c, uint32_t, n);
-    int ok = w.live && w.at && w.output;
-    for (size_t i = 0; ok && i < n_outputs; i++) w.live[outputs[i]] = TC__LIVE_OUTPUT;
-    for (size_t i = from->node.count; ok && i-- > 0;)
-        for (uint32_t k = 0; w.live[i] && k < from->node.at[i]->n_in; k++)
-            w.live[from->node.at[i]->in[k]] |= TC__LIVE;
-    ok = ok && run(&w) && !from->ix->failed;
-    for (size_t i = 0; ok && i < n_outputs; i++) outputs[i] = w.output[outputs[i]];
-    ok = ok && tc__checked(c, to, TC__TENSOR);
-    tc__rewrite_close(&w, n);
-    return ok;
+    memset(w, 0, sizeof *w);
+    w->ctx = c, w->from = from, w->nodes = from->node.count;
+    w->live = TC__NEW_ARRAY(c, uint8_t, n);
+    w->at = TC__NEW_ARRAY(c, uint32_t, n), w->output = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!w->live || !w->at || !w->output) return 0;
+    for (size_t i = 0; i < n_outputs; i++) w->live[outputs[i]] = TC__LIVE_OUTPUT;
+    for (size_t i = w->nodes; i-- > 0;)
+        for (uint32_t k = 0; w->live[i] && k < from->node.at[i]->n_in; k++)
+            w->live[from->node.at[i]->in[k]] |= TC__LIVE;
+    return 1;
 }
 
-// Runs the passes that off_mask leaves on. `to` is open, empty, and shares the index pool
-// of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
+static int tc__rewrite_wanted(const tc__rewrite *w, const tc__pass *p) {
+    for (size_t i = 0; i < w->nodes; i++)
+        if (p->wants ? w->live[i] && p->wants(w->from, w->from->node.at[i]) : !w->live[i])
+            return 1;
+    return 0;
+}
+
+// Makes `to`, and the outputs its nodes.
+static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
+                           uint32_t *outputs, size_t n_outputs) {
+    tc__graph_close(to);
+    w->to = to;
+    if (!tc__graph_open(to, w->ctx, w->from->ix) || !p->run(w) || w->from->ix->failed)
+        return 0;
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];
+    return tc__checked(w->ctx, to, TC__TENSOR);
+}
+
+// Runs the passes that off_mask leaves on, and that want to. `to` is open, empty, and shares the index
+// pool of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
 TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to,
                                      uint32_t *outputs, size_t n_outputs,
                                      uint32_t off_mask) {
-    tc__graph between[2];
+    static const tc__pass copy = {"copy", tc__pass_dce, tc__wants_any};
+    tc__graph other;
     const tc__graph *at = from;
     tc__fp_state host = tc__fp_enter();
-    int ok = 1, last = -1;
-    memset(between, 0, sizeof between);
-    for (int i = 0; i < (int)TC__COUNT(tc__passes); i++)
-        if (!(off_mask >> i & 1)) last = i;
-    for (int i = 0; ok && i <= last; i++) {
-        tc__graph *next = i == last ? to : &between[i & 1];
-        if (off_mask >> i & 1) continue;
-        if (next == at) next = &between[!(i & 1)];
-        if (next != to) tc__graph_close(next), tc__graph_open(next, c, from->ix);
-        ok = tc__rewrite_run(c, tc__passes[i].run, at, next, outputs, n_outputs);
-        at = next;
+    int ok = 1, passes = (int)TC__COUNT(tc__passes);
+    memset(&other, 0, sizeof other);
+    for (int i = 0; ok && i <= passes; i++) {
+        const tc__pass *p = i < passes ? &tc__passes[i] : &copy;
+        tc__rewrite w;
+        if (i < passes ? (int)(off_mask >> i & 1) : at != from) continue;
+        ok = tc__rewrite_open(&w, c, at, outputs, n_outputs);
+        if (ok && tc__rewrite_wanted(&w, p)) {
+            ok = tc__rewrite_run(&w, p, &other, outputs, n_outputs);
+            tc__graph made = other; // and what it was made from, next
+            other = *to, *to = made;
+            at = to;
+        }
+        tc__rewrite_close(&w);
     }
-    if (last < 0) ok = tc__rewrite_run(c, tc__pass_dce, from, to, outputs, n_outputs);
-    tc__graph_close(&between[0]);
-    tc__graph_close(&between[1]);
+    tc__graph_close(&other);
     tc__fp_leave(host);
     return ok;
 }

@@ -50,19 +50,28 @@ static int tc__split_best(int op) {
     return op == TC_OP_ARGMIN ? TC_OP_AMIN : op;
 }
 
+// The chunks of a reduction that is to be split; 0 = it is not, or n is none.
+static int64_t tc__split_count(const tc__graph *g, const tc__node *n, int64_t *rows,
+                               int64_t *columns) {
+    if (tc__ops[n->op].kind != TC__KIND_REDUCE) return 0;
+    const tc__node *a = g->node.at[n->in[0]];
+    if (!tc__split_sizes(n, a, rows, columns)) return 0;
+    int64_t chunks = (*columns + TC__SPLIT_CHUNK - 1) / TC__SPLIT_CHUNK;
+    if (*rows >= TC__SPLIT_ROWS || chunks < TC__SPLIT_FROM || chunks > TC__SPLIT_TO)
+        return 0;
+    int filled = *columns % TC__SPLIT_CHUNK != 0;
+    if (filled && (chunks < TC__SPLIT_FILLED || tc__ops[a->op].kind != TC__KIND_SOURCE))
+        return 0;
+    return chunks;
+}
+
 // x as [rows, chunks, 8192], its end filled up; NULL = it is not to be split.
 static tc__node *tc__split_chunks(tc__graph *g, const tc__node *n) {
     tc__ix dims[3];
-    int64_t rows, columns;
+    int64_t rows, columns, chunks = tc__split_count(g, n, &rows, &columns);
+    if (!chunks) return NULL;
     tc__node *a = g->node.at[n->in[0]];
     int dtype = a->dtype;
-    if (!tc__split_sizes(n, a, &rows, &columns)) return NULL;
-    int64_t chunks = (columns + TC__SPLIT_CHUNK - 1) / TC__SPLIT_CHUNK;
-    if (rows >= TC__SPLIT_ROWS || chunks < TC__SPLIT_FROM || chunks > TC__SPLIT_TO)
-        return NULL;
-    int filled = columns % TC__SPLIT_CHUNK != 0;
-    if (filled && (chunks < TC__SPLIT_FILLED || tc__ops[a->op].kind != TC__KIND_SOURCE))
-        return NULL;
     dims[0] = tc__ix_const(rows), dims[1] = tc__ix_const(columns);
     a = tc__make_reshape(g, a, 2, dims);
     a = tc__make_pad(g, a, 1, tc__ix_const(0),
@@ -105,7 +114,6 @@ static tc__node *tc__split_arg(tc__graph *g, const tc__node *n, tc__node *a) {
 
 // reduce(x[rows, columns]) -> reduce(reduce(x[rows, chunks, 8192]))
 static tc__node *tc__rule_split(tc__graph *g, const tc__node *n) {
-    if (tc__ops[n->op].kind != TC__KIND_REDUCE) return NULL;
     tc__node *a = tc__split_chunks(g, n);
     if (!a) return NULL;
     if (tc__split_best(n->op) != n->op)
