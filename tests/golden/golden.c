@@ -238,6 +238,8 @@ static const golden goldens[] = {
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
     {"tinymlp", 2, WITH_CUDA | JOINED, NULL},
+    {"dequantise", 1, WITH_CUDA | JOINED, NULL},
+    {"dequantise_row", 1, WITH_CUDA | JOINED, NULL},
 };
 
 // ---- files ----
@@ -379,7 +381,8 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     tc__dump_graph(t, &to, outputs.at, outputs.count);
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, to.node.count + 1);
     for (size_t i = 0; i < outputs.count; i++) output[outputs.at[i]] = 1;
-    CHECK(tc__schedule_run(&s, c, &to, output, NULL, 1));
+    CHECK(tc__schedule_run(&s, c, &to, output, NULL,
+                           g->flags & JOINED ? TC__FUSE_FACTORS : TC__FUSE));
     if (g->flags & JOINED) CHECK(tc__schedule_join(&s, &tc__dialect_cuda));
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
@@ -450,6 +453,8 @@ GOLDEN(slices)
 GOLDEN(gemv)
 GOLDEN(attn_score)
 GOLDEN(tinymlp)
+GOLDEN(dequantise)
+GOLDEN(dequantise_row)
 
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {
