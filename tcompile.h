@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x96a06e23b116a277u
+#define TC__BUILD_ID 0x5453c3a21fb75b82u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -28011,7 +28011,7 @@ typedef enum tc__tune_stage {
 } tc__tune_stage;
 
 enum {
-    TC__KNOB_NAMES = 6,
+    TC__KNOB_NAMES = 7,
     TC__KNOB_VALUES = 12,
     TC__CANDIDATES = 48
 }; // at most: of a knob, of a stage
@@ -28033,7 +28033,9 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
     {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
     {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
-    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", "fifth"}},
+    {"product tile",
+     TC__STAGE_DEVICE,
+     {"", "first", "second", "third", "fourth", "fifth", "sixth"}},
 };
 
 // What measuring a kernel found.
