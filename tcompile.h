@@ -2185,7 +2185,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xd6773ccd6672c40du
+#define TC__BUILD_ID 0x11e0d2c14b5f71f4u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -17176,12 +17176,27 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 // loads. Everything that is no root is recomputed inside the kernels that use it.
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, any of them that a
-//     product's epilogue can store instead of the product, and what must lie in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of opaque ops; without fusion all that is computed
+//     product's epilogue can store instead of the product, and what must lie in memory first: factors
+//     of products that are not computed where they are loaded, tables of gathers, images of stencils,
+//     operands and results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
-enum { TC__TAPS = 3 }; // this many index tuples of one node make a stencil
+enum {
+    TC__TAPS = 3, // this many index tuples of one node make a stencil
+    // Of a factor of a product that is computed where it is loaded. Estimates.
+    TC__LOAD_OPS = 8,   // most from memory on
+    TC__LOAD_WORK = 48, // and most for an element, by all tiles that load it
+    TC__LOAD_TILE = 128 // rows or columns of which are about so many
+};
+
+// What shares a kernel.
+typedef enum tc__fuse {
+    TC__FUSE_NOTHING, // one kernel per op
+    TC__FUSE,
+    // And what is cheap is computed where it is loaded: factors of products, borders of images.
+    TC__FUSE_LOADS
+} tc__fuse;
 
 // One load of a root by a cluster's root, found by lowering it alone.
 typedef struct tc__use {
@@ -17204,12 +17219,6 @@ typedef struct tc__cluster {
     int alive;
 } tc__cluster;
 
-typedef enum tc__fusion {
-    TC__FUSION_OFF, // one kernel per op
-    TC__FUSION_ON,  //
-    TC__FUSION_WINDOWS // kernels read neighbours once: an image need not be padded in memory for them
-} tc__fusion;
-
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
@@ -17231,7 +17240,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    tc__fusion fuse;
+    tc__fuse fuse;
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -17271,15 +17280,77 @@ static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
     return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
 }
 
-// The value behind movement and casts has to be in memory when it is computed at all: as the smallest
-// type that it passes through, for that is the least to write and to read.
-static void tc__force_source(tc__schedule *s, uint32_t id) {
+// What a value is computed from, and by how much.
+typedef struct tc__recipe {
+    uint32_t ops;
+    double bytes; // of all tensors that are read
+    int plain;    // cheap ops on tensors in memory, nothing else
+} tc__recipe;
+
+static double tc__bytes_most(const tc__graph *g, const tc__node *n) {
+    return (double)tc__ix_hi(g->ix, tc__node_numel(g, n)) *
+           (double)tc__dtypes[n->dtype].bytes;
+}
+
+static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r) {
+    int source = tc__is_kind(n, TC__KIND_SOURCE), move = tc__is_kind(n, TC__KIND_MOVE);
+    uint32_t cost = tc__ops[n->op].cost;
+    r->ops += cost;
+    r->plain &= (source || move || tc__is_alu(n)) && cost <= 1 && r->ops <= TC__LOAD_OPS;
+    if (n->op == TC_OP_INPUT) r->bytes += tc__bytes_most(g, n);
+    for (uint32_t k = 0; k < n->n_in && r->plain; k++)
+        tc__recipe_add(g, tc__operand(g, n, k), r);
+}
+
+static double tc__size_or_one(tc__ix e) {
+    return tc__ix_is_const(e) ? (double)tc__ix_value(e) : 1;
+}
+
+// How often tiles of product p load an element of n, which its factor i is or repeats.
+static double tc__loads_of(const tc__graph *g, const tc__node *p, uint32_t i,
+                           const tc__node *n) {
+    tc__ix across = p->dims[p->rank - (i ? 2 : 1)];
+    double tiles = tc__size_or_one(across) / TC__LOAD_TILE,
+           all = tc__size_or_one(tc__node_numel(g, tc__operand(g, p, i))),
+           own = tc__size_or_one(tc__node_numel(g, n));
+    return (tiles > 1 ? tiles : 1) * (all > own ? all / own : 1);
+}
+
+// Whether n, which factor i of product p is or repeats, is computed where it is loaded, each time: by
+// few and cheap ops, from tensors that lie in memory anyway and have together about its bytes at
+// most. That costs no kernel, and no more is read than if it were stored: of a quantised weight, half
+// or a quarter. The host computes a vector of columns at a time, which is slow for weights stored
+// [columns, k].
+static int tc__is_made_at_loads(const tc__schedule *s, const tc__node *p, uint32_t i,
+                                const tc__node *n) {
+    tc__recipe r = {0, 0, 1};
+    if (s->fuse != TC__FUSE_LOADS) return 0;
+    tc__recipe_add(s->g, n, &r);
+    return r.plain && r.ops * tc__loads_of(s->g, p, i, n) <= TC__LOAD_WORK &&
+           8 * r.bytes <= 9 * tc__bytes_most(s->g, n);
+}
+
+// What has to be in memory of the value behind movement and casts, when it is computed at all: the
+// smallest type that it passes through, for that is the least to write and to read. NULL = nothing.
+static const tc__node *tc__source_of(const tc__schedule *s, uint32_t id) {
     const tc__node *n = s->g->node.at[id], *least = n;
     while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) {
         n = tc__operand(s->g, n, 0);
         if (tc__dtypes[n->dtype].bytes <= tc__dtypes[least->dtype].bytes) least = n;
     }
-    if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[least->id] = 1;
+    return !tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM ? least : NULL;
+}
+
+static void tc__force_factors(tc__schedule *s, const tc__node *p) {
+    for (uint32_t i = 0; i < 2; i++) {
+        const tc__node *n = tc__source_of(s, p->in[i]);
+        if (n && !tc__is_made_at_loads(s, p, i, n)) s->forced[n->id] = 1;
+    }
+}
+
+static void tc__force_table(tc__schedule *s, const tc__node *gather) {
+    const tc__node *n = tc__source_of(s, gather->in[0]);
+    if (n) s->forced[n->id] = 1;
 }
 
 // The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
@@ -17308,11 +17379,8 @@ static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
-        if (tc__is_kind(n, TC__KIND_CONTRACT)) {
-            tc__force_source(s, n->in[0]);
-            tc__force_source(s, n->in[1]);
-        }
-        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+        if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
+        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
     }
 }
@@ -17557,7 +17625,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
-        if (s->fuse == TC__FUSION_WINDOWS && tc__is_moved_source(s, n)) continue;
+        if (s->fuse == TC__FUSE_LOADS && tc__is_moved_source(s, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }
@@ -18207,7 +18275,7 @@ static void tc__schedule_close(tc__schedule *s) {
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
 static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
                             const uint8_t *output, const tc__shape *const *inputs,
-                            tc__fusion fuse) {
+                            tc__fuse fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;
@@ -19306,6 +19374,7 @@ struct tc__dialect {
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
     // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
     int (*takes_rows)(const tc__group *g);
+    tc__fuse fuse; // of programs that fuse
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -19355,7 +19424,7 @@ struct tc__printer {
     int row_lanes; // CUDA: values of rows are arrays over l
     int launch;    // CUDA: of the kernel's launches, the one that is printed
     int turned;    // CUDA: loads come from tiles
-    int issued;    // CUDA: loads of all phases stand before the first
+    int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
     int parts;  // contraction: columns run from c0 to c1,
@@ -22226,6 +22295,7 @@ static const tc__dialect tc__dialect_c = {
     tc__c_opaque,
     tc__has_source,
     NULL,
+    TC__FUSE,
 };
 // ---- gen/kernel/print_prelude.c -----------------------------------------
 // The head of an emitted translation unit: types of the ABI, cpu/vector.h, and of
@@ -26089,11 +26159,14 @@ enum {
     TC__PRODUCT_GROUP = 16, // bytes of one access
     TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__PRODUCT_SUMS = 64,  // of a thread that has halves of a stage in registers, too
     TC__FEW_THREADS = 256,  // of a block
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,      // rows or columns
+    TC__FEW_WIDTH = 16,     // elements of an access, where they are bytes
+    TC__FEW_SUMS = 64,      // of a thread, lanes along columns
     TC__SLICE_STEPS = 8,    // of a block along k, at least, where it has a slice of it
     TC__SLICE_GROUP = 12,   // slices that meet in a round: two rounds for as many as SMS
     TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
@@ -26138,6 +26211,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
 static const tc__product_tile tc__product_tiles_half[] = {
     {128, 256, 64, 2, 4, 3, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
+    {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA}, // 64 x 32 of a warp, for computed operands
     {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory
     {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
     {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
@@ -26176,6 +26250,7 @@ typedef struct tc__staged {
     tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
     int width;      // elements read at once
     tc__bring bring;
+    int computed; // from more than one load, or by more than a cast
 } tc__staged;
 
 typedef struct tc__product {
@@ -26237,28 +26312,39 @@ static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
     return tc__ix_divisor(x, e) % width == 0;
 }
 
-// Elements of a 16-byte access of the operand's widest load along the axis, 1 = one by one.
-static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
-                             tc__ix extent) {
-    uint32_t most = 1;
+// Whether loads at the level are of `width` elements along the axis, or the same for all of them.
+static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
     int wide = 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__is_operand_load(n, level)) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
-        if (bytes > most) most = bytes;
-    }
-    int width = most < 2 ? 8 : (int)(TC__PRODUCT_GROUP / most);
-    if (tc__ix_divisor(g->body.ix, extent) % width) return 1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
         int still = n->n_attr == TC__LOAD_FIXED &&
                     tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
-        if (!still && !tc__is_wide_load(g, n, width, axis)) return 1;
+        if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
         wide |= !still;
     }
-    return wide ? width : 1;
+    return wide;
+}
+
+// Elements of a 16-byte access of the operand's narrowest load along the axis, where the others are
+// several then; or of a wider one. At most `most`; 1 = one by one.
+static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
+                             tc__ix extent, int most) {
+    uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (bytes < narrow) narrow = bytes;
+        if (bytes > wide) wide = bytes;
+    }
+    int width = (int)(TC__PRODUCT_GROUP / narrow);
+    for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
+         width /= 2)
+        if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
+            tc__operand_fits(g, level, axis, width))
+            return width;
+    return 1;
 }
 
 static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
@@ -26271,22 +26357,24 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     return 0;
 }
 
-// How threads read an operand: along the axis where accesses are widest.
+// How threads read an operand: along the axis where accesses are widest, `most` elements at once.
 static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
-                                    tc__level level) {
+                                    tc__level level, int most) {
     tc__staged s;
     tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
     tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
     memset(&s, 0, sizeof s);
     s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
-    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth);
+    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth, most);
     if (s.width == 1) {
-        s.width = tc__operand_width(g, level, other, extent);
+        s.width = tc__operand_width(g, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
                     tc__operand_is_dense(g, level, other);
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
+    s.computed = n->op != TC_OP_LOAD &&
+                 (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
     if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         g->buffer.at[n->attr[0]].dtype == q->dtype)
@@ -26352,14 +26440,17 @@ static int64_t tc__slice_sums(const tc__product *q) {
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+}
+
+static int tc__are_easy(const tc__product *q) {
+    return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
 }
 
 // Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
 static int tc__tile_slices(const tc__group *g, const tc__product *q,
                            const tc__product_tile *t, int64_t blocks) {
-    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
-    if (!easy && t->rows * t->cols > 128 * 128) return 1;
+    if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
     return tc__choose_slices(g, blocks, t->depth, tc__product_kinds[q->kind].round);
 }
 
@@ -26376,13 +26467,21 @@ static double tc__tile_cost(const tc__group *g, const tc__product *q,
            (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
 }
 
-// Whether a block has the memory for such tiles, and the dtype is theirs.
+// Halves that are not copied wait in registers, beside the sums.
+static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *t) {
+    int wait = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    int sums = t->rows * t->cols / (32 * t->high * t->across);
+    return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
+}
+
+// Whether a block has the memory for such tiles and a thread the registers, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
     if (t->way == TC__WAY_SPLIT &&
         (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
         return 0;
     if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
+    if (!tc__tile_has_registers(q, t)) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }
@@ -26392,8 +26491,9 @@ static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
     const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
     int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
+    if (!tc__tile_has_registers(q, best)) best++;
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
-        return &tile[1];
+        return best;
     for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
         if (tc__tile_has_room(g, q, &tile[i]) &&
             tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
@@ -26458,8 +26558,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
-    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
-    q->resident = easy ? q->tile->resident : 1;
+    q->resident = tc__are_easy(q) ? q->tile->resident : 1;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
@@ -26503,7 +26602,10 @@ static void tc__share_dot(const tc__group *g, tc__product *q) {
 }
 
 static void tc__share_columns(tc__product *q) {
-    int width = tc__wide_operand(q)->width;
+    tc__staged *wide = q->wide == TC__COL ? &q->right : &q->left;
+    while (q->form == TC__PRODUCT_FEW && wide->width * q->few > TC__FEW_SUMS)
+        wide->width /= 2;
+    int width = wide->width;
     int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
     q->cover = lanes * width;
     q->parts = q->sharing = q->threads / lanes;
@@ -26600,11 +26702,12 @@ static tc__product tc__product_plan(const tc__group *g) {
     q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
     q.form = TC__PRODUCT_LOOP;
     if (!g->prologue && tc__contract_phases(g) > 1) return q;
-    q.left = tc__stage_operand(g, &q, TC__AT_LEFT);
-    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT);
+    int few = !g->prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+    q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
+    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
     if (g->prologue)
         tc__plan_made(g, &q);
-    else if (tc__choose_wide(g, &q))
+    else if (few)
         tc__plan_few(g, &q);
     else
         tc__plan_tiles(g, &q);
@@ -28462,7 +28565,7 @@ typedef enum tc__tune_stage {
 } tc__tune_stage;
 
 enum {
-    TC__KNOB_NAMES = 6,
+    TC__KNOB_NAMES = 7,
     TC__KNOB_VALUES = 12,
     TC__CANDIDATES = 48
 }; // at most: of a knob, of a stage
@@ -28484,7 +28587,9 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
     {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
     {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
-    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", "fifth"}},
+    {"product tile",
+     TC__STAGE_DEVICE,
+     {"", "first", "second", "third", "fourth", "fifth", "sixth"}},
 };
 
 // What measuring a kernel found.
@@ -30807,10 +30912,48 @@ static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level le
     return 1;
 }
 
+static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
+    return n->n_attr == TC__LOAD_FIXED &&
+           !tc__ix_uses(p->g->body.ix, n->attr[1], TC__DEPTH);
+}
+
 // Whether an operand is a load of whole vectors that needs no conversion.
 static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
     return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
            (bits || tc__is_own_class(n->dtype));
+}
+
+// The node whose value an operand has before it is rounded to half `n`: its bits are taken at once.
+static uint32_t tc__unrounded(const tc__printer *p, const tc__node *n) {
+    int casts =
+        n->op == TC_OP_CAST && tc__class_of(tc__body(p, n->in[0])->dtype) == TC__CLASS_f32;
+    return casts ? n->in[0] : n->id;
+}
+
+// Loads in front of what is computed for each element.
+static void tc__print_operand_loads(tc__printer *p, const tc__cuda_loop_body *body) {
+    for (uint32_t id = 0; id < body->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__cuda_issues_in(p, body, n) && !(p->issued && tc__is_of_all_depth(p, n)))
+            tc__cuda_issue(p, n, "", 1);
+    }
+}
+
+// Loads of an operand that are the same at every k, in front of a loop over k.
+static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axis axis) {
+    const struct tc__cuda_plan *before = p->cuda;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = s->width;
+    p->cuda = &q, p->axis = axis;
+    for (uint32_t id = 0; id < body.end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__cuda_issues_in(p, &body, n) && tc__is_of_all_depth(p, n))
+            tc__cuda_issue(p, n, "", 1);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
 }
 
 // An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
@@ -30822,7 +30965,10 @@ static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis
     const char *half = tc__dtypes[n->dtype].name;
     tc__cuda_plan q = *before;
     tc__cuda_loop_body body;
+    uint32_t value = bits ? tc__unrounded(p, n) : s->id;
+    int pairs = bits && width > 1;
     if (!tc__level_open(p, &body, s->level)) return;
+    if (value != s->id) body.set[s->id] = 0;
     q.axis = axis, q.width = width;
     p->cuda = &q, p->axis = axis;
     if (tc__is_plain_vector(p, n, bits)) {
@@ -30831,20 +30977,24 @@ static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
     } else {
-        tc__cuda_issue_all(p, &body, "", 1);
+        tc__print_operand_loads(p, &body);
         if (width > 1) tc__cuda_print_still(p, &body);
+        if (pairs) tc__line(p);
+        if (pairs) tc__put(p->out, "tc_pack<float, %d> all;\n", width);
         if (width > 1) tc__cuda_unroll(p, "l", width);
         p->lane = width > 1;
         for (uint32_t id = 0; id < body.end; id++)
             if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
                 tc__print_node(p, tc__body(p, id));
         tc__line(p);
-        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", to);
-        if (bits) tc__put(p->out, "tc_bits_%s(", half);
-        tc__put_value(p, s->id, 0);
-        tc__put(p->out, bits ? ");\n" : ";\n");
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", pairs ? "all" : to);
+        if (bits && !pairs) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, value, 0);
+        tc__put(p->out, bits && !pairs ? ");\n" : ";\n");
         p->lane = 0;
         if (width > 1) tc__block_close(p);
+        if (pairs) tc__line(p);
+        if (pairs) tc__put(p->out, "%s = tc_halves_%s(all);\n", to, half);
     }
     p->cuda = before, p->axis = TC__COL;
     tc__cuda_body_close(p, &body);
@@ -31667,7 +31817,9 @@ static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) 
              q->slices > 1 ? "begin + " : "", width);
     tc__blank_text(b, "start", start);
     tc__slice_blanks(q, b);
-    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
+    int busy = q->few * width * (q->each ? q->each : 1);
+    if (tc__wide_operand(q)->computed) busy *= 2; // what is loaded is not yet the operand
+    tc__blank_number(b, "unroll", busy > 32 ? 2 : 4);
 }
 
 // Where the block stands: r0 and c0, and the end of the wide axis.
@@ -31783,18 +31935,26 @@ static const char tc__text_columns_end[] =
 
 static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    const char *place = "tc_min(@axis0 + x, @end - @width)";
     tc__put_filled(
         p, b,
         "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-        "tc_pack<@type, @width> sum[@few] = {};\n"
-        "#pragma unroll @unroll\n"
-        "for (@index k = @start; k < @until; k += @sharing) {\n"
-        "    tc_pack<@type, @width> wide;\n"
-        "    tc_pack<@type, 1> few;\n"
-        "    {\n");
+        "tc_pack<@type, @width> sum[@few] = {};\n");
+    if (wide->computed) {
+        tc__print_few_index(p, wide, b, place);
+        tc__print_operand_ahead(p, wide, q->wide);
+    }
+    tc__put_filled(p, b,
+                   "#pragma unroll @unroll\n"
+                   "for (@index k = @start; k < @until; k += @sharing) {\n"
+                   "    tc_pack<@type, @width> wide;\n"
+                   "    tc_pack<@type, 1> few;\n"
+                   "    {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+    if (!wide->computed) tc__print_few_index(p, wide, b, place);
+    p->issued = wide->computed;
     tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
+    p->issued = 0;
     p->indent -= 1;
     tc__put_filled(p, b,
                    "}\n"
@@ -33541,6 +33701,7 @@ static const tc__dialect tc__dialect_cuda = {
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
     tc__cuda_takes_rows,
+    TC__FUSE_LOADS,
 };
 // ---- gen/kernel/print_cuda_text.c ---------------------------------------
 // The head of a CUDA file as text, in sections that are kept where a kernel uses them (tc__prelude).
@@ -54694,13 +54855,12 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    tc__fusion fuse = p->ctx->no_fusion || (p->backend && !p->backend->fuse)
-                          ? TC__FUSION_OFF
-                      : p->device ? TC__FUSION_WINDOWS
-                                  : TC__FUSION_ON;
-    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
-    if (ok && p->device)
-        ok = tc__schedule_join(&s, tc__remote_dialect(tc__device_at(p->ctx, p->device)));
+    const tc__dialect *d = &tc__dialect_c;
+    if (p->device) d = tc__remote_dialect(tc__device_at(p->ctx, p->device));
+    int fuses = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
+                              fuses ? d->fuse : TC__FUSE_NOTHING) &&
+             tc__schedule_join(&s, d);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];

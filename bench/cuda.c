@@ -103,6 +103,26 @@ static void gemm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     out[0] = tc_matmul(in[0], in[1]);
 }
 
+static void gemm_cast(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(tc_cast(in[0], TC_BF16), tc_cast(in[1], TC_BF16));
+}
+
+// Weights of eight bits, [out, in], with a number for each row.
+static void bytes(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor w = tc_mul(tc_cast(in[1], TC_F32), in[2]);
+    out[0] = tc_linear(in[0], tc_cast(w, TC_BF16), tc_null());
+}
+
+// The same as [in / 128, 128, out], with a number for each 128 of a column.
+static void bytes_groups(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor w = tc_mul(tc_cast(in[1], TC_F32), in[2]);
+    w = tc_reshape(tc_cast(w, TC_BF16), TC_DIMS(-1, tc_dim(in[2], 2)));
+    out[0] = tc_matmul(in[0], w);
+}
+
 static void linear_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_relu(tc_linear(in[0], in[1], in[2]));
@@ -141,6 +161,14 @@ static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     { TC_F32, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 #define BF16(scale, ...)                                                                   \
     { TC_BF16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+#define I8(scale, ...)                                                                     \
+    { TC_I8, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+#define BYTES(rows)                                                                        \
+    {                                                                                      \
+        "bytes_" #rows "x8192x8192_bf16",                                                  \
+            IN(BF16(1, rows, 8192), I8(100, 8192, 8192), F32(0.01, 8192, 1)),              \
+            1.0 * 8192 * 8192, 2.0 * rows * 8192 * 8192, 0, bytes                          \
+    }
 
 static const work works[] = {
     {"relu_64M_f32", IN(F32(1, 1 << 26), F32(1, 1), F32(1, 1)), 8.0 * (1 << 26), 0, 0.92,
@@ -184,6 +212,17 @@ static const work works[] = {
     {"linear_relu_8192x4096x4096_bf16",
      IN(BF16(1, 8192, 4096), BF16(1, 4096, 4096), BF16(1, 4096)), 0,
      2.0 * 8192 * 4096 * 4096, 0, linear_relu},
+    {"gemm_cast_4096_bf16", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm_cast},
+    BYTES(1),
+    BYTES(4),
+    BYTES(16),
+    BYTES(128),
+    BYTES(1024),
+    BYTES(2048),
+    {"bytes_groups_1x8192x8192_bf16",
+     IN(BF16(1, 1, 8192), I8(100, 64, 128, 8192), F32(0.01, 64, 1, 8192)),
+     1.0 * 8192 * 8192, 2.0 * 8192 * 8192, 0, bytes_groups},
     {"tinymlp_24x64_b16_f32", 1 + 4 * LAYERS, NULL, 0, 0, 0, tinymlp},
     // read: parameters, gradients, both moments; written: all but the gradients
     {"adamw_gpt2", GPT2_TENSORS, NULL, 7 * 4.0 * GPT2_PARAMETERS, 0, 0, adamw},

@@ -627,13 +627,12 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
-    tc__fusion fuse = p->ctx->no_fusion || (p->backend && !p->backend->fuse)
-                          ? TC__FUSION_OFF
-                      : p->device ? TC__FUSION_WINDOWS
-                                  : TC__FUSION_ON;
-    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs, fuse);
-    if (ok && p->device)
-        ok = tc__schedule_join(&s, tc__remote_dialect(tc__device_at(p->ctx, p->device)));
+    const tc__dialect *d = &tc__dialect_c;
+    if (p->device) d = tc__remote_dialect(tc__device_at(p->ctx, p->device));
+    int fuses = !p->ctx->no_fusion && (!p->backend || p->backend->fuse);
+    int ok = tc__schedule_run(&s, p->ctx, &p->graph, output, p->inputs,
+                              fuses ? d->fuse : TC__FUSE_NOTHING) &&
+             tc__schedule_join(&s, d);
     if (ok && region) tc__log_fusion(p->ctx, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
         tc__group *k = s.kernel.at[i];

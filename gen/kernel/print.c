@@ -73,6 +73,7 @@ struct tc__dialect {
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
     // Whether a product that makes rows of its left operand (join.c) is worth it; NULL = never.
     int (*takes_rows)(const tc__group *g);
+    tc__fuse fuse; // of programs that fuse
 };
 
 // How an accumulator is held; decided by the loop that steps it.
@@ -122,7 +123,7 @@ struct tc__printer {
     int row_lanes; // CUDA: values of rows are arrays over l
     int launch;    // CUDA: of the kernel's launches, the one that is printed
     int turned;    // CUDA: loads come from tiles
-    int issued;    // CUDA: loads of all phases stand before the first
+    int issued; // CUDA: loads of all phases stand before the first; those without k, before its loop
     const char
         *owner; // CUDA: the block that stores what others make, too; NULL = each its own
     int parts;  // contraction: columns run from c0 to c1,

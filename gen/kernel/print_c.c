@@ -883,4 +883,5 @@ static const tc__dialect tc__dialect_c = {
     tc__c_opaque,
     tc__has_source,
     NULL,
+    TC__FUSE,
 };

@@ -480,4 +480,5 @@ static const tc__dialect tc__dialect_cuda = {
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
     tc__cuda_takes_rows,
+    TC__FUSE_LOADS,
 };

@@ -25,7 +25,9 @@ static void tc__few_blanks(tc__printer *p, const tc__product *q, tc__blanks *b) 
              q->slices > 1 ? "begin + " : "", width);
     tc__blank_text(b, "start", start);
     tc__slice_blanks(q, b);
-    tc__blank_number(b, "unroll", q->few * width * (q->each ? q->each : 1) > 32 ? 2 : 4);
+    int busy = q->few * width * (q->each ? q->each : 1);
+    if (tc__wide_operand(q)->computed) busy *= 2; // what is loaded is not yet the operand
+    tc__blank_number(b, "unroll", busy > 32 ? 2 : 4);
 }
 
 // Where the block stands: r0 and c0, and the end of the wide axis.
@@ -141,18 +143,26 @@ static const char tc__text_columns_end[] =
 
 static void tc__print_columns(tc__printer *p, const tc__product *q, const tc__blanks *b) {
     const tc__staged *wide = tc__wide_operand(q), *few = tc__few_operand(q);
+    const char *place = "tc_min(@axis0 + x, @end - @width)";
     tc__put_filled(
         p, b,
         "const int x = threadIdx.x % @lanes * @width, y = threadIdx.x / @lanes;\n"
-        "tc_pack<@type, @width> sum[@few] = {};\n"
-        "#pragma unroll @unroll\n"
-        "for (@index k = @start; k < @until; k += @sharing) {\n"
-        "    tc_pack<@type, @width> wide;\n"
-        "    tc_pack<@type, 1> few;\n"
-        "    {\n");
+        "tc_pack<@type, @width> sum[@few] = {};\n");
+    if (wide->computed) {
+        tc__print_few_index(p, wide, b, place);
+        tc__print_operand_ahead(p, wide, q->wide);
+    }
+    tc__put_filled(p, b,
+                   "#pragma unroll @unroll\n"
+                   "for (@index k = @start; k < @until; k += @sharing) {\n"
+                   "    tc_pack<@type, @width> wide;\n"
+                   "    tc_pack<@type, 1> few;\n"
+                   "    {\n");
     p->indent += 2;
-    tc__print_few_index(p, wide, b, "tc_min(@axis0 + x, @end - @width)");
+    if (!wide->computed) tc__print_few_index(p, wide, b, place);
+    p->issued = wide->computed;
     tc__print_operand_pack(p, wide, q->wide, wide->width, 0, "wide");
+    p->issued = 0;
     p->indent -= 1;
     tc__put_filled(p, b,
                    "}\n"

@@ -240,10 +240,48 @@ static int tc__level_open(tc__printer *p, tc__cuda_loop_body *body, tc__level le
     return 1;
 }
 
+static int tc__is_of_all_depth(const tc__printer *p, const tc__node *n) {
+    return n->n_attr == TC__LOAD_FIXED &&
+           !tc__ix_uses(p->g->body.ix, n->attr[1], TC__DEPTH);
+}
+
 // Whether an operand is a load of whole vectors that needs no conversion.
 static int tc__is_plain_vector(const tc__printer *p, const tc__node *n, int bits) {
     return n->op == TC_OP_LOAD && tc__cuda_wide(p, n) && tc__cuda_dtype(p, n) == n->dtype &&
            (bits || tc__is_own_class(n->dtype));
+}
+
+// The node whose value an operand has before it is rounded to half `n`: its bits are taken at once.
+static uint32_t tc__unrounded(const tc__printer *p, const tc__node *n) {
+    int casts =
+        n->op == TC_OP_CAST && tc__class_of(tc__body(p, n->in[0])->dtype) == TC__CLASS_f32;
+    return casts ? n->in[0] : n->id;
+}
+
+// Loads in front of what is computed for each element.
+static void tc__print_operand_loads(tc__printer *p, const tc__cuda_loop_body *body) {
+    for (uint32_t id = 0; id < body->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__cuda_issues_in(p, body, n) && !(p->issued && tc__is_of_all_depth(p, n)))
+            tc__cuda_issue(p, n, "", 1);
+    }
+}
+
+// Loads of an operand that are the same at every k, in front of a loop over k.
+static void tc__print_operand_ahead(tc__printer *p, const tc__staged *s, tc__axis axis) {
+    const struct tc__cuda_plan *before = p->cuda;
+    tc__cuda_plan q = *before;
+    tc__cuda_loop_body body;
+    if (!tc__level_open(p, &body, s->level)) return;
+    q.axis = axis, q.width = s->width;
+    p->cuda = &q, p->axis = axis;
+    for (uint32_t id = 0; id < body.end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__cuda_issues_in(p, &body, n) && tc__is_of_all_depth(p, n))
+            tc__cuda_issue(p, n, "", 1);
+    }
+    p->cuda = before, p->axis = TC__COL;
+    tc__cuda_body_close(p, &body);
 }
 
 // An operand's values at r, c, k, and `width` - 1 behind it along the axis, as the elements of
@@ -255,7 +293,10 @@ static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis
     const char *half = tc__dtypes[n->dtype].name;
     tc__cuda_plan q = *before;
     tc__cuda_loop_body body;
+    uint32_t value = bits ? tc__unrounded(p, n) : s->id;
+    int pairs = bits && width > 1;
     if (!tc__level_open(p, &body, s->level)) return;
+    if (value != s->id) body.set[s->id] = 0;
     q.axis = axis, q.width = width;
     p->cuda = &q, p->axis = axis;
     if (tc__is_plain_vector(p, n, bits)) {
@@ -264,20 +305,24 @@ static void tc__print_operand_pack(tc__printer *p, const tc__staged *s, tc__axis
         tc__cuda_address(p, n);
         tc__put(p->out, ");\n");
     } else {
-        tc__cuda_issue_all(p, &body, "", 1);
+        tc__print_operand_loads(p, &body);
         if (width > 1) tc__cuda_print_still(p, &body);
+        if (pairs) tc__line(p);
+        if (pairs) tc__put(p->out, "tc_pack<float, %d> all;\n", width);
         if (width > 1) tc__cuda_unroll(p, "l", width);
         p->lane = width > 1;
         for (uint32_t id = 0; id < body.end; id++)
             if (body.set[id] && !(width > 1 && tc__cuda_still(p, tc__body(p, id))))
                 tc__print_node(p, tc__body(p, id));
         tc__line(p);
-        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", to);
-        if (bits) tc__put(p->out, "tc_bits_%s(", half);
-        tc__put_value(p, s->id, 0);
-        tc__put(p->out, bits ? ");\n" : ";\n");
+        tc__put(p->out, width > 1 ? "%s.at[l] = " : "%s.at[0] = ", pairs ? "all" : to);
+        if (bits && !pairs) tc__put(p->out, "tc_bits_%s(", half);
+        tc__put_value(p, value, 0);
+        tc__put(p->out, bits && !pairs ? ");\n" : ";\n");
         p->lane = 0;
         if (width > 1) tc__block_close(p);
+        if (pairs) tc__line(p);
+        if (pairs) tc__put(p->out, "%s = tc_halves_%s(all);\n", to, half);
     }
     p->cuda = before, p->axis = TC__COL;
     tc__cuda_body_close(p, &body);

@@ -28,11 +28,14 @@ enum {
     TC__PRODUCT_GROUP = 16, // bytes of one access
     TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
+    TC__PRODUCT_SUMS = 64,  // of a thread that has halves of a stage in registers, too
     TC__FEW_THREADS = 256,  // of a block
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
     TC__FEW_MOST = 16,      // rows or columns
+    TC__FEW_WIDTH = 16,     // elements of an access, where they are bytes
+    TC__FEW_SUMS = 64,      // of a thread, lanes along columns
     TC__SLICE_STEPS = 8,    // of a block along k, at least, where it has a slice of it
     TC__SLICE_GROUP = 12,   // slices that meet in a round: two rounds for as many as SMS
     TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
@@ -77,6 +80,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
 static const tc__product_tile tc__product_tiles_half[] = {
     {128, 256, 64, 2, 4, 3, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
+    {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA}, // 64 x 32 of a warp, for computed operands
     {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory
     {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
     {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
@@ -115,6 +119,7 @@ typedef struct tc__staged {
     tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
     int width;      // elements read at once
     tc__bring bring;
+    int computed; // from more than one load, or by more than a cast
 } tc__staged;
 
 typedef struct tc__product {
@@ -176,28 +181,39 @@ static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
     return tc__ix_divisor(x, e) % width == 0;
 }
 
-// Elements of a 16-byte access of the operand's widest load along the axis, 1 = one by one.
-static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
-                             tc__ix extent) {
-    uint32_t most = 1;
+// Whether loads at the level are of `width` elements along the axis, or the same for all of them.
+static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
     int wide = 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__is_operand_load(n, level)) continue;
-        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
-        if (bytes > most) most = bytes;
-    }
-    int width = most < 2 ? 8 : (int)(TC__PRODUCT_GROUP / most);
-    if (tc__ix_divisor(g->body.ix, extent) % width) return 1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__is_operand_load(n, level)) continue;
         int still = n->n_attr == TC__LOAD_FIXED &&
                     tc__access_along(g, n->attr[1], axis, width) == TC__UNIFORM;
-        if (!still && !tc__is_wide_load(g, n, width, axis)) return 1;
+        if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
         wide |= !still;
     }
-    return wide ? width : 1;
+    return wide;
+}
+
+// Elements of a 16-byte access of the operand's narrowest load along the axis, where the others are
+// several then; or of a wider one. At most `most`; 1 = one by one.
+static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
+                             tc__ix extent, int most) {
+    uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        uint32_t bytes = tc__dtypes[g->buffer.at[n->attr[0]].dtype].bytes;
+        if (bytes < narrow) narrow = bytes;
+        if (bytes > wide) wide = bytes;
+    }
+    int width = (int)(TC__PRODUCT_GROUP / narrow);
+    for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
+         width /= 2)
+        if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
+            tc__operand_fits(g, level, axis, width))
+            return width;
+    return 1;
 }
 
 static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
@@ -210,22 +226,24 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     return 0;
 }
 
-// How threads read an operand: along the axis where accesses are widest.
+// How threads read an operand: along the axis where accesses are widest, `most` elements at once.
 static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
-                                    tc__level level) {
+                                    tc__level level, int most) {
     tc__staged s;
     tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
     tc__ix extent = level == TC__AT_LEFT ? q->m : g->cols;
     memset(&s, 0, sizeof s);
     s.level = level, s.id = level == TC__AT_LEFT ? g->left : g->right;
-    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth);
+    s.along = TC__DEPTH, s.width = tc__operand_width(g, level, TC__DEPTH, g->depth, most);
     if (s.width == 1) {
-        s.width = tc__operand_width(g, level, other, extent);
+        s.width = tc__operand_width(g, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
                     tc__operand_is_dense(g, level, other);
         if (s.width > 1 || dense) s.along = other;
     }
     const tc__node *n = g->body.node.at[s.id];
+    s.computed = n->op != TC_OP_LOAD &&
+                 (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
     if (s.width == 1) s.bring = TC__BRING_NOW;
     if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
         g->buffer.at[n->attr[0]].dtype == q->dtype)
@@ -291,14 +309,17 @@ static int64_t tc__slice_sums(const tc__product *q) {
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER);
+    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+}
+
+static int tc__are_easy(const tc__product *q) {
+    return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
 }
 
 // Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
 static int tc__tile_slices(const tc__group *g, const tc__product *q,
                            const tc__product_tile *t, int64_t blocks) {
-    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
-    if (!easy && t->rows * t->cols > 128 * 128) return 1;
+    if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
     return tc__choose_slices(g, blocks, t->depth, tc__product_kinds[q->kind].round);
 }
 
@@ -315,13 +336,21 @@ static double tc__tile_cost(const tc__group *g, const tc__product *q,
            (double)tc__slices_cost(g, t->depth, round, slices) / t->speed;
 }
 
-// Whether a block has the memory for such tiles, and the dtype is theirs.
+// Halves that are not copied wait in registers, beside the sums.
+static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *t) {
+    int wait = q->left.bring == TC__BRING_LATER || q->right.bring == TC__BRING_LATER;
+    int sums = t->rows * t->cols / (32 * t->high * t->across);
+    return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
+}
+
+// Whether a block has the memory for such tiles and a thread the registers, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
     if (t->way == TC__WAY_SPLIT &&
         (q->dtype != TC_F32 || tc__ix_lo(g->body.ix, g->depth) < TC__SPLIT_DEPTH))
         return 0;
     if (g->checked && t->rows * t->cols > 128 * 128) return 0; // addresses need registers
+    if (!tc__tile_has_registers(q, t)) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
     return !g->room || (uint32_t)bytes <= g->room;
 }
@@ -331,8 +360,9 @@ static const tc__product_tile *tc__choose_product_tile(const tc__group *g,
     const tc__product_tile *tile = tc__product_kinds[q->kind].tile, *best = &tile[1];
     int knob = g->tuning.knob[TC__KNOB_PRODUCT_TILE]; // sums are in the order of k with all
     if (knob) return &tile[knob - 1];
+    if (!tc__tile_has_registers(q, best)) best++;
     if (!tc__ix_is_const(q->m) || !tc__ix_is_const(g->cols) || !tc__ix_is_const(g->batch))
-        return &tile[1];
+        return best;
     for (int i = 0; i < tc__product_kinds[q->kind].count; i++)
         if (tc__tile_has_room(g, q, &tile[i]) &&
             tc__tile_cost(g, q, &tile[i]) < tc__tile_cost(g, q, best))
@@ -397,8 +427,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
-    int easy = tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
-    q->resident = easy ? q->tile->resident : 1;
+    q->resident = tc__are_easy(q) ? q->tile->resident : 1;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
@@ -442,7 +471,10 @@ static void tc__share_dot(const tc__group *g, tc__product *q) {
 }
 
 static void tc__share_columns(tc__product *q) {
-    int width = tc__wide_operand(q)->width;
+    tc__staged *wide = q->wide == TC__COL ? &q->right : &q->left;
+    while (q->form == TC__PRODUCT_FEW && wide->width * q->few > TC__FEW_SUMS)
+        wide->width /= 2;
+    int width = wide->width;
     int lanes = width > 1 ? TC__FEW_LINE / TC__PRODUCT_GROUP : 32;
     q->cover = lanes * width;
     q->parts = q->sharing = q->threads / lanes;
@@ -539,11 +571,12 @@ static tc__product tc__product_plan(const tc__group *g) {
     q.m = tc__ix_div(g->body.ix, g->rows, g->batch);
     q.form = TC__PRODUCT_LOOP;
     if (!g->prologue && tc__contract_phases(g) > 1) return q;
-    q.left = tc__stage_operand(g, &q, TC__AT_LEFT);
-    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT);
+    int few = !g->prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+    q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
+    q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
     if (g->prologue)
         tc__plan_made(g, &q);
-    else if (tc__choose_wide(g, &q))
+    else if (few)
         tc__plan_few(g, &q);
     else
         tc__plan_tiles(g, &q);

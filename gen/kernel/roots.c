@@ -2,12 +2,27 @@
 // loads. Everything that is no root is recomputed inside the kernels that use it.
 //
 //  1. roots: outputs, reductions, contractions, expensive nodes with several users, any of them that a
-//     product's epilogue can store instead of the product, and what must lie in memory first: operands of contractions, tables of gathers, images of stencils, operands and
-//     results of opaque ops; without fusion all that is computed
+//     product's epilogue can store instead of the product, and what must lie in memory first: factors
+//     of products that are not computed where they are loaded, tables of gathers, images of stencils,
+//     operands and results of opaque ops; without fusion all that is computed
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
-enum { TC__TAPS = 3 }; // this many index tuples of one node make a stencil
+enum {
+    TC__TAPS = 3, // this many index tuples of one node make a stencil
+    // Of a factor of a product that is computed where it is loaded. Estimates.
+    TC__LOAD_OPS = 8,   // most from memory on
+    TC__LOAD_WORK = 48, // and most for an element, by all tiles that load it
+    TC__LOAD_TILE = 128 // rows or columns of which are about so many
+};
+
+// What shares a kernel.
+typedef enum tc__fuse {
+    TC__FUSE_NOTHING, // one kernel per op
+    TC__FUSE,
+    // And what is cheap is computed where it is loaded: factors of products, borders of images.
+    TC__FUSE_LOADS
+} tc__fuse;
 
 // One load of a root by a cluster's root, found by lowering it alone.
 typedef struct tc__use {
@@ -30,12 +45,6 @@ typedef struct tc__cluster {
     int alive;
 } tc__cluster;
 
-typedef enum tc__fusion {
-    TC__FUSION_OFF, // one kernel per op
-    TC__FUSION_ON,  //
-    TC__FUSION_WINDOWS // kernels read neighbours once: an image need not be padded in memory for them
-} tc__fusion;
-
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
@@ -57,7 +66,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
-    tc__fusion fuse;
+    tc__fuse fuse;
 } tc__schedule;
 
 static int tc__is_kind(const tc__node *n, tc__kind k) { return tc__ops[n->op].kind == k; }
@@ -97,15 +106,77 @@ static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
     return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
 }
 
-// The value behind movement and casts has to be in memory when it is computed at all: as the smallest
-// type that it passes through, for that is the least to write and to read.
-static void tc__force_source(tc__schedule *s, uint32_t id) {
+// What a value is computed from, and by how much.
+typedef struct tc__recipe {
+    uint32_t ops;
+    double bytes; // of all tensors that are read
+    int plain;    // cheap ops on tensors in memory, nothing else
+} tc__recipe;
+
+static double tc__bytes_most(const tc__graph *g, const tc__node *n) {
+    return (double)tc__ix_hi(g->ix, tc__node_numel(g, n)) *
+           (double)tc__dtypes[n->dtype].bytes;
+}
+
+static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r) {
+    int source = tc__is_kind(n, TC__KIND_SOURCE), move = tc__is_kind(n, TC__KIND_MOVE);
+    uint32_t cost = tc__ops[n->op].cost;
+    r->ops += cost;
+    r->plain &= (source || move || tc__is_alu(n)) && cost <= 1 && r->ops <= TC__LOAD_OPS;
+    if (n->op == TC_OP_INPUT) r->bytes += tc__bytes_most(g, n);
+    for (uint32_t k = 0; k < n->n_in && r->plain; k++)
+        tc__recipe_add(g, tc__operand(g, n, k), r);
+}
+
+static double tc__size_or_one(tc__ix e) {
+    return tc__ix_is_const(e) ? (double)tc__ix_value(e) : 1;
+}
+
+// How often tiles of product p load an element of n, which its factor i is or repeats.
+static double tc__loads_of(const tc__graph *g, const tc__node *p, uint32_t i,
+                           const tc__node *n) {
+    tc__ix across = p->dims[p->rank - (i ? 2 : 1)];
+    double tiles = tc__size_or_one(across) / TC__LOAD_TILE,
+           all = tc__size_or_one(tc__node_numel(g, tc__operand(g, p, i))),
+           own = tc__size_or_one(tc__node_numel(g, n));
+    return (tiles > 1 ? tiles : 1) * (all > own ? all / own : 1);
+}
+
+// Whether n, which factor i of product p is or repeats, is computed where it is loaded, each time: by
+// few and cheap ops, from tensors that lie in memory anyway and have together about its bytes at
+// most. That costs no kernel, and no more is read than if it were stored: of a quantised weight, half
+// or a quarter. The host computes a vector of columns at a time, which is slow for weights stored
+// [columns, k].
+static int tc__is_made_at_loads(const tc__schedule *s, const tc__node *p, uint32_t i,
+                                const tc__node *n) {
+    tc__recipe r = {0, 0, 1};
+    if (s->fuse != TC__FUSE_LOADS) return 0;
+    tc__recipe_add(s->g, n, &r);
+    return r.plain && r.ops * tc__loads_of(s->g, p, i, n) <= TC__LOAD_WORK &&
+           8 * r.bytes <= 9 * tc__bytes_most(s->g, n);
+}
+
+// What has to be in memory of the value behind movement and casts, when it is computed at all: the
+// smallest type that it passes through, for that is the least to write and to read. NULL = nothing.
+static const tc__node *tc__source_of(const tc__schedule *s, uint32_t id) {
     const tc__node *n = s->g->node.at[id], *least = n;
     while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) {
         n = tc__operand(s->g, n, 0);
         if (tc__dtypes[n->dtype].bytes <= tc__dtypes[least->dtype].bytes) least = n;
     }
-    if (!tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM) s->forced[least->id] = 1;
+    return !tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM ? least : NULL;
+}
+
+static void tc__force_factors(tc__schedule *s, const tc__node *p) {
+    for (uint32_t i = 0; i < 2; i++) {
+        const tc__node *n = tc__source_of(s, p->in[i]);
+        if (n && !tc__is_made_at_loads(s, p, i, n)) s->forced[n->id] = 1;
+    }
+}
+
+static void tc__force_table(tc__schedule *s, const tc__node *gather) {
+    const tc__node *n = tc__source_of(s, gather->in[0]);
+    if (n) s->forced[n->id] = 1;
 }
 
 // The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.
@@ -134,11 +205,8 @@ static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
-        if (tc__is_kind(n, TC__KIND_CONTRACT)) {
-            tc__force_source(s, n->in[0]);
-            tc__force_source(s, n->in[1]);
-        }
-        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_source(s, n->in[0]);
+        if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
+        if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
     }
 }
@@ -383,7 +451,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
-        if (s->fuse == TC__FUSION_WINDOWS && tc__is_moved_source(s, n)) continue;
+        if (s->fuse == TC__FUSE_LOADS && tc__is_moved_source(s, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps >= TC__TAPS && taps * s->cost[n->id] > 4 * TC__CHEAP) best = n->id;
     }

@@ -258,7 +258,7 @@ static void tc__schedule_close(tc__schedule *s) {
 // Fills s->kernel with the GROUPs that compute the nodes marked in `output`; 0 = reported.
 static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
                             const uint8_t *output, const tc__shape *const *inputs,
-                            tc__fusion fuse) {
+                            tc__fuse fuse) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
     s->ctx = c, s->g = g, s->inputs = inputs, s->fuse = fuse;

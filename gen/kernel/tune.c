@@ -17,7 +17,7 @@ typedef enum tc__tune_stage {
 } tc__tune_stage;
 
 enum {
-    TC__KNOB_NAMES = 6,
+    TC__KNOB_NAMES = 7,
     TC__KNOB_VALUES = 12,
     TC__CANDIDATES = 48
 }; // at most: of a knob, of a stage
@@ -39,7 +39,9 @@ static const struct {
     {"threads", TC__STAGE_THREADS, {"", "one", "half", "all", NULL, NULL}},
     {"vectors", TC__STAGE_DEVICE, {"", "1", "2", "4", NULL, NULL}},
     {"block threads", TC__STAGE_DEVICE, {"", "128", "256", "512", "1024", NULL}},
-    {"product tile", TC__STAGE_DEVICE, {"", "first", "second", "third", "fourth", "fifth"}},
+    {"product tile",
+     TC__STAGE_DEVICE,
+     {"", "first", "second", "third", "fourth", "fifth", "sixth"}},
 };
 
 // What measuring a kernel found.

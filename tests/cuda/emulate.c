@@ -370,6 +370,30 @@ TEST(bits) {
     close_emulator();
 }
 
+// Near their zeros, where what pi x is rounded by would be all that is left.
+TEST(turns) {
+    enum { N = 96 };
+    const long double pi = 3.14159265358979323846264338327950288L;
+    REQUIRE(open_kernels());
+    double *x = (double *)device_memory(N * sizeof *x),
+           *y = (double *)device_memory(2 * N * sizeof *y);
+    for (int i = 0; i < N; i++) // quarters and a little beside them
+        x[i] = (i % 16 - 8) / 2.0 + ldexp(i % 3 - 1, -(i / 16) * 8 - 3);
+    arg_memory(x), arg_memory(y);
+    REQUIRE(launch("turns", 1, N));
+    for (int i = 0; i < N; i++) {
+        int quarter = (i % 16 - 8) & 3;
+        long double e = pi * ldexpl(i % 3 - 1, -(i / 16) * 8 - 3), s = sinl(e), c = cosl(e);
+        long double want[4] = {c, -s, -c, s};
+        for (int k = 0; k < 2; k++) { // sin is cos, a quarter earlier
+            long double w = want[(quarter + 3 * k) & 3];
+            CHECK(fabsl(y[2 * i + k] - w) <= 0x1p-51L * fabsl(w) ||
+                  FAIL("%d of %.17g: %.17g, not %.17Lg", k, x[i], y[2 * i + k], w));
+        }
+    }
+    close_emulator();
+}
+
 // ---- threads together
 
 TEST(shuffles) {

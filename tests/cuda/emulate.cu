@@ -188,6 +188,11 @@ extern "C" __global__ void bits(unsigned *out) {
 
 // ---- threads of a warp
 
+extern "C" __global__ void turns(const double *in, double *out) {
+    out[2 * threadIdx.x] = cospi(in[threadIdx.x]);
+    out[2 * threadIdx.x + 1] = sinpi(in[threadIdx.x]);
+}
+
 extern "C" __global__ void shuffles(int *down, int *up, int *by_xor, int *at, double *wide, unsigned *votes) {
     const int x = threadIdx.x;
     down[x] = __shfl_down_sync(~0u, 100 + x, 3);

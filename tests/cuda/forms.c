@@ -169,7 +169,7 @@ static int open_job(job *j) {
         return FAIL("%s: %s", text, tc_error_text(context));
     uint8_t *output = (uint8_t *)calloc(j->to.node.count + 1, 1);
     for (size_t i = 0; i < j->outputs.count; i++) output[j->outputs.at[i]] = 1;
-    int ok = tc__schedule_run(&j->s, context, &j->to, output, NULL, TC__FUSION_WINDOWS);
+    int ok = tc__schedule_run(&j->s, context, &j->to, output, NULL, TC__FUSE_LOADS);
     free(output);
     for (size_t k = 0; ok && k < j->s.kernel.count; k++)
         j->s.kernel.at[k]->cluster = CLUSTER_BLOCKS;

@@ -22,19 +22,22 @@ enum {
     GELU = 16,
     SUM = 32,
     TF32 = 64,
-    CUT = 128,  // in slices of k
-    CUT_2 = 256 // in so many that they meet in two rounds
+    CUT = 128,   // in slices of k
+    CUT_2 = 256, // in so many that they meet in two rounds
+    OFFSET = 512 // a scaled operand has its 0 at 8
 };
 enum { MOST = 24, BUFFERS = 8 };
 
 // left[batch, m, k] times right[batch, k, n]. TURNED: stored with its last two dimensions
 // exchanged; ONE: of one batch, for all. GELU: of the product and a bias; SUM: what gelu is
-// of is a result, too. TF32: operands may be rounded to that.
+// of is a result, too. TF32: operands may be rounded to that. With a `scale` only the right operand is of
+// dtype `from`: of integers, times a number of that dtype for each column, or for each `group` rows of one.
 typedef struct product {
     int dtype, from; // of the product, of the operands in memory
     int batch, m, n, k, flags;
     tc__product_form form;
     int symbolic; // m, n, k are s0, s1, s2
+    int scale, group;
 } product;
 
 // ---- graphs
@@ -48,9 +51,10 @@ static void put_shape(tc__text *t, const product *q, int dtype, int one, const c
 // An operand from `input` on: cast, turned and repeated. Gives its number.
 static int put_operand(tc__text *t, const product *q, int node, int input, int turned,
                        int one, const char *rows, const char *cols) {
+    int from = q->scale ? q->dtype : q->from;
     tc__put(t, "%%%d = input x%d", node, input);
-    put_shape(t, q, q->from, one, rows, cols, turned);
-    if (q->from != q->dtype) {
+    put_shape(t, q, from, one, rows, cols, turned);
+    if (from != q->dtype) {
         tc__put(t, "%%%d = cast %%%d", node + 1, node);
         put_shape(t, q, q->dtype, one, rows, cols, turned);
         node++;
@@ -66,6 +70,65 @@ static int put_operand(tc__text *t, const product *q, int node, int input, int t
     return node + 1;
 }
 
+static void put_groups(tc__text *t, const product *q, int dtype, int each) {
+    int turned = q->flags & TURNED_RIGHT, groups = q->k / q->group;
+    tc__put(t, turned ? " %s[%d,%d,%d]\n" : " %s[%d,%d,%d]\n", tc__dtypes[dtype].name,
+            turned ? q->n : groups, turned ? groups : each, turned ? each : q->n);
+}
+
+// A shape in the right operand: of all, of numbers of a group, or of scales.
+static void put_part(tc__text *t, const product *q, int dtype, int scales) {
+    int turned = q->flags & TURNED_RIGHT, one = scales || q->flags & ONE_RIGHT;
+    int k = scales ? 1 : q->k;
+    if (q->group) {
+        put_groups(t, q, dtype, scales ? 1 : q->group);
+        return;
+    }
+    tc__put(t, " %s[%d,%d,%d]\n", tc__dtypes[dtype].name, one ? 1 : q->batch,
+            turned ? q->n : k, turned ? k : q->n);
+}
+
+// The right operand: integers x1 times x3. Gives its number.
+static int put_scaled(tc__text *t, const product *q, int node) {
+    int turned = q->flags & TURNED_RIGHT;
+    tc__put(t, "%%%d = input x1", node), put_part(t, q, q->from, 0);
+    tc__put(t, "%%%d = cast %%%d", node + 1, node), put_part(t, q, q->scale, 0);
+    node++;
+    if (q->flags & OFFSET) {
+        tc__put(t, "%%%d = const 8 %s[]\n", node + 1, tc__dtypes[q->scale].name);
+        tc__put(t, "%%%d = reshape %%%d %s[1,1,1]\n", node + 2, node + 1,
+                tc__dtypes[q->scale].name);
+        tc__put(t, "%%%d = expand %%%d", node + 3, node + 2), put_part(t, q, q->scale, 0);
+        tc__put(t, "%%%d = sub %%%d %%%d", node + 4, node, node + 3);
+        put_part(t, q, q->scale, 0);
+        node += 4;
+    }
+    tc__put(t, "%%%d = input x3", node + 1), put_part(t, q, q->scale, 1);
+    tc__put(t, "%%%d = expand %%%d", node + 2, node + 1), put_part(t, q, q->scale, 0);
+    tc__put(t, "%%%d = mul %%%d %%%d", node + 3, node, node + 2);
+    put_part(t, q, q->scale, 0);
+    node += 3;
+    if (q->scale != q->dtype) {
+        tc__put(t, "%%%d = cast %%%d", node + 1, node), put_part(t, q, q->dtype, 0);
+        node++;
+    }
+    if (q->group) {
+        tc__put(t, "%%%d = reshape %%%d %s[1,%d,%d]\n", node + 1, node,
+                tc__dtypes[q->dtype].name, turned ? q->n : q->k, turned ? q->k : q->n);
+        node++;
+    }
+    if (turned) {
+        int b = q->flags & ONE_RIGHT ? 1 : q->batch;
+        tc__put(t, "%%%d = permute %%%d order=0,2,1 %s[%d,%d,%d]\n", node + 1, node,
+                tc__dtypes[q->dtype].name, b, q->k, q->n);
+        node++;
+    }
+    if (!(q->flags & ONE_RIGHT)) return node;
+    tc__put(t, "%%%d = expand %%%d %s[%d,%d,%d]\n", node + 1, node,
+            tc__dtypes[q->dtype].name, q->batch, q->k, q->n);
+    return node + 1;
+}
+
 static void size_name(char out[16], const product *q, int value, int slot) {
     snprintf(out, 16, q->symbolic ? "s%d" : "%d", q->symbolic ? slot : value);
 }
@@ -75,8 +138,9 @@ static void put_graph(tc__text *t, const product *q) {
     size_name(m, q, q->m, 0), size_name(n, q, q->n, 1), size_name(k, q, q->k, 2);
     for (int i = 0; i < 3 && q->symbolic; i++) tc__put(t, "size s%d in 1..100000\n", i);
     int left = put_operand(t, q, 0, 0, q->flags & TURNED_LEFT, q->flags & ONE_LEFT, m, k);
-    int right =
-        put_operand(t, q, left + 1, 1, q->flags & TURNED_RIGHT, q->flags & ONE_RIGHT, k, n);
+    int right = q->scale ? put_scaled(t, q, left + 1)
+                         : put_operand(t, q, left + 1, 1, q->flags & TURNED_RIGHT,
+                                       q->flags & ONE_RIGHT, k, n);
     int at = right + 1, sum = at;
     tc__put(t, "%%%d = matmul %%%d %%%d", at, left, right);
     put_shape(t, q, q->dtype, 0, m, n, 0);
@@ -118,7 +182,7 @@ static void make(tc_ctx *c, made *k, const product *q) {
     REQUIRE(tc__passes_run(c, &k->from, &k->to, k->outputs.at, k->outputs.count, 0));
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, k->to.node.count + 1);
     for (size_t i = 0; i < k->outputs.count; i++) output[k->outputs.at[i]] = 1;
-    REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, TC__FUSION_ON));
+    REQUIRE(tc__schedule_run(&k->s, c, &k->to, output, NULL, TC__FUSE_LOADS));
     REQUIRE(k->s.kernel.count == 1);
     k->group = k->s.kernel.at[0];
     k->s.kernel.at[0]->tf32 = (q->flags & TF32) != 0;
@@ -235,25 +299,44 @@ static uint32_t number(uint32_t i, uint32_t seed) {
     return x ^ x >> 13;
 }
 
-static void fill(void *p, int64_t n, int dtype, uint32_t seed) {
+static void fill(void *p, int64_t n, int dtype, uint32_t seed, int all) {
     for (int64_t i = 0; i < n; i++) {
         tc__value v;
         uint32_t bits = number((uint32_t)i, seed);
         v.i = bits % 19;
         if (dtype != TC_U8) v.i -= 9;
+        if (all) v.i = dtype == TC_U8 ? (int64_t)(bits >> 24) : (int64_t)(bits >> 24) - 128;
         if (tc__is_float(dtype)) v.f = (double)(int32_t)bits / 2147483648.0;
         tc__value_store(p, i, dtype, v);
     }
 }
 
-// An element as the product sees it: rounded to its dtype.
-static double element(const void *p, int64_t i, const product *q) {
+static double rounded(double x, int dtype) {
     uint16_t half[1];
-    tc__value v = tc__value_load(p, i, q->from);
-    if (!tc__is_float(q->from)) return (double)v.i;
-    if (q->from == q->dtype || !tc__is_half(q->dtype)) return v.f;
-    tc__value_store(half, 0, q->dtype, v);
-    return tc__value_load(half, 0, q->dtype).f;
+    tc__value v;
+    v.f = x;
+    if (!tc__is_half(dtype)) return x;
+    tc__value_store(half, 0, dtype, v);
+    return tc__value_load(half, 0, dtype).f;
+}
+
+// An element as the product sees it: rounded to its dtype.
+static double element(const void *p, int64_t i, const product *q, int from) {
+    tc__value v = tc__value_load(p, i, from);
+    if (!tc__is_float(from)) return (double)v.i;
+    return from == q->dtype ? v.f : rounded(v.f, q->dtype);
+}
+
+// One of the right operand: f32 rounds, and casts do; halves are multiplied as f32, and rounded where they
+// go to tensor cores.
+static double scaled(const product *q, void *const *in, int64_t i, int64_t k, int64_t c) {
+    double w = element(in[1], i, q, q->from) - (q->flags & OFFSET ? 8 : 0);
+    int64_t group = q->group ? k / q->group : 0, groups = q->group ? q->k / q->group : 1;
+    int64_t at = q->flags & TURNED_RIGHT ? c * groups + group : group * q->n + c;
+    w *= tc__value_load(in[3], at, q->scale).f;
+    if (tc__computed_as(q->scale) == TC_F32) w = (float)w;
+    int rounds = q->scale != q->dtype || q->form == TC__PRODUCT_TILES;
+    return rounds ? rounded(w, q->dtype) : w;
 }
 
 // *size: of what is added up, without signs.
@@ -265,8 +348,10 @@ static double product_of(const product *q, void *const *in, int64_t b, int64_t r
     double sum = 0;
     *size = 0;
     for (int64_t k = 0; k < q->k; k++) {
-        double v = element(in[0], x + (left ? k * q->m + r : r * q->k + k), q) *
-                   element(in[1], y + (right ? c * q->k + k : k * q->n + c), q);
+        int64_t i = y + (right ? c * q->k + k : k * q->n + c);
+        double v = element(in[0], x + (left ? k * q->m + r : r * q->k + k), q,
+                           q->scale ? q->dtype : q->from) *
+                   (q->scale ? scaled(q, in, i, k, c) : element(in[1], i, q, q->from));
         sum += v, *size += fabs(v);
     }
     return sum;
@@ -320,7 +405,7 @@ enum { GUARD = 64, GUARDED = 0xee };
 static void check_product(machine *m, const made *k, const product *q, int number_of) {
     const tc__group *g = k->group;
     int64_t kargs[4] = {0, q->m, q->n, q->k}; // the state and the sizes
-    void *in[3] = {NULL, NULL, NULL}, *out[2] = {NULL, NULL};
+    void *in[4] = {NULL, NULL, NULL, NULL}, *out[2] = {NULL, NULL};
     unsigned char *guard[2] = {NULL, NULL}, *work = NULL;
     size_t zeroed = 0;
     tc__grids grids;
@@ -338,7 +423,7 @@ static void check_product(machine *m, const made *k, const product *q, int numbe
         memset(p, GUARDED, bytes + GUARD);
         if (b->place == TC__BUF_INPUT) {
             in[b->source] = p;
-            fill(p, n, b->dtype, b->source + 1);
+            fill(p, n, b->dtype, b->source + 1, q->scale && b->dtype == q->from);
         } else {
             int second = b->source != k->outputs.at[0];
             out[second] = p, guard[second] = p + bytes;
@@ -485,6 +570,50 @@ PRODUCTS(sizes_known_when_it_runs,
          {TC_F32, TC_F32, 1, 50, 70, 37, TURNED_RIGHT | GELU, TC__PRODUCT_TILES, 1},
          {TC_F32, TC_F32, 2, 65, 64, 64, 0, TC__PRODUCT_TILES, 1},
          {TC_BF16, TC_BF16, 2, 65, 40, 33, TURNED_RIGHT, TC__PRODUCT_TILES, 1})
+
+// ---- dequantised operands: ..., scale, group
+
+PRODUCTS(scaled_columns, {TC_F32, TC_I8, 1, 64, 64, 48, 0, TILES, 0, TC_F32, 0},
+         {TC_F32, TC_I8, 2, 50, 70, 37, BOTH, TILES, 0, TC_F32, 0},
+         {TC_F32, TC_U8, 3, 52, 76, 44, TURNED_LEFT | ONE_RIGHT | OFFSET, TILES, 0, TC_F32,
+          0},
+         {TC_F32, TC_I8, 1, 40, 72, 200, TF32 | OFFSET, TILES, 0, TC_F32, 0},
+         {TC_F64, TC_I8, 1, 33, 36, 20, GELU, TILES, 0, TC_F64, 0},
+         {TC_BF16, TC_I8, 1, 64, 72, 96, 0, TILES, 0, TC_F32, 0},
+         {TC_BF16, TC_I8, 1, 70, 88, 72, TURNED_RIGHT | GELU, TILES, 0, TC_BF16, 0},
+         {TC_F16, TC_U8, 2, 40, 80, 64, BOTH | OFFSET, TILES, 0, TC_F32, 0},
+         {TC_F16, TC_I8, 1, 51, 71, 37, 0, TILES, 0, TC_F16, 0},
+         {TC_BF16, TC_I8, 1, 16, 72, 5000, CUT, TILES, 0, TC_F32, 0})
+
+// Split f32, and the largest tile that registers suffice for.
+PRODUCTS(large_scaled, {TC_F32, TC_I8, 1, 900, 1152, 132, 0, TILES, 0, TC_F32, 0},
+         {TC_BF16, TC_I8, 1, 1536, 1408, 40, TURNED_RIGHT, TILES, 0, TC_BF16, 0},
+         {TC_F16, TC_I8, 1, 1530, 1400, 24, 0, TILES, 0, TC_F32, 8})
+
+PRODUCTS(scaled_groups, {TC_F32, TC_I8, 1, 64, 64, 48, 0, TILES, 0, TC_F32, 16},
+         {TC_F32, TC_U8, 1, 50, 70, 35, TURNED_RIGHT | OFFSET, TILES, 0, TC_F32, 7},
+         {TC_BF16, TC_I8, 1, 64, 72, 96, 0, TILES, 0, TC_BF16, 32},
+         {TC_BF16, TC_I8, 1, 70, 88, 64, TURNED_RIGHT, TILES, 0, TC_F32, 32},
+         {TC_F16, TC_U8, 1, 51, 72, 4096, CUT | OFFSET, TILES, 0, TC_F16, 128})
+
+PRODUCTS(few_rows_scaled, {TC_BF16, TC_I8, 1, 1, 256, 128, 0, FEW, 0, TC_F32, 0},
+         {TC_BF16, TC_I8, 1, 1, 100, 512, TURNED_RIGHT, FEW, 0, TC_F32, 0},
+         {TC_BF16, TC_I8, 1, 4, 200, 72, OFFSET, FEW, 0, TC_BF16, 0},
+         {TC_F16, TC_U8, 3, 2, 72, 136, TURNED_RIGHT | GELU | OFFSET, FEW, 0, TC_F16, 0},
+         {TC_F32, TC_I8, 1, 1, 256, 64, 0, FEW, 0, TC_F32, 0},
+         {TC_F32, TC_I8, 1, 5, 208, 64, 0, FEW, 0, TC_F32, 0},
+         {TC_F32, TC_I8, 1, 16, 160, 37, 0, FEW, 0, TC_F32, 0},
+         {TC_F32, TC_I8, 2, 16, 71, 37, BOTH, FEW, 0, TC_F32, 0},
+         {TC_F64, TC_I8, 1, 3, 70, 64, TURNED_RIGHT, FEW, 0, TC_F64, 0},
+         {TC_BF16, TC_I8, 1, 1, 256, 128, 0, FEW, 0, TC_F32, 32},
+         {TC_BF16, TC_I8, 1, 1, 100, 512, TURNED_RIGHT, FEW, 0, TC_BF16, 128},
+         {TC_F16, TC_I8, 1, 3, 96, 60, 0, FEW, 0, TC_F16, 6},
+         {TC_F32, TC_I8, 1, 2, 90, 66, TURNED_RIGHT, FEW, 0, TC_F32, 33},
+         {TC_BF16, TC_I8, 1, 1, 3, 20000, TURNED_RIGHT, FEW, 0, TC_F32, 0},
+         {TC_BF16, TC_I8, 1, 1, 128, 9000, CUT, FEW, 0, TC_F32, 0})
+
+PRODUCTS(few_columns_scaled, {TC_F32, TC_I8, 1, 70, 1, 64, 0, FEW, 0, TC_F32, 0},
+         {TC_F32, TC_I8, 1, 72, 3, 64, BOTH, FEW, 0, TC_F32, 16})
 
 // ---- slices of k
 

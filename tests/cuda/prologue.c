@@ -367,6 +367,78 @@ static void check_sizes(int n, int kernels) {
 TEST(rows_of_run_time_size_and_few_columns) { check_sizes(5, 1); }
 TEST(rows_of_run_time_size_and_many_columns) { check_sizes(N, 2); }
 
+// ---- weights of eight bits
+
+enum { GROUP = 12, GROUPS = K / GROUP };
+
+// Bytes on the device: [N, K], or [GROUPS, GROUP, N] with their 0 at 128.
+static tc_tensor bytes_of(tc_ctx *tc, int grouped, double *value) {
+    static int8_t i8[N * K];
+    static uint8_t u8[N * K];
+    for (int i = 0; i < N * K; i++) {
+        int v = (int)floor(number((uint32_t)i, 77) * 128);
+        i8[i] = (int8_t)v, u8[i] = (uint8_t)(v + 128), value[i] = v;
+    }
+    tc_tensor here = grouped ? tc_from_data(tc, u8, TC_DIMS(GROUPS, GROUP, N), TC_U8)
+                             : tc_from_data(tc, i8, TC_DIMS(N, K), TC_I8);
+    tc_tensor there = tc_to(here, DEVICE_NAME);
+    tc_free(here);
+    return there;
+}
+
+static tc_tensor dequantised(tc_tensor bytes, tc_tensor scale, int grouped) {
+    tc_tensor w = tc_cast(bytes, TC_F32);
+    if (grouped) w = tc_sub_s(w, 128);
+    w = tc_mul(w, scale);
+    return grouped ? tc_reshape(w, TC_DIMS(K, N)) : tc_transpose(w, -2, -1);
+}
+
+// x, or its norm, times the weights: one kernel, whatever the number of rows; with the norm in it, too,
+// where that number is known.
+static void check_bytes(int grouped, int normed, int kernels) {
+    static const int sizes[] = {40, 77, 3, 130, 1};
+    static double rows[K], have[130 * N], weight[N * K];
+    tc_ctx *tc = open_backend("cpu");
+    REQUIRE(open_device(tc));
+    tc_tensor none = {0}, bytes = bytes_of(tc, grouped, weight);
+    operand scale =
+        operand_of(tc, grouped ? TC_DIMS(GROUPS, 1, N) : TC_DIMS(N, 1), TC_F32, 9);
+    for (int s = 0; s < 5; s++) {
+        int m = sizes[s], wrong = 0;
+        operand x = operand_of(tc, TC_DIMS(m, K), TC_F32, (uint32_t)s + 1);
+        tc_trace_begin(tc, "bytes");
+        tc_tensor left = normed ? tc_rms_norm(x.tensor, none, 1e-5) : x.tensor;
+        tc_tensor y = tc_matmul(left, dequantised(bytes, scale.tensor, grouped));
+        tc_trace_end(tc);
+        read_doubles(y, have, (int64_t)m * N);
+        for (int r = 0; r < m; r++) {
+            if (normed) rows_of(RMS_NORM, x.value + r * K, K, rows);
+            if (!normed) memcpy(rows, x.value + r * K, sizeof rows);
+            for (int c = 0; c < N; c++) {
+                double sum = 0, size = 1;
+                for (int k = 0; k < K; k++) {
+                    double v = rows[k] *
+                               (grouped ? weight[k * N + c] * scale.value[k / GROUP * N + c]
+                                        : weight[c * K + k] * scale.value[c]);
+                    sum += v, size += fabs(v);
+                }
+                wrong += !(fabs(have[r * N + c] - sum) <= 1e-6 * size);
+            }
+        }
+        CHECK(!wrong || FAIL("%d of %d rows are wrong", wrong, m));
+        CHECK_EQ(tc_region_kernels(tc, "bytes"), s ? kernels : 1);
+        operand_free(&x);
+    }
+    operand_free(&scale), tc_free(bytes);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+    check_device_closed();
+}
+
+TEST(bytes_of_columns) { check_bytes(0, 0, 1); }
+TEST(bytes_of_groups) { check_bytes(1, 0, 1); }
+TEST(bytes_behind_a_norm) { check_bytes(0, 1, 2); }
+
 // An index out of range in rows that several blocks make is reported as ever.
 TEST(an_index_out_of_range) {
     static const int64_t at[M] = {0, 1, 2, 99, 4, 5};

@@ -36,7 +36,7 @@ static int add_graph(texts *t, const char *text) {
     if (ok) {
         uint8_t *output = (uint8_t *)calloc(to->node.count + 1, 1);
         output[outputs.at[0]] = 1;
-        CHECK(tc__schedule_run(s, t->c, to, output, NULL, TC__FUSION_ON));
+        CHECK(tc__schedule_run(s, t->c, to, output, NULL, TC__FUSE_LOADS));
         CHECK(tc__schedule_join(s, &tc__dialect_cuda));
         for (size_t k = 0; k < s->kernel.count; k++)
             if (CHECK(t->count < MOST_GROUPS)) t->group[t->count++] = s->kernel.at[k];

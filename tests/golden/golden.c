@@ -254,6 +254,8 @@ static const golden goldens[] = {
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
     {"tinymlp", 2, WITH_CUDA | JOINED, NULL},
+    {"dequantise", 1, WITH_CUDA | JOINED, NULL},
+    {"dequantise_row", 1, WITH_CUDA | JOINED, NULL},
 };
 
 // ---- files ----
@@ -395,9 +397,8 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     tc__dump_graph(t, &to, outputs.at, outputs.count);
     uint8_t *output = TC__NEW_ARRAY(c, uint8_t, to.node.count + 1);
     for (size_t i = 0; i < outputs.count; i++) output[outputs.at[i]] = 1;
-    int windows = g->flags & WITH_CUDA;
     CHECK(tc__schedule_run(&s, c, &to, output, NULL,
-                           windows ? TC__FUSION_WINDOWS : TC__FUSION_ON));
+                           g->flags & (JOINED | WITH_CUDA) ? TC__FUSE_LOADS : TC__FUSE));
     if (g->flags & JOINED) CHECK(tc__schedule_join(&s, &tc__dialect_cuda));
     CHECK((int)s.kernel.count <= g->most ||
           FAIL("%s: %d kernels, at most %d", g->name, (int)s.kernel.count, g->most));
@@ -469,6 +470,8 @@ GOLDEN(slices)
 GOLDEN(gemv)
 GOLDEN(attn_score)
 GOLDEN(tinymlp)
+GOLDEN(dequantise)
+GOLDEN(dequantise_row)
 
 TEST(every_row_is_a_test) {
     for (size_t i = 0; i < TC__COUNT(goldens); i++) {

@@ -203,8 +203,16 @@ extern "C" int printf(const char *, ...);
 
 EMU_FN float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 EMU_FN double rsqrt(double x) { return 1.0 / sqrt(x); }
-EMU_FN double sinpi(double x) { return sin((x - 2 * rint(x / 2)) * 3.14159265358979324); }
-EMU_FN double cospi(double x) { return cos((x - 2 * rint(x / 2)) * 3.14159265358979324); }
+// cos(pi x - turn pi / 2). CUDA's are within 2 units of the last place, beside zeros as well: what is left
+// of x beyond whole quarters is exact, and small there, so its product with pi is as near as that.
+EMU_FN double emu_cos_of_quarters(double x, int turn) {
+    double quarters = rint(2 * x), r = (x - quarters / 2) * 3.14159265358979324;
+    double at = quarters - turn;
+    at -= 4 * floor(at / 4);
+    return at == 1 ? -sin(r) : at == 2 ? -cos(r) : at == 3 ? sin(r) : cos(r);
+}
+EMU_FN double sinpi(double x) { return emu_cos_of_quarters(x, 1); }
+EMU_FN double cospi(double x) { return emu_cos_of_quarters(x, 0); }
 EMU_FN float sinpif(float x) { return (float)sinpi((double)x); }
 EMU_FN float cospif(float x) { return (float)cospi((double)x); }
 EMU_FN float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752f); }

@@ -388,3 +388,53 @@ TEST(folding_gives_the_ops_own_bits) {
         }
     }
 }
+
+// ---- factors of products that are made where they are loaded
+
+// Kernels of x[ROWS, 256] times w[256, 512], what is w: from x1, bytes, and x2, f32.
+static size_t kernels_of_factor(int rows, const char *w, tc__fuse fuse) {
+    char text[2000];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0 f32[%d,256]\n"
+             "%%1 = input x1 i8[256,512]\n"
+             "%%2 = cast %%1 f32[256,512]\n"
+             "%s"
+             "%%9 = matmul %%0 %%8 f32[%d,512]\n"
+             "return %%9\n",
+             rows, w, rows);
+    kit_open(&t, text, 0, (int)fuse);
+    size_t n = t.s.kernel.count;
+    kit_close(&t);
+    return n;
+}
+
+#define SCALE                                                                              \
+    "%3 = input x2 f32[1,512]\n"                                                           \
+    "%4 = expand %3 f32[256,512]\n"                                                        \
+    "%5 = mul %2 %4 f32[256,512]\n"
+
+TEST(factors_at_loads) {
+    static const char *const scaled = SCALE "%8 = neg %5 f32[256,512]\n";
+    CHECK_EQ(kernels_of_factor(64, scaled, TC__FUSE_LOADS), 1);
+    CHECK_EQ(kernels_of_factor(64, scaled, TC__FUSE), 2);
+    CHECK_EQ(kernels_of_factor(2048, scaled, TC__FUSE_LOADS), 1);
+    CHECK_EQ(kernels_of_factor(2049, scaled, TC__FUSE_LOADS), 2); // again for each tile
+}
+
+TEST(factors_in_memory) {
+    static const char *const wide = // 5 bytes are read where 4 would be
+        "%3 = input x2 f32[256,512]\n"
+        "%8 = mul %2 %3 f32[256,512]\n";
+    static const char *const dear = SCALE "%8 = exp %5 f32[256,512]\n";
+    static const char *const summed = // a kernel makes it anyway
+        SCALE "%6 = sum %5 dims=1 f32[1,512]\n"
+              "%7 = expand %6 f32[256,512]\n"
+              "%8 = sub %5 %7 f32[256,512]\n";
+    static const char *const random = "%3 = random kind=0 draw=0 f32[256,512]\n"
+                                      "%8 = mul %2 %3 f32[256,512]\n";
+    CHECK_EQ(kernels_of_factor(64, wide, TC__FUSE_LOADS), 2);
+    CHECK_EQ(kernels_of_factor(64, dear, TC__FUSE_LOADS), 2);
+    CHECK_EQ(kernels_of_factor(64, summed, TC__FUSE_LOADS), 2);
+    CHECK_EQ(kernels_of_factor(64, random, TC__FUSE_LOADS), 2);
+}

@@ -1,0 +1,300 @@
+// Every tile of print_cuda_product.c with every kind of operand that can come to it, compiled by NVRTC for
+// three architectures: registers suffice. Values are looked at by tests/cuda/products.c. Skipped where
+// NVRTC is not installed.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.in.h"
+
+#include "harness.h"
+#include "tools/nvrtc.h"
+
+// How an operand lies in memory. SCALED: bytes times a number for each row (left) or column (right);
+// GROUPED: and for each 32 along k, as halves.
+typedef enum source { DIRECT, CONVERTED, SCALED, GROUPED } source;
+
+enum { TURNED = 1, RESTS = 2, ODD = 4, GROUP = 32, MOST = 256 };
+
+typedef struct pair {
+    source left, right;
+    int flags;
+} pair;
+
+static const pair pairs[] = {{DIRECT, DIRECT, 0},
+                             {DIRECT, DIRECT, TURNED | RESTS},
+                             {CONVERTED, DIRECT, 0},
+                             {DIRECT, CONVERTED, TURNED | RESTS},
+                             {CONVERTED, CONVERTED, 0},
+                             {CONVERTED, CONVERTED, TURNED | RESTS},
+                             {DIRECT, SCALED, 0},
+                             {DIRECT, SCALED, TURNED},
+                             {CONVERTED, SCALED, RESTS},
+                             {SCALED, DIRECT, TURNED},
+                             {SCALED, SCALED, TURNED | RESTS},
+                             {DIRECT, GROUPED, 0},
+                             {CONVERTED, GROUPED, TURNED},
+                             {GROUPED, GROUPED, RESTS},
+                             {DIRECT, DIRECT, ODD},
+                             {CONVERTED, SCALED, ODD}};
+
+typedef struct texts {
+    tc_ctx *c;
+    tc__ixpool ix;
+    tc__group *group[MOST];
+    char name[MOST][80];
+    int count;
+} texts;
+
+// ---- graphs
+
+typedef struct shape {
+    int lines, depth, deep_first; // deep_first: k is the first dimension in memory
+} shape;
+
+static int line(tc__text *t, int *node, const char *what, int dtype, const shape *s,
+                int depth, int lines) {
+    tc__put(t, "%%%d = %s", *node, what);
+    tc__put(t, " %s[%d,%d]\n", tc__dtypes[dtype].name, s->deep_first ? depth : lines,
+            s->deep_first ? lines : depth);
+    return (*node)++;
+}
+
+static int put_groups(tc__text *t, int *node, const char *what, int dtype, const shape *s,
+                      int each) {
+    tc__put(t, "%%%d = %s %s", *node, what, tc__dtypes[dtype].name);
+    if (s->deep_first)
+        tc__put(t, "[%d,%d,%d]\n", s->depth / GROUP, each, s->lines);
+    else
+        tc__put(t, "[%d,%d,%d]\n", s->lines, s->depth / GROUP, each);
+    return (*node)++;
+}
+
+static int put_scaled(tc__text *t, int *node, int input, int dtype, const shape *s) {
+    char what[80];
+    snprintf(what, sizeof what, "input x%d", input);
+    int bytes = line(t, node, what, TC_I8, s, s->depth, s->lines);
+    snprintf(what, sizeof what, "cast %%%d", bytes);
+    int number = line(t, node, what, TC_F32, s, s->depth, s->lines);
+    snprintf(what, sizeof what, "input x%d", input + 2);
+    int scale = line(t, node, what, TC_F32, s, 1, s->lines);
+    snprintf(what, sizeof what, "expand %%%d", scale);
+    scale = line(t, node, what, TC_F32, s, s->depth, s->lines);
+    snprintf(what, sizeof what, "mul %%%d %%%d", number, scale);
+    int all = line(t, node, what, TC_F32, s, s->depth, s->lines);
+    if (dtype == TC_F32) return all;
+    snprintf(what, sizeof what, "cast %%%d", all);
+    return line(t, node, what, dtype, s, s->depth, s->lines);
+}
+
+static int put_grouped(tc__text *t, int *node, int input, int dtype, const shape *s) {
+    char what[80];
+    snprintf(what, sizeof what, "input x%d", input);
+    int bytes = put_groups(t, node, what, TC_I8, s, GROUP);
+    snprintf(what, sizeof what, "cast %%%d", bytes);
+    int number = put_groups(t, node, what, dtype, s, GROUP);
+    snprintf(what, sizeof what, "input x%d", input + 2);
+    int scale = put_groups(t, node, what, TC_F16, s, 1);
+    snprintf(what, sizeof what, "cast %%%d", scale);
+    if (dtype != TC_F16) scale = put_groups(t, node, what, dtype, s, 1);
+    snprintf(what, sizeof what, "expand %%%d", scale);
+    scale = put_groups(t, node, what, dtype, s, GROUP);
+    snprintf(what, sizeof what, "mul %%%d %%%d", number, scale);
+    int all = put_groups(t, node, what, dtype, s, GROUP);
+    snprintf(what, sizeof what, "reshape %%%d", all);
+    return line(t, node, what, dtype, s, s->depth, s->lines);
+}
+
+static int put_operand(tc__text *t, int *node, int input, source from, int dtype,
+                       const shape *s) {
+    char what[80];
+    if (from == SCALED) return put_scaled(t, node, input, dtype, s);
+    if (from == GROUPED) return put_grouped(t, node, input, dtype, s);
+    snprintf(what, sizeof what, "input x%d", input);
+    int other = tc__is_half(dtype) ? TC_F32 : dtype == TC_F64 ? TC_F16 : TC_BF16;
+    int at = line(t, node, what, from == CONVERTED ? other : dtype, s, s->depth, s->lines);
+    if (from == DIRECT) return at;
+    snprintf(what, sizeof what, "cast %%%d", at);
+    return line(t, node, what, dtype, s, s->depth, s->lines);
+}
+
+// left[m, k] times right[k, n], or right[n, k] turned. No tile goes into sizes of RESTS, no access into
+// those of ODD.
+static void put_product(tc__text *t, int dtype, const pair *q, int rows, int size,
+                        int depth) {
+    // Rows are as many as columns, or few.
+    int less = q->flags & ODD ? 7 : q->flags & RESTS ? 8 : 0;
+    int node = 0, lines = size - less;
+    int k = depth - (less && q->left == GROUPED ? GROUP : less);
+    shape left = {rows == size ? lines : rows, k, 0},
+          right = {lines, k, !(q->flags & TURNED)};
+    int a = put_operand(t, &node, 0, q->left, dtype, &left);
+    int b = put_operand(t, &node, 1, q->right, dtype, &right);
+    if (q->flags & TURNED) {
+        tc__put(t, "%%%d = permute %%%d order=1,0 %s[%d,%d]\n", node, b,
+                tc__dtypes[dtype].name, k, lines);
+        b = node++;
+    }
+    tc__put(t, "%%%d = matmul %%%d %%%d %s[%d,%d]\nreturn %%%d\n", node, a, b,
+            tc__dtypes[dtype].name, left.lines, lines, node);
+}
+
+// ---- kernels
+
+// The one kernel of a graph, as a device has it.
+static tc__group *group_of(texts *t, const char *text) {
+    tc__graph from, *to = (tc__graph *)calloc(1, sizeof *to);
+    tc__schedule *s = (tc__schedule *)calloc(1, sizeof *s);
+    tc__ids outputs;
+    memset(&outputs, 0, sizeof outputs);
+    tc__graph_open(&from, t->c, &t->ix), tc__graph_open(to, t->c, &t->ix);
+    CHECK((tc__read_graph(t->c, &from, text, &outputs) &&
+           tc__verify(t->c, &from, TC__TENSOR) &&
+           tc__passes_run(t->c, &from, to, outputs.at, outputs.count, 0)) ||
+          FAIL("%s\n%s", tc_error_text(t->c), text));
+    uint8_t *output = (uint8_t *)calloc(to->node.count + 1, 1);
+    output[outputs.at[0]] = 1;
+    CHECK(tc__schedule_run(s, t->c, to, output, NULL, TC__FUSE_LOADS));
+    CHECK(s->kernel.count == 1 || FAIL("%d kernels\n%s", (int)s->kernel.count, text));
+    free(output);
+    TC__VEC_FREE(t->c, outputs);
+    tc__graph_close(&from);
+    return s->kernel.at[0];
+}
+
+static tc__group *add(texts *t, int dtype, const pair *q, int rows, int size, int depth,
+                      int tf32) {
+    tc__text text;
+    tc__text_init(&text, t->c);
+    put_product(&text, dtype, q, rows, size, depth);
+    tc__group *g = group_of(t, text.at);
+    g->tf32 = tf32;
+    tc__text_free(&text);
+    if (!CHECK(t->count < MOST)) exit(1);
+    t->group[t->count++] = g;
+    return g;
+}
+
+static const char *const words[] = {"direct", "converted", "scaled", "grouped"};
+
+static void name(texts *t, const tc__product *q, const pair *operands) {
+    snprintf(t->name[t->count - 1], sizeof t->name[0], "%dx%dx%d, %s times %s%s%s%s",
+             q->tile->rows, q->tile->cols, q->tile->depth, words[operands->left],
+             words[operands->right], operands->flags & TURNED ? ", turned" : "",
+             operands->flags & RESTS ? ", with rests"
+             : operands->flags & ODD ? ", odd"
+                                     : "",
+             q->slices > 1 ? ", in slices" : "");
+}
+
+// Every tile that a product of such operands may have, one after the other.
+static void add_tiles(texts *t, int dtype, const pair *operands, int tf32, int *seen) {
+    tc__product q;
+    for (int i = 0;; i++) {
+        tc__group *g = add(t, dtype, operands, 2048, 2048, 512, tf32);
+        g->tuning.knob[TC__KNOB_PRODUCT_TILE] = 0;
+        q = tc__product_plan(g);
+        CHECK_EQ(q.form, TC__PRODUCT_TILES);
+        if (i == tc__product_kinds[q.kind].count) break;
+        const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[i];
+        if (!tc__tile_has_room(g, &q, tile)) {
+            t->count--;
+            continue;
+        }
+        g->tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)(i + 1);
+        q = tc__product_plan(g);
+        CHECK(q.tile == tile);
+        *seen |= 1 << i;
+        name(t, &q, operands);
+    }
+    t->count--;
+    tc__group *cut = add(t, dtype, operands, 320, 320, 8192, tf32);
+    q = tc__product_plan(cut);
+    CHECK(q.slices > 1);
+    name(t, &q, operands);
+}
+
+// And the kernel of few rows.
+static void add_few(texts *t, int dtype, const pair *operands) {
+    static int turn;
+    static const int rows[] = {1, 4, 3, 16, 2, 8};
+    int m = rows[turn++ % 6];
+    if (dtype != TC_F32 && m > 4) m /= 4;
+    tc__group *g = add(t, dtype, operands, m, 1024, 4096, 0);
+    CHECK_EQ(tc__product_plan(g).form, TC__PRODUCT_FEW);
+    snprintf(t->name[t->count - 1], sizeof t->name[0], "%d rows, %s times %s", m,
+             words[operands->left], words[operands->right]);
+}
+
+// ---- what ptxas says
+
+// The kernel whose resources the log tells before `at`: "Function properties for k12".
+static const char *kernel_at(const texts *t, const char *log, const char *at) {
+    static const char words[] = "properties for k";
+    const char *last = NULL;
+    for (const char *s = strstr(log, words); s && s < at; s = strstr(s + 1, words))
+        last = s;
+    int i = last ? atoi(last + sizeof words - 1) : -1;
+    return i >= 0 && i < t->count ? t->name[i] : "a kernel";
+}
+
+static void check_log(const texts *t, const char *arch, const char *log) {
+    static const char words[] = " bytes stack frame";
+    for (const char *s = strstr(log, words); s; s = strstr(s + 1, words)) {
+        const char *first = s;
+        while (first > log && first[-1] != '\n') first--;
+        if (atoi(first) || atoi(s + sizeof words))
+            FAIL("%s: %s: %.*s", arch, kernel_at(t, log, s), (int)strcspn(first, "\n"),
+                 first);
+    }
+}
+
+static void compile(const texts *t, const char *arch) {
+    tc__text text;
+    nvrtc_result r;
+    tc__text_init(&text, t->c);
+    REQUIRE(tc__print_cuda_prelude(&text, (const tc__group *const *)t->group, t->count));
+    for (int i = 0; i < t->count; i++) {
+        char symbol[20];
+        snprintf(symbol, sizeof symbol, "k%d", i);
+        REQUIRE(tc__print_kernel(&text, t->group[i], &tc__dialect_cuda, symbol) ||
+                FAIL("%s", tc_error_text(t->c)));
+    }
+    int ok = nvrtc_compile(text.at, arch, &r);
+    CHECK((ok && !strstr(r.log, "warning")) || FAIL("%s: %.3000s", arch, r.log));
+    CHECK(strstr(r.log, " bytes stack frame") || FAIL("ptxas says nothing: %s", r.log));
+    check_log(t, arch, r.log);
+    nvrtc_free(&r);
+    tc__text_free(&text);
+}
+
+// Every second pair, from `first` on.
+static void check_tiles(int dtype, int tf32, const char *arch, size_t first) {
+    static texts t;
+    int seen = 0;
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.threads = 1;
+    t.c = tc_open(&config);
+    tc__ix_open(&t.ix, t.c);
+    for (size_t i = first; i < TC__COUNT(pairs); i += 2)
+        add_tiles(&t, dtype, &pairs[i], tf32, &seen);
+    for (size_t i = first; i < TC__COUNT(pairs) && !tf32; i += 2)
+        add_few(&t, dtype, &pairs[i]);
+    CHECK_EQ(seen, (1 << tc__product_kinds[tc__product_plan(t.group[0]).kind].count) - 1);
+    compile(&t, arch);
+    tc__ix_close(&t.ix);
+}
+
+#define ARCHS(name, dtype, tf32, first)                                                    \
+    TEST(name##_sm_80) { check_tiles(dtype, tf32, "sm_80", first); }                       \
+    TEST(name##_sm_89) { check_tiles(dtype, tf32, "sm_89", first); }                       \
+    TEST(name##_sm_90a) { check_tiles(dtype, tf32, "sm_90a", first); }
+
+#define TILES(name, dtype, tf32)                                                           \
+    ARCHS(name, dtype, tf32, 0)                                                            \
+    ARCHS(name##_others, dtype, tf32, 1)
+
+TILES(bf16, TC_BF16, 0)
+TILES(f16, TC_F16, 0)
+TILES(f32, TC_F32, 0)
+TILES(tf32, TC_F32, 1)
+TILES(f64, TC_F64, 0)

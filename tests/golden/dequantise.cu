@@ -1,0 +1,307 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+#define TC_FN static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+
+struct tc_state {         // of the program, in the device's memory; its scalars follow
+    tc_i64 *flag;          // an index out of range: site + 1, value, limit
+    tc_u64 seed, draw;     // of the random numbers
+};
+
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];        // run-time sizes
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+// Before tc_begin, of memory that the kernel only reads. Nothing happens; but ptxas moves loads ahead
+// of a wait where it knows that they are of such memory (ld.global.nc), and does not know it now.
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
+// The launch behind this one may begin; what those before it wrote is there when this returns.
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// A vector as the words that memory instructions move.
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+// A vector of memory, as few instructions as its bytes allow.
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+// Memory to shared memory, without registers; tc_copy_wait_all ends it for the thread that asked.
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
+    unsigned w;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
+    return w;
+}
+
+template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float, V> &x) {
+    TC_N(words)<tc_pack<tc_u16, V>> u;
+    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);
+    return u.v;
+}
+
+TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// Until at most N of the thread's groups of copies are on their way.
+template <int N> TC_FN void TC_N(copy_wait)() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+}
+
+// Four 8 x 8 matrices of 2-byte elements; lane i gives the address of row i % 8 of matrix i / 8.
+TC_FN void TC_N(ldmatrix4)(unsigned (&r)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}
+
+// The same, each matrix transposed.
+TC_FN void TC_N(ldmatrix4_trans)(unsigned (&r)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}
+
+// d += a * b, 16 x 8 x 16, of a warp.
+TC_FN void TC_N(mma_bf16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+    m = strip + t % (8 * across) % tall;
+    n = t % (8 * across) / tall;
+}
+
+// Element (row, column) of a tile of 2-byte elements in rows of L: 16-byte chunks change places
+// so that 8 rows below each other lie in different banks.
+template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
+    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
+    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
+}
+
+#define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
+
+TC_FN float tc_cast_i32_f32(int x) {
+    typedef float T;
+    return (T)((T)x);
+}
+
+
+// kernel0: 3 element-wise ops around one product, 1 result
+// rows 512, columns 768, depth 1024; vector along c
+//   in0  bf16[524288]
+//   in1  i8[786432]
+//   in2  f32[6144]
+//   out0  bf16[393216]
+//   %0 = load in0[k + 1024 * r]  bf16
+//   %1 = load in1[768 * k + c]  i8
+//   %2 = cast %1  f32
+//   %3 = load in2[768 * (k / 128) + c]  f32
+//   %4 = mul %2 %3  f32
+//   %5 = cast %4  bf16
+//   for r in 0..512 worker
+//     for c in 0..768 vector
+//       %8 = contract  bf16
+//       store out0[768 * r + c] %8  bf16
+//     end
+//   end
+// 128 threads in a block, 96 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 1)
+kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const float *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    const int x = threadIdx.x, warp = x / 32, lane = x % 32;
+    int m, n;
+    tc_place_tile<int>(blockIdx.x, 8, 12, m, n);
+    const int r0 = m * 64;
+    const int c0 = n * 64;
+    const int depth = 1024;
+    tc_u16 *const left = (tc_u16 *)shared;
+    tc_u16 *const right = left + 4 * 2048;
+    float *const tile = (float *)shared;  // when the operands are done
+    const int row = warp / 2 * 32, col = warp % 2 * 32;
+    const int leftlane = tc_swizzle<32>(row + lane % 16, lane / 16 * 8);
+    const int rightlane = tc_swizzle<64>(lane % 16, col + lane / 16 * 8);
+    float sum[2][4][4] = {};
+    tc_pack<tc_u16, 8> right_next[2];
+    int left_place;
+    const tc_u16 *left_from;
+    {
+        const int e = x;
+        const int r = r0 + e / 4;
+        const int k = e % 4 * 8;
+        left_place = tc_swizzle<32>(e / 4, e % 4 * 8);
+        left_from = &in0[k + 1024 * r];
+    }
+    auto bring = [&](int step, int to) {
+        const int k0 = (int)step * 32;
+        if (k0 < depth) {
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                tc_copy_async16(&left[to * 2048 + left_place + j * 1024], left_from + j * 32768);
+            }
+            left_from += 32;
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int e = x + j * 128;
+                const int c = c0 + e % 8 * 8;
+                const int k = k0 + e / 8;
+                const tc_pack<tc_i8, 8> v1 = tc_load((const tc_pack<tc_i8, 8> *)&in1[768 * k + c]);
+                const tc_pack<float, 8> v3 = tc_load((const tc_pack<float, 8> *)&in2[768 * (k / 128) + c]);
+                tc_pack<float, 8> all;
+                #pragma unroll
+                for (int l = 0; l < 8; l++) {
+                    const int t1 = v1.at[l];
+                    const float t2 = tc_cast_i32_f32(t1);
+                    const float t3 = v3.at[l];
+                    const float t4 = TC_MUL_f32(t2, t3);
+                    all.at[l] = t4;
+                }
+                right_next[j] = tc_halves_bf16(all);
+            }
+        }
+        tc_copy_commit();
+    };
+    auto put = [&](int to) {
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const int e = x + j * 128;
+            *(tc_pack<tc_u16, 8> *)&right[to * 2048 + tc_swizzle<64>(e / 8, e % 8 * 8)] = right_next[j];
+        }
+    };
+    unsigned lefts[2][2][4], rights[2][4][2];
+    auto fetch = [&](int at, int d, int to) {
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            tc_ldmatrix4(lefts[to][i], &left[at * 2048 + i * 512 + (leftlane ^ d)]);
+        #pragma unroll
+        for (int j = 0; j < 4; j += 2) {
+            unsigned two[4];
+            tc_ldmatrix4_trans(two, &right[at * 2048 + d * 64 + (rightlane ^ j * 8)]);
+            rights[to][j][0] = two[0], rights[to][j][1] = two[1];
+            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
+        }
+    };
+    const int steps = (int)((depth + (32 - 1)) / 32);
+    #pragma unroll 1
+    for (int step = 0; step < 3; step++) {
+        bring(step, step);
+        put(step);
+    }
+    tc_copy_wait<2>();
+    __syncthreads();
+    fetch(0, 0, 0);
+    int at = 0;  // the stage of this step; the one before it is free
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const int to = at ? at - 1 : 3;
+        #pragma unroll
+        for (int d = 0; d < 32; d += 16) {
+            const int now = d / 16 % 2, last = d + 16 == 32;
+            if (last) {
+                put(to);
+                tc_copy_wait<2>();
+                __syncthreads();
+                at = at == 3 ? 0 : at + 1;
+            }
+            fetch(at, last ? 0 : d + 16, 1 - now);
+            if (d == 0) bring(step + 3, to);
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                #pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const int j = i % 2 ? 4 - 1 - c : c;
+                    tc_mma_bf16(sum[i][j], lefts[now][i], rights[now][j]);
+                }
+            }
+        }
+    }
+    #pragma unroll 1
+    for (int part = 0; part < 2; part++) {
+        __syncthreads();
+        if (warp / 2 == part) {
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    float *const two = &tile[(lane / 4 + i * 16) * 72 + col + j * 8 + lane % 4 * 2];
+                    *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                    *(tc_pack<float, 2> *)&two[8 * 72] = {sum[i][j][2], sum[i][j][3]};
+                }
+            }
+        }
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < 256; e += 128) {
+            const int at = e / 8 * 72 + e % 8 * 8;
+            const int r = r0 + part * 32 + e / 8;
+            const int c = c0 + e % 8 * 8;
+            tc_pack<float, 8> sums;
+            #pragma unroll
+            for (int l = 0; l < 8; l += 4) *(tc_pack<float, 4> *)&sums.at[l] = *(const tc_pack<float, 4> *)&tile[at + l];
+            tc_pack<float, 8> o9;
+            #pragma unroll
+            for (int l = 0; l < 8; l++) {
+                const float t8 = sums.at[l];
+                o9.at[l] = t8;
+            }
+            tc_store((tc_pack<tc_u16, 8> *)&out0[768 * r + c], tc_halves_bf16(o9));
+        }
+    }
+}
