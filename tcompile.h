@@ -1481,9 +1481,10 @@ typedef struct tc_device {
     void (*describe)(void *user, void *kernel, char *text, size_t room);
 
     // Runs the list. *plan is the device's for this list, NULL at first; its length, its
-    // kernels and what they come after are the same until forget.
+    // kernels and what they come after are the same until forget. changed = 0: so is all
+    // else, bytes of arguments too, since the plan ran last, and that did not fail.
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
-                     tc_device_mode mode);
+                     tc_device_mode mode, int changed);
     void (*forget)(void *user, void *plan);
 
     // What became of a list, for people: its plan, in words. May be NULL.
@@ -2185,7 +2186,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x11e0d2c14b5f71f4u
+#define TC__BUILD_ID 0x8402b32739fd07b1u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -53487,6 +53488,7 @@ typedef struct tc__remote_launch {
     void *kernel[TC__GRIDS]; // of the device; NULL = not compiled yet
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
+    uint32_t *memory, memories; // buffers whose addresses are the first of them
     uint32_t n_argument, bytes;
     uint32_t first;         // its place in the list; that of its first piece
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
@@ -53513,6 +53515,7 @@ typedef struct tc__remote_listed {
 typedef struct tc__remote_part {
     uint32_t begin, end, host;
     void *plan; // of the device
+    int ran;    // it did, and nothing of its launches has changed since
 } tc__remote_part;
 
 // An external that kernels cannot read or write where it is, while a run lasts: see
@@ -53591,10 +53594,13 @@ static const tc__dialect *tc__remote_dialect(const tc__device *d) {
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
-    uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
-    for (size_t i = 0; i < l->group->buffer.count; i++)
-        n += (uint32_t)tc__is_memory(&l->group->buffer.at[i]);
-    n += !tc__ix_equals(l->grids.workspace, 0);
+    uint32_t n, buffers = (uint32_t)l->group->buffer.count,
+                sizes = (uint32_t)tc__cuda_kargs(l->group);
+    l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
+    if (!l->memory) return 0;
+    for (uint32_t i = 0; i < buffers; i++)
+        if (tc__is_memory(&l->group->buffer.at[i])) l->memory[l->memories++] = i;
+    n = l->memories + !tc__ix_equals(l->grids.workspace, 0);
     l->n_argument = n + 1;
     l->bytes = (n + 1 + sizes) * 8;
     l->argument = (uint8_t *)TC__ANEW_ARRAY(a, int64_t, l->bytes / 8);
@@ -53901,7 +53907,7 @@ static void tc__remote_forget_plans(tc__remote *r) {
     const tc_device *d = &r->device->own;
     for (uint32_t i = 0; i < r->parts; i++) {
         if (r->part[i].plan) d->forget(d->user, r->part[i].plan);
-        r->part[i].plan = NULL;
+        r->part[i].plan = NULL, r->part[i].ran = 0;
     }
 }
 
@@ -54119,74 +54125,6 @@ static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixen
             return 0;
     }
     return tc__remote_lists_lay_out(r, x, env);
-}
-
-// ---- running ----
-
-static void tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
-    uint8_t *to = l->argument;
-    for (size_t i = 0; i < l->group->buffer.count; i++) {
-        if (!tc__is_memory(&l->group->buffer.at[i])) continue;
-        memcpy(to, &l->buf[i], 8);
-        to += 8;
-    }
-    if (!tc__ix_equals(l->grids.workspace, 0)) {
-        char *work = (char *)r->work.address + l->work;
-        memcpy(to, &work, 8);
-        to += 8;
-    }
-    memcpy(to, &r->state.address, 8);
-}
-
-// The tensors of a list, where they are in this run.
-static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d) {
-    const tc__turn *s = &r->order.step.at[d->step];
-    const tc__remote_launch *l = tc__turn_launch(r, s);
-    size_t buffers = l->group->buffer.count;
-    tc__list_argument a =
-        tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
-    for (uint32_t i = 0; i < s->count; i++) {
-        const tc__piece *p =
-            &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
-        for (size_t b = 0; b < buffers; b++)
-            *a.at++ = r->launch[p->launch].buf[p->buffer[b]];
-    }
-    memcpy(d->argument + l->offset[1], &r->state.address, 8);
-}
-
-// The arguments of all launches of a run.
-static void tc__remote_fill_all(const tc__remote *r) {
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !r->launch[i].pieces) tc__remote_fill(r, &r->launch[i]);
-    for (size_t i = 0; i < r->listed.count; i++) tc__remote_fill_list(r, &r->listed.at[i]);
-}
-
-// The device is told what changed of state and run-time values.
-static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
-                           const tc__value *arg) {
-    const tc_device *d = &r->device->own;
-    tc__remote_state now;
-    size_t args = r->state_bytes - sizeof now;
-    memset(&now, 0, sizeof now);
-    now.flag = r->flag;
-    if (r->draws) now.seed = seed, now.draw = draw;
-    int same = r->told && !memcmp(r->state_now, &now, sizeof now) &&
-               (!args || !memcmp(r->state_now + sizeof now, arg, args));
-    if (same) return 1;
-    memcpy(r->state_now, &now, sizeof now);
-    if (args) memcpy(r->state_now + sizeof now, arg, args);
-    tc_status s = d->copy_in(d->user, r->state.address, r->state_now, r->state_bytes);
-    r->told = !s;
-    return !s || tc__remote_failed(r->ctx, r->device, "values of a run", s);
-}
-
-// Runs a part up to its launch on the host. 0 = reported.
-static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
-    const tc_device *d = &r->device->own;
-    if (p->begin == p->end) return 1;
-    tc_status s =
-        d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin), r->mode);
-    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 
 // ---- for who compiles and reports ----
@@ -55869,6 +55807,7 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     for (size_t i = 0; i < r->listed.count; i++)
         r->list[r->listed.at[i].at].kernel =
             tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
+    for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
     return 1;
 }
 
@@ -56747,7 +56686,7 @@ static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
         after[i] = (int)i - 1;
         list[i].after = &after[i], list[i].n_after = i > 0;
     }
-    tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES);
+    tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
@@ -57672,6 +57611,87 @@ static void tc__program_tune(tc__program *p, const tc__visit *v) {
 #    pragma GCC pop_options
 #endif
 
+// ---- gen/exec/remote_run.c ----------------------------------------------
+// A run on a device: arguments are filled in, what changed is told, and the lists are handed over. How a
+// program was laid out for that is in exec/remote.c.
+
+// Whether the argument at `to` was another address.
+static int tc__remote_put(uint8_t *to, const void *address) {
+    int other = memcmp(to, &address, sizeof address) != 0;
+    memcpy(to, &address, sizeof address);
+    return other;
+}
+
+// 1 = some argument has changed.
+static int tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
+    uint8_t *to = l->argument;
+    int changed = 0;
+    for (uint32_t i = 0; i < l->memories; i++, to += 8)
+        changed |= tc__remote_put(to, l->buf[l->memory[i]]);
+    if (!tc__ix_equals(l->grids.workspace, 0)) {
+        changed |= tc__remote_put(to, (char *)r->work.address + l->work);
+        to += 8;
+    }
+    return changed | tc__remote_put(to, r->state.address);
+}
+
+// The tensors of a list, where they are in this run.
+static int tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d) {
+    const tc__turn *s = &r->order.step.at[d->step];
+    const tc__remote_launch *l = tc__turn_launch(r, s);
+    size_t buffers = l->group->buffer.count;
+    int changed = tc__remote_put(d->argument + l->offset[1], r->state.address);
+    tc__list_argument a =
+        tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const tc__piece *p =
+            &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
+        for (size_t b = 0; b < buffers; b++, a.at++)
+            changed |=
+                tc__remote_put((uint8_t *)a.at, r->launch[p->launch].buf[p->buffer[b]]);
+    }
+    return changed;
+}
+
+// The arguments of all launches of a run.
+static void tc__remote_fill_all(tc__remote *r) {
+    int changed = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        if (!r->launch[i].host && !r->launch[i].pieces)
+            changed |= tc__remote_fill(r, &r->launch[i]);
+    for (size_t i = 0; i < r->listed.count; i++)
+        changed |= tc__remote_fill_list(r, &r->listed.at[i]);
+    for (uint32_t i = 0; changed && i < r->parts; i++) r->part[i].ran = 0;
+}
+
+// The device is told what changed of state and run-time values.
+static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
+                           const tc__value *arg) {
+    const tc_device *d = &r->device->own;
+    tc__remote_state now;
+    size_t args = r->state_bytes - sizeof now;
+    memset(&now, 0, sizeof now);
+    now.flag = r->flag;
+    if (r->draws) now.seed = seed, now.draw = draw;
+    int same = r->told && !memcmp(r->state_now, &now, sizeof now) &&
+               (!args || !memcmp(r->state_now + sizeof now, arg, args));
+    if (same) return 1;
+    memcpy(r->state_now, &now, sizeof now);
+    if (args) memcpy(r->state_now + sizeof now, arg, args);
+    tc_status s = d->copy_in(d->user, r->state.address, r->state_now, r->state_bytes);
+    r->told = !s;
+    return !s || tc__remote_failed(r->ctx, r->device, "values of a run", s);
+}
+
+// Runs a part up to its launch on the host. 0 = reported.
+static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
+    const tc_device *d = &r->device->own;
+    if (p->begin == p->end) return 1;
+    tc_status s = d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin),
+                         r->mode, !p->ran);
+    p->ran = !s;
+    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
+}
 // ---- gen/exec/remote_view.c ---------------------------------------------
 // Memory of the user's that kernels of a device cannot take as it is. They read and write 16 bytes at
 // once from addresses that are multiples of them, and a view may begin at any element: it is copied to
@@ -57896,7 +57916,7 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
     launch.threads = TC__SPREAD_THREADS;
     launch.argument = &a, launch.argument_bytes = sizeof a;
     launch.offset = &offset, launch.n_argument = 1;
-    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES);
+    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
 }
@@ -58085,7 +58105,8 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
 
 static int tc__trial_run(const tc__trials *t, tc__trial *w) {
     const tc_device *d = &t->p->remote->device->own;
-    return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES);
+    return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
+                   1);
 }
 
 // Nanoseconds of one of `repeats` runs.

@@ -735,8 +735,8 @@ TCU__FN int tcu__alive(tcu__trouble *t, const char *what) {
 TCU__FN int tcu__judge(const tcu__driver_calls *call, tcu__trouble *t, tcu__code code,
                        const char *name, const char *what) {
     char text[TCU__TEXT];
-    size_t row = tcu__code_row(code);
     if (!code) return 1;
+    size_t row = tcu__code_row(code);
     tcu__note(call, t, code, name, what);
     if (t->status != TC_OK) return 0;
     tcu__describe(call, code, name, what, text, sizeof text);
@@ -2310,6 +2310,7 @@ typedef struct tcu__recorded {
 typedef struct tcu__graphs {
     tcu__device *device;
     tcu__recorded entry[TCU__GRAPHS];
+    tcu__recorded *last; // what ran last; NULL = something has changed since
     uint64_t clock;
     uint64_t built, changed; // graphs made, nodes changed: for reports
 } tcu__graphs;
@@ -2493,10 +2494,10 @@ TCU__FN tcu__change tcu__recorded_change(tcu__graphs *g, tcu__recorded *r,
                                          const tcu__node *node, int count, int *failed) {
     tcu__device *d = g->device;
     tcu__change change = r->count == count ? TCU__SAME : TCU__ANOTHER;
-    for (int i = 0; i < count && change != TCU__ANOTHER; i++)
-        if (tcu__node_change(r, i, &node[i]) == TCU__ANOTHER) change = TCU__ANOTHER;
     for (int i = 0; i < count && change != TCU__ANOTHER; i++) {
-        if (tcu__node_change(r, i, &node[i]) == TCU__SAME) continue;
+        tcu__change one = tcu__node_change(r, i, &node[i]);
+        if (one == TCU__ANOTHER) return TCU__ANOTHER;
+        if (one == TCU__SAME) continue;
         if (!tcu__node_set(d, r, i, &node[i])) {
             tcu__code code = d->trouble.code;
             *failed = d->trouble.dead ||
@@ -2539,6 +2540,12 @@ TCU__FN int tcu__nodes_run(tcu__device *d, const tcu__node *node, int count,
     return 1;
 }
 
+// The graph that ran last, once more. 1, or 0 = reported.
+TCU__FN int tcu__graphs_again(tcu__graphs *g, tcu__stream stream) {
+    g->last->used = ++g->clock;
+    return TCU__DO(g->device, "a graph", cuGraphLaunch, g->last->exec, stream);
+}
+
 // Launches the kernels as a graph; `key` are the addresses of inputs and outputs, by which
 // graphs are kept. The kernels and what they come after must be the same in every call, up
 // to tcu__graphs_close; sizes and arguments may differ. 1, or 0 = reported, nothing ran.
@@ -2546,6 +2553,7 @@ TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
                             const uint64_t *key, int n_key, tcu__stream stream) {
     tcu__device *d = g->device;
     int failed = 0;
+    g->last = NULL;
     if (d->careful) return tcu__nodes_run(d, node, count, stream);
     if (!tcu__graph_fits(count))
         return tcu__fail(&d->trouble, TC_E_TOO_BIG, "a graph of %d kernels (1 to %d)",
@@ -2557,8 +2565,8 @@ TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
     if (failed) return 0;
     if (!r->exec && !tcu__recorded_build(g, r, node, count, key, n_key, stream)) return 0;
     if (n_key) memcpy(r->key, key, (size_t)n_key * sizeof *key);
-    r->used = ++g->clock;
-    return TCU__DO(d, "a graph", cuGraphLaunch, r->exec, stream);
+    g->last = r;
+    return tcu__graphs_again(g, stream);
 }
 // ---- gen/cuda/share.c ---------------------------------------------------
 // Whether a list of launches is worth a graph: it is where launching them takes the host a share of the
@@ -3148,16 +3156,19 @@ TCU__FN int tcu__plan_measures(const tcu__plan *p, tc_device_mode mode) {
 }
 
 TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch *list,
-                               int n, tc_device_mode mode) {
+                               int n, tc_device_mode mode, int changed) {
     tcu__device *d = &s->runtime.device;
     tcu__plan *p = tcu__plan_need(s, plan, n);
     if (!p) return 0;
-    for (int i = 0; i < n; i++)
+    changed |= !p->runs;
+    if (changed) p->graphs.last = NULL;
+    for (int i = 0; changed && i < n; i++)
         if (!tcu__plan_node(d, &p->node[i], &list[i])) return 0;
     if (!tcu__share_settle(d, &p->share)) return 0;
     int graph = tcu__plan_is_graph(p, mode), measures = tcu__plan_measures(p, mode);
     p->runs++;
     if (measures) return tcu__share_measure(d, &p->share, p->node, n, d->compute);
+    if (graph && p->graphs.last) return tcu__graphs_again(&p->graphs, d->compute);
     if (graph) {
         uint64_t key = tcu__plan_key(p);
         return tcu__graphs_run(&p->graphs, p->node, n, &key, 1, d->compute);
@@ -3166,8 +3177,8 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
 }
 
 TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list,
-                                int n, tc_device_mode mode) {
-    TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
+                                int n, tc_device_mode mode, int changed) {
+    TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode, changed));
 }
 
 // "a graph, as launching takes 20 us of 60 us; 1 of at most 4 executables, 1 built, 0 nodes set anew"

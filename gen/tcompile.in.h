@@ -233,6 +233,7 @@
 #include "exec/tune.c"
 #include "base/once_end.c"
 
+#include "exec/remote_run.c"
 #include "exec/remote_view.c"
 
 #include "base/once_begin.c"

@@ -131,9 +131,10 @@ typedef struct tc_device {
     void (*describe)(void *user, void *kernel, char *text, size_t room);
 
     // Runs the list. *plan is the device's for this list, NULL at first; its length, its
-    // kernels and what they come after are the same until forget.
+    // kernels and what they come after are the same until forget. changed = 0: so is all
+    // else, bytes of arguments too, since the plan ran last, and that did not fail.
     tc_status (*run)(void *user, void **plan, const tc_device_launch *list, int n,
-                     tc_device_mode mode);
+                     tc_device_mode mode, int changed);
     void (*forget)(void *user, void *plan);
 
     // What became of a list, for people: its plan, in words. May be NULL.

@@ -149,8 +149,8 @@ TCU__FN int tcu__alive(tcu__trouble *t, const char *what) {
 TCU__FN int tcu__judge(const tcu__driver_calls *call, tcu__trouble *t, tcu__code code,
                        const char *name, const char *what) {
     char text[TCU__TEXT];
-    size_t row = tcu__code_row(code);
     if (!code) return 1;
+    size_t row = tcu__code_row(code);
     tcu__note(call, t, code, name, what);
     if (t->status != TC_OK) return 0;
     tcu__describe(call, code, name, what, text, sizeof text);

@@ -37,6 +37,7 @@ typedef struct tcu__recorded {
 typedef struct tcu__graphs {
     tcu__device *device;
     tcu__recorded entry[TCU__GRAPHS];
+    tcu__recorded *last; // what ran last; NULL = something has changed since
     uint64_t clock;
     uint64_t built, changed; // graphs made, nodes changed: for reports
 } tcu__graphs;
@@ -220,10 +221,10 @@ TCU__FN tcu__change tcu__recorded_change(tcu__graphs *g, tcu__recorded *r,
                                          const tcu__node *node, int count, int *failed) {
     tcu__device *d = g->device;
     tcu__change change = r->count == count ? TCU__SAME : TCU__ANOTHER;
-    for (int i = 0; i < count && change != TCU__ANOTHER; i++)
-        if (tcu__node_change(r, i, &node[i]) == TCU__ANOTHER) change = TCU__ANOTHER;
     for (int i = 0; i < count && change != TCU__ANOTHER; i++) {
-        if (tcu__node_change(r, i, &node[i]) == TCU__SAME) continue;
+        tcu__change one = tcu__node_change(r, i, &node[i]);
+        if (one == TCU__ANOTHER) return TCU__ANOTHER;
+        if (one == TCU__SAME) continue;
         if (!tcu__node_set(d, r, i, &node[i])) {
             tcu__code code = d->trouble.code;
             *failed = d->trouble.dead ||
@@ -266,6 +267,12 @@ TCU__FN int tcu__nodes_run(tcu__device *d, const tcu__node *node, int count,
     return 1;
 }
 
+// The graph that ran last, once more. 1, or 0 = reported.
+TCU__FN int tcu__graphs_again(tcu__graphs *g, tcu__stream stream) {
+    g->last->used = ++g->clock;
+    return TCU__DO(g->device, "a graph", cuGraphLaunch, g->last->exec, stream);
+}
+
 // Launches the kernels as a graph; `key` are the addresses of inputs and outputs, by which
 // graphs are kept. The kernels and what they come after must be the same in every call, up
 // to tcu__graphs_close; sizes and arguments may differ. 1, or 0 = reported, nothing ran.
@@ -273,6 +280,7 @@ TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
                             const uint64_t *key, int n_key, tcu__stream stream) {
     tcu__device *d = g->device;
     int failed = 0;
+    g->last = NULL;
     if (d->careful) return tcu__nodes_run(d, node, count, stream);
     if (!tcu__graph_fits(count))
         return tcu__fail(&d->trouble, TC_E_TOO_BIG, "a graph of %d kernels (1 to %d)",
@@ -284,6 +292,6 @@ TCU__FN int tcu__graphs_run(tcu__graphs *g, const tcu__node *node, int count,
     if (failed) return 0;
     if (!r->exec && !tcu__recorded_build(g, r, node, count, key, n_key, stream)) return 0;
     if (n_key) memcpy(r->key, key, (size_t)n_key * sizeof *key);
-    r->used = ++g->clock;
-    return TCU__DO(d, "a graph", cuGraphLaunch, r->exec, stream);
+    g->last = r;
+    return tcu__graphs_again(g, stream);
 }

@@ -390,16 +390,19 @@ TCU__FN int tcu__plan_measures(const tcu__plan *p, tc_device_mode mode) {
 }
 
 TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch *list,
-                               int n, tc_device_mode mode) {
+                               int n, tc_device_mode mode, int changed) {
     tcu__device *d = &s->runtime.device;
     tcu__plan *p = tcu__plan_need(s, plan, n);
     if (!p) return 0;
-    for (int i = 0; i < n; i++)
+    changed |= !p->runs;
+    if (changed) p->graphs.last = NULL;
+    for (int i = 0; changed && i < n; i++)
         if (!tcu__plan_node(d, &p->node[i], &list[i])) return 0;
     if (!tcu__share_settle(d, &p->share)) return 0;
     int graph = tcu__plan_is_graph(p, mode), measures = tcu__plan_measures(p, mode);
     p->runs++;
     if (measures) return tcu__share_measure(d, &p->share, p->node, n, d->compute);
+    if (graph && p->graphs.last) return tcu__graphs_again(&p->graphs, d->compute);
     if (graph) {
         uint64_t key = tcu__plan_key(p);
         return tcu__graphs_run(&p->graphs, p->node, n, &key, 1, d->compute);
@@ -408,8 +411,8 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
 }
 
 TCU__FN tc_status tcu__seam_run(void *user, void **plan, const tc_device_launch *list,
-                                int n, tc_device_mode mode) {
-    TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode));
+                                int n, tc_device_mode mode, int changed) {
+    TCU__SEAM(user, r != NULL && tcu__seam_run_list(s, plan, list, n, mode, changed));
 }
 
 // "a graph, as launching takes 20 us of 60 us; 1 of at most 4 executables, 1 built, 0 nodes set anew"

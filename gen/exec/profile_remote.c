@@ -97,7 +97,7 @@ static int tc__profile_kernel_run(tc__remote *r, uint32_t at, uint32_t count) {
         after[i] = (int)i - 1;
         list[i].after = &after[i], list[i].n_after = i > 0;
     }
-    tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES);
+    tc_status s = d->run(d->user, &plan, list, (int)count, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }

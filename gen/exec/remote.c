@@ -12,6 +12,7 @@ typedef struct tc__remote_launch {
     void *kernel[TC__GRIDS]; // of the device; NULL = not compiled yet
     uint8_t *argument;       // as the kernels take them, and where each begins
     uint32_t *offset;
+    uint32_t *memory, memories; // buffers whose addresses are the first of them
     uint32_t n_argument, bytes;
     uint32_t first;         // its place in the list; that of its first piece
     uint32_t piece, pieces; // of remote.lists, that are launched instead; 0 = it is whole
@@ -38,6 +39,7 @@ typedef struct tc__remote_listed {
 typedef struct tc__remote_part {
     uint32_t begin, end, host;
     void *plan; // of the device
+    int ran;    // it did, and nothing of its launches has changed since
 } tc__remote_part;
 
 // An external that kernels cannot read or write where it is, while a run lasts: see
@@ -116,10 +118,13 @@ static const tc__dialect *tc__remote_dialect(const tc__device *d) {
 
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
 static int tc__remote_arguments(tc__arena *a, tc__remote_launch *l) {
-    uint32_t n = 0, sizes = (uint32_t)tc__cuda_kargs(l->group);
-    for (size_t i = 0; i < l->group->buffer.count; i++)
-        n += (uint32_t)tc__is_memory(&l->group->buffer.at[i]);
-    n += !tc__ix_equals(l->grids.workspace, 0);
+    uint32_t n, buffers = (uint32_t)l->group->buffer.count,
+                sizes = (uint32_t)tc__cuda_kargs(l->group);
+    l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
+    if (!l->memory) return 0;
+    for (uint32_t i = 0; i < buffers; i++)
+        if (tc__is_memory(&l->group->buffer.at[i])) l->memory[l->memories++] = i;
+    n = l->memories + !tc__ix_equals(l->grids.workspace, 0);
     l->n_argument = n + 1;
     l->bytes = (n + 1 + sizes) * 8;
     l->argument = (uint8_t *)TC__ANEW_ARRAY(a, int64_t, l->bytes / 8);
@@ -426,7 +431,7 @@ static void tc__remote_forget_plans(tc__remote *r) {
     const tc_device *d = &r->device->own;
     for (uint32_t i = 0; i < r->parts; i++) {
         if (r->part[i].plan) d->forget(d->user, r->part[i].plan);
-        r->part[i].plan = NULL;
+        r->part[i].plan = NULL, r->part[i].ran = 0;
     }
 }
 
@@ -644,74 +649,6 @@ static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixen
             return 0;
     }
     return tc__remote_lists_lay_out(r, x, env);
-}
-
-// ---- running ----
-
-static void tc__remote_fill(const tc__remote *r, const tc__remote_launch *l) {
-    uint8_t *to = l->argument;
-    for (size_t i = 0; i < l->group->buffer.count; i++) {
-        if (!tc__is_memory(&l->group->buffer.at[i])) continue;
-        memcpy(to, &l->buf[i], 8);
-        to += 8;
-    }
-    if (!tc__ix_equals(l->grids.workspace, 0)) {
-        char *work = (char *)r->work.address + l->work;
-        memcpy(to, &work, 8);
-        to += 8;
-    }
-    memcpy(to, &r->state.address, 8);
-}
-
-// The tensors of a list, where they are in this run.
-static void tc__remote_fill_list(const tc__remote *r, const tc__remote_listed *d) {
-    const tc__turn *s = &r->order.step.at[d->step];
-    const tc__remote_launch *l = tc__turn_launch(r, s);
-    size_t buffers = l->group->buffer.count;
-    tc__list_argument a =
-        tc__list_argument_of(d->argument, buffers, (size_t)l->group->list);
-    for (uint32_t i = 0; i < s->count; i++) {
-        const tc__piece *p =
-            &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
-        for (size_t b = 0; b < buffers; b++)
-            *a.at++ = r->launch[p->launch].buf[p->buffer[b]];
-    }
-    memcpy(d->argument + l->offset[1], &r->state.address, 8);
-}
-
-// The arguments of all launches of a run.
-static void tc__remote_fill_all(const tc__remote *r) {
-    for (uint32_t i = 0; i < r->launches; i++)
-        if (!r->launch[i].host && !r->launch[i].pieces) tc__remote_fill(r, &r->launch[i]);
-    for (size_t i = 0; i < r->listed.count; i++) tc__remote_fill_list(r, &r->listed.at[i]);
-}
-
-// The device is told what changed of state and run-time values.
-static int tc__remote_tell(tc__remote *r, uint64_t seed, uint64_t draw,
-                           const tc__value *arg) {
-    const tc_device *d = &r->device->own;
-    tc__remote_state now;
-    size_t args = r->state_bytes - sizeof now;
-    memset(&now, 0, sizeof now);
-    now.flag = r->flag;
-    if (r->draws) now.seed = seed, now.draw = draw;
-    int same = r->told && !memcmp(r->state_now, &now, sizeof now) &&
-               (!args || !memcmp(r->state_now + sizeof now, arg, args));
-    if (same) return 1;
-    memcpy(r->state_now, &now, sizeof now);
-    if (args) memcpy(r->state_now + sizeof now, arg, args);
-    tc_status s = d->copy_in(d->user, r->state.address, r->state_now, r->state_bytes);
-    r->told = !s;
-    return !s || tc__remote_failed(r->ctx, r->device, "values of a run", s);
-}
-
-// Runs a part up to its launch on the host. 0 = reported.
-static int tc__remote_run_part(tc__remote *r, tc__remote_part *p) {
-    const tc_device *d = &r->device->own;
-    if (p->begin == p->end) return 1;
-    tc_status s =
-        d->run(d->user, &p->plan, r->list + p->begin, (int)(p->end - p->begin), r->mode);
-    return !s || tc__remote_failed(r->ctx, r->device, "kernels", s);
 }
 
 // ---- for who compiles and reports ----

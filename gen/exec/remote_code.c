@@ -302,6 +302,7 @@ static int tc__remote_settle(tc__remote_job *j, tc__remote *r) {
     for (size_t i = 0; i < r->listed.count; i++)
         r->list[r->listed.at[i].at].kernel =
             tc__turn_launch(r, &r->order.step.at[r->listed.at[i].step])->kernel[0];
+    for (uint32_t i = 0; i < r->parts; i++) r->part[i].ran = 0;
     return 1;
 }
 

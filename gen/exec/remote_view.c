@@ -221,7 +221,7 @@ static int tc__remote_spread(tc__remote *r, const tc__layout *l, void *to,
     launch.threads = TC__SPREAD_THREADS;
     launch.argument = &a, launch.argument_bytes = sizeof a;
     launch.offset = &offset, launch.n_argument = 1;
-    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES);
+    tc_status s = d->run(d->user, &plan, &launch, 1, TC_DEVICE_LAUNCHES, 1);
     if (plan) d->forget(d->user, plan);
     return !s || tc__remote_failed(r->ctx, r->device, "a write to a strided view", s);
 }

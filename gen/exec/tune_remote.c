@@ -173,7 +173,8 @@ static int tc__trials_open(tc__trials *t, tc__program *p, uint32_t at) {
 
 static int tc__trial_run(const tc__trials *t, tc__trial *w) {
     const tc_device *d = &t->p->remote->device->own;
-    return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES);
+    return !d->run(d->user, &w->plan, w->list, w->launch.grids.count, TC_DEVICE_LAUNCHES,
+                   1);
 }
 
 // Nanoseconds of one of `repeats` runs.
