@@ -2186,7 +2186,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x8402b32739fd07b1u
+#define TC__BUILD_ID 0x74dec537bfe94675u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -17183,12 +17183,13 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
 //  2. one cluster per root; lowering it alone shows which roots it loads and at which index
 // kernel/merge.c joins clusters, kernel/schedule.c makes kernels of them.
 
+// A factor of a product is computed where it is loaded by few ops, and where the other factor has few
+// rows or columns: bytes times a scale, made so, take 0.55 of the time of a kernel of their own with 1
+// and 4 of them, 0.95 with 16, 1.08 with 128, 2.5 with 1024 (bf16, k and columns 8192, on an H200).
 enum {
     TC__TAPS = 3, // this many index tuples of one node make a stencil
-    // Of a factor of a product that is computed where it is loaded. Estimates.
-    TC__LOAD_OPS = 8,   // most from memory on
-    TC__LOAD_WORK = 48, // and most for an element, by all tiles that load it
-    TC__LOAD_TILE = 128 // rows or columns of which are about so many
+    TC__LOAD_OPS = 8,
+    TC__LOAD_MOST = 128
 };
 
 // What shares a kernel.
@@ -17307,14 +17308,13 @@ static double tc__size_or_one(tc__ix e) {
     return tc__ix_is_const(e) ? (double)tc__ix_value(e) : 1;
 }
 
-// How often tiles of product p load an element of n, which its factor i is or repeats.
-static double tc__loads_of(const tc__graph *g, const tc__node *p, uint32_t i,
-                           const tc__node *n) {
+// Whether tiles of product p load an element of n, which its factor i is or repeats, a few times only.
+static int tc__loads_are_few(const tc__graph *g, const tc__node *p, uint32_t i,
+                             const tc__node *n) {
     tc__ix across = p->dims[p->rank - (i ? 2 : 1)];
-    double tiles = tc__size_or_one(across) / TC__LOAD_TILE,
-           all = tc__size_or_one(tc__node_numel(g, tc__operand(g, p, i))),
+    double all = tc__size_or_one(tc__node_numel(g, tc__operand(g, p, i))),
            own = tc__size_or_one(tc__node_numel(g, n));
-    return (tiles > 1 ? tiles : 1) * (all > own ? all / own : 1);
+    return tc__size_or_one(across) * (all > own ? all / own : 1) <= TC__LOAD_MOST;
 }
 
 // Whether n, which factor i of product p is or repeats, is computed where it is loaded, each time: by
@@ -17327,31 +17327,52 @@ static int tc__is_made_at_loads(const tc__schedule *s, const tc__node *p, uint32
     tc__recipe r = {0, 0, 1};
     if (s->fuse != TC__FUSE_LOADS) return 0;
     tc__recipe_add(s->g, n, &r);
-    return r.plain && r.ops * tc__loads_of(s->g, p, i, n) <= TC__LOAD_WORK &&
+    return r.plain && tc__loads_are_few(s->g, p, i, n) &&
            8 * r.bytes <= 9 * tc__bytes_most(s->g, n);
 }
 
-// What has to be in memory of the value behind movement and casts, when it is computed at all: the
-// smallest type that it passes through, for that is the least to write and to read. NULL = nothing.
-static const tc__node *tc__source_of(const tc__schedule *s, uint32_t id) {
-    const tc__node *n = s->g->node.at[id], *least = n;
-    while (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST)) {
-        n = tc__operand(s->g, n, 0);
-        if (tc__dtypes[n->dtype].bytes <= tc__dtypes[least->dtype].bytes) least = n;
+// Of a value and those that it is by movement and casts, the first one and the smallest: that is the
+// least to write and to read.
+typedef struct tc__origin {
+    const tc__node *first, *least;
+} tc__origin;
+
+static tc__origin tc__origin_of(const tc__schedule *s, uint32_t id) {
+    tc__origin o;
+    o.first = o.least = s->g->node.at[id];
+    while (tc__is_kind(o.first, TC__KIND_MOVE) || tc__is_kind(o.first, TC__KIND_CAST)) {
+        o.first = tc__operand(s->g, o.first, 0);
+        if (tc__dtypes[o.first->dtype].bytes <= tc__dtypes[o.least->dtype].bytes)
+            o.least = o.first;
     }
-    return !tc__is_kind(n, TC__KIND_SOURCE) || n->op == TC_OP_RANDOM ? least : NULL;
+    return o;
+}
+
+// Whether it is computed, and so has to be put in memory somewhere for who loads it.
+static int tc__origin_is_computed(const tc__origin *o) {
+    return !tc__is_kind(o->first, TC__KIND_SOURCE) || o->first->op == TC_OP_RANDOM;
+}
+
+// Whether factor i of product p is rounded to fewer bytes again at each of many loads. A host does it
+// once, when it packs.
+static int tc__is_rounded_often(const tc__schedule *s, const tc__node *p, uint32_t i,
+                                const tc__origin *o) {
+    return s->fuse == TC__FUSE_LOADS && o->first->op == TC_OP_INPUT &&
+           tc__dtypes[o->least->dtype].bytes < tc__dtypes[o->first->dtype].bytes &&
+           !tc__loads_are_few(s->g, p, i, o->least);
 }
 
 static void tc__force_factors(tc__schedule *s, const tc__node *p) {
     for (uint32_t i = 0; i < 2; i++) {
-        const tc__node *n = tc__source_of(s, p->in[i]);
-        if (n && !tc__is_made_at_loads(s, p, i, n)) s->forced[n->id] = 1;
+        tc__origin o = tc__origin_of(s, p->in[i]);
+        int made = tc__origin_is_computed(&o) && !tc__is_made_at_loads(s, p, i, o.least);
+        if (made || tc__is_rounded_often(s, p, i, &o)) s->forced[o.least->id] = 1;
     }
 }
 
 static void tc__force_table(tc__schedule *s, const tc__node *gather) {
-    const tc__node *n = tc__source_of(s, gather->in[0]);
-    if (n) s->forced[n->id] = 1;
+    tc__origin o = tc__origin_of(s, gather->in[0]);
+    if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
 }
 
 // The node in whose memory an operand of an opaque op is: a reshape keeps the order of elements.

@@ -575,7 +575,7 @@ PRODUCTS(sizes_known_when_it_runs,
 
 PRODUCTS(scaled_columns, {TC_F32, TC_I8, 1, 64, 64, 48, 0, TILES, 0, TC_F32, 0},
          {TC_F32, TC_I8, 2, 50, 70, 37, BOTH, TILES, 0, TC_F32, 0},
-         {TC_F32, TC_U8, 3, 52, 76, 44, TURNED_LEFT | ONE_RIGHT | OFFSET, TILES, 0, TC_F32,
+         {TC_F32, TC_U8, 3, 42, 76, 44, TURNED_LEFT | ONE_RIGHT | OFFSET, TILES, 0, TC_F32,
           0},
          {TC_F32, TC_I8, 1, 40, 72, 200, TF32 | OFFSET, TILES, 0, TC_F32, 0},
          {TC_F64, TC_I8, 1, 33, 36, 20, GELU, TILES, 0, TC_F64, 0},
@@ -586,9 +586,9 @@ PRODUCTS(scaled_columns, {TC_F32, TC_I8, 1, 64, 64, 48, 0, TILES, 0, TC_F32, 0},
          {TC_BF16, TC_I8, 1, 16, 72, 5000, CUT, TILES, 0, TC_F32, 0})
 
 // Split f32, and the largest tile that registers suffice for.
-PRODUCTS(large_scaled, {TC_F32, TC_I8, 1, 900, 1152, 132, 0, TILES, 0, TC_F32, 0},
-         {TC_BF16, TC_I8, 1, 1536, 1408, 40, TURNED_RIGHT, TILES, 0, TC_BF16, 0},
-         {TC_F16, TC_I8, 1, 1530, 1400, 24, 0, TILES, 0, TC_F32, 8})
+PRODUCTS(large_scaled, {TC_F32, TC_I8, 1, 128, 1152, 132, 0, TILES, 0, TC_F32, 0},
+         {TC_BF16, TC_I8, 1, 128, 1408, 40, TURNED_RIGHT, TILES, 0, TC_BF16, 0},
+         {TC_F16, TC_I8, 1, 121, 1400, 24, 0, TILES, 0, TC_F32, 8})
 
 PRODUCTS(scaled_groups, {TC_F32, TC_I8, 1, 64, 64, 48, 0, TILES, 0, TC_F32, 16},
          {TC_F32, TC_U8, 1, 50, 70, 35, TURNED_RIGHT | OFFSET, TILES, 0, TC_F32, 7},

@@ -81,6 +81,25 @@ TC_FN void TC_N(copy_async16)(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
 
+// What another block has written.
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+// Whether this block is the last of n that share the ticket: it sees what all of them have written.
+// The ticket is 0 again afterwards.
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
 TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
     unsigned w;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
@@ -91,6 +110,10 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float,
     TC_N(words)<tc_pack<tc_u16, V>> u;
     for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);
     return u.v;
+}
+
+template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
+    return a < b ? a : b;
 }
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -135,6 +158,7 @@ template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
     return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
 }
 
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 
 TC_FN float tc_cast_i32_f32(int x) {
@@ -144,18 +168,18 @@ TC_FN float tc_cast_i32_f32(int x) {
 
 
 // kernel0: 3 element-wise ops around one product, 1 result
-// rows 512, columns 768, depth 1024; vector along c
-//   in0  bf16[524288]
+// rows 128, columns 768, depth 1024; vector along c
+//   in0  bf16[131072]
 //   in1  i8[786432]
 //   in2  f32[6144]
-//   out0  bf16[393216]
+//   out0  bf16[98304]
 //   %0 = load in0[k + 1024 * r]  bf16
 //   %1 = load in1[768 * k + c]  i8
 //   %2 = cast %1  f32
 //   %3 = load in2[768 * (k / 128) + c]  f32
 //   %4 = mul %2 %3  f32
 //   %5 = cast %4  bf16
-//   for r in 0..512 worker
+//   for r in 0..128 worker
 //     for c in 0..768 vector
 //       %8 = contract  bf16
 //       store out0[768 * r + c] %8  bf16
@@ -163,15 +187,17 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   end
 // 128 threads in a block, 96 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 1)
-kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const float *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const float *__restrict__ in2, tc_u16 *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    const int block = blockIdx.x / 4, slice = blockIdx.x % 4;
     const int x = threadIdx.x, warp = x / 32, lane = x % 32;
     int m, n;
-    tc_place_tile<int>(blockIdx.x, 8, 12, m, n);
+    tc_place_tile<int>(block, 2, 12, m, n);
     const int r0 = m * 64;
     const int c0 = n * 64;
     const int depth = 1024;
+    const int begin = slice * 256, end = tc_min(begin + 256, depth);
     tc_u16 *const left = (tc_u16 *)shared;
     tc_u16 *const right = left + 4 * 2048;
     float *const tile = (float *)shared;  // when the operands are done
@@ -185,13 +211,13 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const flo
     {
         const int e = x;
         const int r = r0 + e / 4;
-        const int k = e % 4 * 8;
+        const int k = begin + e % 4 * 8;
         left_place = tc_swizzle<32>(e / 4, e % 4 * 8);
         left_from = &in0[k + 1024 * r];
     }
     auto bring = [&](int step, int to) {
-        const int k0 = (int)step * 32;
-        if (k0 < depth) {
+        const int k0 = begin + (int)step * 32;
+        if (k0 < end) {
             #pragma unroll
             for (int j = 0; j < 2; j++) {
                 tc_copy_async16(&left[to * 2048 + left_place + j * 1024], left_from + j * 32768);
@@ -238,7 +264,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const flo
             rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
         }
     };
-    const int steps = (int)((depth + (32 - 1)) / 32);
+    const int steps = (int)((end - begin + (32 - 1)) / 32);
     #pragma unroll 1
     for (int step = 0; step < 3; step++) {
         bring(step, step);
@@ -270,6 +296,27 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const flo
                     tc_mma_bf16(sum[i][j], lefts[now][i], rights[now][j]);
                 }
             }
+        }
+    }
+    // Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in
+    // their order. Then those of the groups meet, and one goes on.
+    float *const own = (float *)sum;
+    float *const work_sums = (float *)(work + 512) + (tc_i64)block * 4 * 32 * 128 + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < 4; apart *= 12) {
+        const int first = slice / (apart * 12) * (apart * 12);
+        const int count = tc_min((4 - 1 - first) / apart + 1, 12);
+        float *const mine = work_sums + slice / apart * apart * 32 * 128;
+        #pragma unroll
+        for (int u = 0; u < 32; u++) mine[u * 128] = own[u];
+        if (!tc_arrives_last((unsigned *)work + block * 5 + first + (apart > 1), count)) return;
+        #pragma unroll
+        for (int u = 0; u < 32; u++) own[u] = tc_peek(&work_sums[(first * 32 + u) * 128]);
+        #pragma unroll 2
+        for (int i = 1; i < count; i++) {
+            const float *const other = work_sums + (first + i * apart) * 32 * 128;
+            #pragma unroll
+            for (int u = 0; u < 32; u++) own[u] = TC_ADD_f32(own[u], tc_peek(&other[u * 128]));
         }
     }
     #pragma unroll 1

@@ -19,7 +19,7 @@ typedef struct kit {
     tc__schedule s;
 } kit;
 
-static void kit_open(kit *t, const char *text, uint32_t passes_off, int fuse) {
+static void kit_open(kit *t, const char *text, uint32_t passes_off, tc__fuse fuse) {
     tc_config config = tc_config_default();
     memset(t, 0, sizeof *t);
     config.backend = "aot_eager", config.threads = 1;
@@ -33,7 +33,7 @@ static void kit_open(kit *t, const char *text, uint32_t passes_off, int fuse) {
     CHECK(tc__verify(t->c, &t->g, TC__TENSOR));
     uint8_t *output = TC__NEW_ARRAY(t->c, uint8_t, t->g.node.count + 1);
     for (size_t i = 0; i < t->outputs.count; i++) output[t->outputs.at[i]] = 1;
-    CHECK(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, (tc__fusion)fuse));
+    CHECK(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, fuse));
     for (size_t i = 0; i < t->s.kernel.count; i++)
         CHECK(tc__verify(t->c, &t->s.kernel.at[i]->body, TC__LOOP));
     tc__free(t->c, output, t->g.node.count + 1);
@@ -158,7 +158,7 @@ static void static_text(char *out, size_t size, size_t n) {
 TEST(one_symbolic_kernel_serves_all_lengths) {
     static const int64_t lengths[] = {1, 7, 32, 777, 8192, 8193, 20001};
     kit t, u;
-    kit_open(&t, softmax, 0, 1);
+    kit_open(&t, softmax, 0, TC__FUSE);
     CHECK_EQ(t.s.kernel.count, 1);
     for (size_t i = 0; i < TC__COUNT(lengths); i++) {
         char text[1000];
@@ -168,7 +168,7 @@ TEST(one_symbolic_kernel_serves_all_lengths) {
         run_all(&t, &input, &lengths[i], y, 8 * n);
         check_softmax(x, y, 8, n);
         static_text(text, sizeof text, n);
-        kit_open(&u, text, 0, 1);
+        kit_open(&u, text, 0, TC__FUSE);
         run_all(&u, &input, NULL, z, 8 * n);
         CHECK_BYTES(y, z, 8 * n * sizeof *y);
         kit_close(&u);
@@ -222,7 +222,7 @@ TEST(symbolic_kernel_compiles_and_serves_all_lengths) {
     char folder[] = "/tmp/tc_schedule_XXXXXX";
     if (system("cc --version >/dev/null 2>&1")) SKIP("no cc");
     REQUIRE(test_folder_make(folder));
-    kit_open(&t, softmax, 0, 1);
+    kit_open(&t, softmax, 0, TC__FUSE);
     REQUIRE(t.s.kernel.count == 1);
     for (int avx2 = 0; avx2 < 2; avx2++) {
         if (avx2 && (tc__cpu_features() & 3) != 3) continue;
@@ -283,7 +283,7 @@ TEST(passes_and_fusion_change_no_bits) {
     for (uint32_t off = 0; off < 16; off++) {
         for (int fuse = 0; fuse < 2; fuse++) {
             kit t;
-            kit_open(&t, stencils, off, fuse);
+            kit_open(&t, stencils, off, fuse ? TC__FUSE : TC__FUSE_NOTHING);
             run_all(&t, &input, NULL, off || fuse ? y : first, 32 * 40);
             if (!off && !fuse)
                 check_stencils(x, first);
@@ -299,7 +299,7 @@ TEST(passes_and_fusion_change_no_bits) {
 
 static size_t nodes_after(const char *text, const char *last) {
     kit t;
-    kit_open(&t, text, 0, 1);
+    kit_open(&t, text, 0, TC__FUSE);
     size_t n = t.g.node.count;
     tc__op op = n ? (tc__op)t.g.node.at[t.outputs.at[0]]->op : TC_OP_COUNT;
     CHECK_STR(tc__op_name((tc__op)op), last);
@@ -374,11 +374,11 @@ TEST(folding_gives_the_ops_own_bits) {
                     text, sizeof text,
                     "%%0 = const %s f32[]\n%%1 = const %s f32[]\n%%2 = %s %%0 %%1 f32[]\nreturn %%2",
                     values[i], values[k], ops[o]);
-                kit_open(&t, text, 0, 1);
+                kit_open(&t, text, 0, TC__FUSE);
                 CHECK_EQ(t.g.node.at[t.outputs.at[0]]->op, TC_OP_CONST);
                 run_all(&t, &input, NULL, y, 1);
                 kit_close(&t);
-                kit_open(&t, text, 15, 1);
+                kit_open(&t, text, 15, TC__FUSE);
                 run_all(&t, &input, NULL, z, 1);
                 kit_close(&t);
                 CHECK(!memcmp(y, z, sizeof y) || (isnan(y[0]) && isnan(z[0])) ||
@@ -403,7 +403,7 @@ static size_t kernels_of_factor(int rows, const char *w, tc__fuse fuse) {
              "%%9 = matmul %%0 %%8 f32[%d,512]\n"
              "return %%9\n",
              rows, w, rows);
-    kit_open(&t, text, 0, (int)fuse);
+    kit_open(&t, text, 0, fuse);
     size_t n = t.s.kernel.count;
     kit_close(&t);
     return n;
@@ -418,8 +418,31 @@ TEST(factors_at_loads) {
     static const char *const scaled = SCALE "%8 = neg %5 f32[256,512]\n";
     CHECK_EQ(kernels_of_factor(64, scaled, TC__FUSE_LOADS), 1);
     CHECK_EQ(kernels_of_factor(64, scaled, TC__FUSE), 2);
-    CHECK_EQ(kernels_of_factor(2048, scaled, TC__FUSE_LOADS), 1);
-    CHECK_EQ(kernels_of_factor(2049, scaled, TC__FUSE_LOADS), 2); // again for each tile
+    CHECK_EQ(kernels_of_factor(128, scaled, TC__FUSE_LOADS), 1);
+    CHECK_EQ(kernels_of_factor(129, scaled, TC__FUSE_LOADS), 2); // again for each tile
+}
+
+// Kernels of x[rows, 256] times w[256, 512], which is rounded to bf16.
+static size_t kernels_of_rounded(int rows, tc__fuse fuse) {
+    char text[500];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0 bf16[%d,256]\n"
+             "%%1 = input x1 f32[256,512]\n"
+             "%%2 = cast %%1 bf16[256,512]\n"
+             "%%3 = matmul %%0 %%2 bf16[%d,512]\n"
+             "return %%3\n",
+             rows, rows);
+    kit_open(&t, text, 0, fuse);
+    size_t n = t.s.kernel.count;
+    kit_close(&t);
+    return n;
+}
+
+TEST(factors_rounded_at_loads) {
+    CHECK_EQ(kernels_of_rounded(128, TC__FUSE_LOADS), 1);
+    CHECK_EQ(kernels_of_rounded(129, TC__FUSE_LOADS), 2);
+    CHECK_EQ(kernels_of_rounded(129, TC__FUSE), 1); // a host packs what it loads
 }
 
 TEST(factors_in_memory) {
