@@ -2186,7 +2186,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x74dec537bfe94675u
+#define TC__BUILD_ID 0xa3fb6f39d2ee16edu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26186,6 +26186,8 @@ enum {
     TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
     TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
+    TC__FEW_BLOCKS = 528,   // that keep its memory busy, lanes along columns
+    TC__FEW_DOTS = 1056,    //   or along k
     TC__FEW_MOST = 16,      // rows or columns
     TC__FEW_WIDTH = 16,     // elements of an access, where they are bytes
     TC__FEW_SUMS = 64,      // of a thread, lanes along columns
@@ -26423,13 +26425,16 @@ static int64_t tc__slices_cost(const tc__group *g, int step, int round, int slic
     return cost;
 }
 
-// Into how many slices k is cut where `blocks` blocks have work, which take `step` of it at a time.
-static int tc__choose_slices(const tc__group *g, int64_t blocks, int step, int round) {
+// Into how many slices k is cut where `blocks` blocks have work, which take `step` of it at a time;
+// `want` are as many as the device can use.
+static int tc__choose_slices(const tc__group *g, int64_t blocks, int64_t want, int step,
+                             int round) {
     int best = 1;
     if (g->tuning.knob[TC__KNOB_PRODUCT_TILE]) return 1; // only where no other tile cuts
-    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > TC__PRODUCT_SMS) return 1;
+    if (!tc__ix_is_const(g->depth) || blocks < 1 || 2 * blocks > want) return 1;
     int64_t most = tc__ix_value(g->depth) / (step * TC__SLICE_STEPS);
-    for (int i = 2; i <= most && i * blocks <= TC__PRODUCT_SMS; i++)
+    if (most > TC__PRODUCT_SMS) most = TC__PRODUCT_SMS; // that meet in two rounds
+    for (int i = 2; i <= most && i * blocks <= want; i++)
         if (tc__slices_cost(g, step, round, i) < tc__slices_cost(g, step, round, best))
             best = i;
     return best;
@@ -26473,7 +26478,8 @@ static int tc__are_easy(const tc__product *q) {
 static int tc__tile_slices(const tc__group *g, const tc__product *q,
                            const tc__product_tile *t, int64_t blocks) {
     if (!tc__are_easy(q) && t->rows * t->cols > 128 * 128) return 1;
-    return tc__choose_slices(g, blocks, t->depth, tc__product_kinds[q->kind].round);
+    return tc__choose_slices(g, blocks, TC__PRODUCT_SMS, t->depth,
+                             tc__product_kinds[q->kind].round);
 }
 
 // What large products take with this tile, relative: whole waves of blocks, each as long as
@@ -26650,7 +26656,8 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
     q->sums = q->few * (q->dot ? q->each : width);
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     int step = q->sharing * (q->dot ? width : 1);
-    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, step, TC__FEW_ROUND));
+    int want = q->dot ? TC__FEW_DOTS : TC__FEW_BLOCKS;
+    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND));
 }
 
 // ---- rows that are made first ----
@@ -31725,8 +31732,8 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
                    "            __syncthreads();\n"
                    "            at = @next;\n"
                    "        }\n"
-                   "        fetch(at, last ? 0 : d + @piece, 1 - now);\n"
-                   "        if (d == 0) bring(step + @ahead, to);\n");
+                   "        if (d == 0) bring(step + @ahead, to);\n"
+                   "        fetch(at, last ? 0 : d + @piece, 1 - now);\n");
     p->indent += 2;
     tc__put_filled(p, b, tc__way_of(q)->multiply);
     tc__block_close(p);

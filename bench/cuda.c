@@ -123,6 +123,11 @@ static void bytes_groups(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *
     out[0] = tc_matmul(in[0], w);
 }
 
+static void gemm_turned(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(in[0], tc_t(in[1]));
+}
+
 static void linear_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_relu(tc_linear(in[0], in[1], in[2]));
@@ -214,6 +219,10 @@ static const work works[] = {
      2.0 * 8192 * 4096 * 4096, 0, linear_relu},
     {"gemm_cast_4096_bf16", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
      2.0 * 4096 * 4096 * 4096, 0, gemm_cast},
+    {"gemv_8192x8192_bf16", IN(BF16(1, 1, 8192), BF16(1, 8192, 8192)), 2.0 * 8192 * 8192,
+     2.0 * 8192 * 8192, 0, gemm},
+    {"gemv_turned_8192x8192_bf16", IN(BF16(1, 1, 8192), BF16(1, 8192, 8192)),
+     2.0 * 8192 * 8192, 2.0 * 8192 * 8192, 0, gemm_turned},
     BYTES(1),
     BYTES(4),
     BYTES(16),

@@ -178,6 +178,9 @@ def workloads(torch):
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_4096_tf32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_64x64x65536_bf16", gemm, lambda: (r(bf, 64, 65536), r(bf, 65536, 64))
+    yield "gemv_8192x8192_bf16", gemm, lambda: (r(bf, 1, 8192), r(bf, 8192, 8192))
+    yield ("gemv_turned_8192x8192_bf16", lambda x, w: x @ w.t(),
+           lambda: (r(bf, 1, 8192), r(bf, 8192, 8192)))
     yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
            lambda: (r(bf, 8192, 4096), r(bf, 4096, 4096), r(bf, 4096)))
     yield "tinymlp_24x64_b16_f32", TinyMLP().cuda(), lambda: (r(f32, 16, 64),)

@@ -664,8 +664,8 @@ static void tc__print_steps(tc__printer *p, const tc__product *q, tc__blanks *b)
                    "            __syncthreads();\n"
                    "            at = @next;\n"
                    "        }\n"
-                   "        fetch(at, last ? 0 : d + @piece, 1 - now);\n"
-                   "        if (d == 0) bring(step + @ahead, to);\n");
+                   "        if (d == 0) bring(step + @ahead, to);\n"
+                   "        fetch(at, last ? 0 : d + @piece, 1 - now);\n");
     p->indent += 2;
     tc__put_filled(p, b, tc__way_of(q)->multiply);
     tc__block_close(p);

@@ -63,6 +63,25 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return u.v;
 }
 
+// What another block has written.
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+// Whether this block is the last of n that share the ticket: it sees what all of them have written.
+// The ticket is 0 again afterwards.
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
 template <class A, class B> TC_FN auto TC_N(min)(A a, B b) -> decltype(a + b) {
     return a < b ? a : b;
 }
@@ -84,19 +103,21 @@ TC_FN float TC_N(add_product_f32)(float a, float b, float c) { return fmaf(a, b,
 //       store out0[c] %4  f32
 //     end
 //   end
-// 256 threads in a block, 512 blocks have work
+// 256 threads in a block, 1024 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_begin();
-    const int c0 = (int)blockIdx.x * 8;
+    const int block = blockIdx.x / 2, slice = blockIdx.x % 2;
+    const int c0 = (int)block * 8;
     const int cols = 4096;
     const int depth = 4096;
+    const int begin = slice * 2048, end = tc_min(begin + 2048, depth);
     float *const tile = (float *)shared;
     const int lane = threadIdx.x % 32, group = threadIdx.x / 32 * 1;
     float sum[1][1] = {};
     #pragma unroll 4
-    for (int k = lane * 4; k < depth; k += 128) {
+    for (int k = begin + lane * 4; k < end; k += 128) {
         tc_pack<float, 4> few, wide[1];
         #pragma unroll
         for (int j = 0; j < 1; j++) {
@@ -109,6 +130,27 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
             #pragma unroll
             for (int j = 0; j < 1 * 4; j++)
                 sum[i][j / 4] = tc_add_product_f32(few.at[j % 4], wide[j / 4].at[j % 4], sum[i][j / 4]);
+        }
+    }
+    // Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in
+    // their order. Then those of the groups meet, and one goes on.
+    float *const own = (float *)sum;
+    float *const work_sums = (float *)(work + 6144) + (tc_i64)block * 2 * 1 * 256 + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < 2; apart *= 12) {
+        const int first = slice / (apart * 12) * (apart * 12);
+        const int count = tc_min((2 - 1 - first) / apart + 1, 12);
+        float *const mine = work_sums + slice / apart * apart * 1 * 256;
+        #pragma unroll
+        for (int u = 0; u < 1; u++) mine[u * 256] = own[u];
+        if (!tc_arrives_last((unsigned *)work + block * 3 + first + (apart > 1), count)) return;
+        #pragma unroll
+        for (int u = 0; u < 1; u++) own[u] = tc_peek(&work_sums[(first * 1 + u) * 256]);
+        #pragma unroll 4
+        for (int i = 1; i < count; i++) {
+            const float *const other = work_sums + (first + i * apart) * 1 * 256;
+            #pragma unroll
+            for (int u = 0; u < 1; u++) own[u] = TC_ADD_f32(own[u], tc_peek(&other[u * 256]));
         }
     }
     #pragma unroll

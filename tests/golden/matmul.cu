@@ -216,8 +216,8 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
                 __syncthreads();
                 at = 1 - at;
             }
-            fetch(at, last ? 0 : d + 8, 1 - now);
             if (d == 0) bring(step + 1, to);
+            fetch(at, last ? 0 : d + 8, 1 - now);
             unsigned rightlead[4][2], rightrest[4][2];
             #pragma unroll
             for (int j = 0; j < 4; j++) tc_split(rights[now][j], rightlead[j], rightrest[j]);

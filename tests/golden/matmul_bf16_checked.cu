@@ -264,8 +264,8 @@ kernel0(const tc_u16 *__restrict__ in0_memory, const tc_u16 *__restrict__ in1_me
                 __syncthreads();
                 at = at == 3 ? 0 : at + 1;
             }
-            fetch(at, last ? 0 : d + 16, 1 - now);
             if (d == 0) bring(step + 3, to);
+            fetch(at, last ? 0 : d + 16, 1 - now);
             #pragma unroll
             for (int i = 0; i < 4; i++) {
                 #pragma unroll

@@ -207,8 +207,8 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
                 __syncthreads();
                 at = 1 - at;
             }
-            fetch(at, last ? 0 : d + 8, 1 - now);
             if (d == 0) bring(step + 1, to);
+            fetch(at, last ? 0 : d + 8, 1 - now);
             #pragma unroll
             for (int i = 0; i < 4; i++) {
                 #pragma unroll
