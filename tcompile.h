@@ -2186,7 +2186,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa3fb6f39d2ee16edu
+#define TC__BUILD_ID 0xf5efcafb8a7330ceu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26474,6 +26474,15 @@ static int tc__are_easy(const tc__product *q) {
     return tc__is_easy(q, &q->left) && tc__is_easy(q, &q->right);
 }
 
+// Blocks that registers have to suffice for: with 8 x 8 sums of a thread, those that a cast and the bounds
+// of a rest take are not left for two.
+static int tc__tiles_resident(const tc__group *g, const tc__product *q) {
+    int casts = g->body.node.at[q->left.id]->op == TC_OP_CAST ||
+                g->body.node.at[q->right.id]->op == TC_OP_CAST;
+    return tc__are_easy(q) && !(casts && q->tile->way == TC__WAY_SIMT) ? q->tile->resident
+                                                                       : 1;
+}
+
 // Slices of k for `blocks` tiles. Where bringing needs registers, a large tile has none left to meet.
 static int tc__tile_slices(const tc__group *g, const tc__product *q,
                            const tc__product_tile *t, int64_t blocks) {
@@ -26586,7 +26595,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
-    q->resident = tc__are_easy(q) ? q->tile->resident : 1;
+    q->resident = tc__tiles_resident(g, q);
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));

@@ -123,17 +123,22 @@ static void put_product(tc__text *t, int dtype, const pair *q, int rows, int siz
     int less = q->flags & ODD ? 7 : q->flags & RESTS ? 8 : 0;
     int node = 0, lines = size - less;
     int k = depth - (less && q->left == GROUPED ? GROUP : less);
-    shape left = {rows == size ? lines : rows, k, 0},
-          right = {lines, k, !(q->flags & TURNED)};
+    // What is computed or rounded at loads is so for a few lines of the other operand.
+    int some = lines < TC__LOAD_MOST ? lines : TC__LOAD_MOST - less;
+    shape left = {rows != size         ? rows
+                  : q->right == DIRECT ? lines
+                                       : some,
+                  k, 0},
+          right = {q->left == DIRECT ? lines : some, k, !(q->flags & TURNED)};
     int a = put_operand(t, &node, 0, q->left, dtype, &left);
     int b = put_operand(t, &node, 1, q->right, dtype, &right);
     if (q->flags & TURNED) {
         tc__put(t, "%%%d = permute %%%d order=1,0 %s[%d,%d]\n", node, b,
-                tc__dtypes[dtype].name, k, lines);
+                tc__dtypes[dtype].name, k, right.lines);
         b = node++;
     }
     tc__put(t, "%%%d = matmul %%%d %%%d %s[%d,%d]\nreturn %%%d\n", node, a, b,
-            tc__dtypes[dtype].name, left.lines, lines, node);
+            tc__dtypes[dtype].name, left.lines, right.lines, node);
 }
 
 // ---- kernels
