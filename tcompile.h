@@ -2186,7 +2186,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf5efcafb8a7330ceu
+#define TC__BUILD_ID 0xa91ddd5bcb80eca3u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -26233,7 +26233,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
     {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
+    {128, 256, 64, 2, 4, 4, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
     {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA}, // 64 x 32 of a warp, for computed operands
     {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory

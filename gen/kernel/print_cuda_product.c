@@ -80,7 +80,7 @@ static const tc__product_tile tc__product_tiles_8[] = {
     {32, 32, 16, 2, 2, 2, 4, 70, TC__WAY_SIMT},
 };
 static const tc__product_tile tc__product_tiles_half[] = {
-    {128, 256, 64, 2, 4, 3, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
+    {128, 256, 64, 2, 4, 4, 1, 110, TC__WAY_MMA}, // 64 x 64 of a warp
     {128, 128, 32, 2, 2, 4, 2, 90, TC__WAY_MMA},
     {128, 128, 32, 2, 4, 4, 1, 85, TC__WAY_MMA}, // 64 x 32 of a warp, for computed operands
     {128, 256, 32, 2, 4, 4, 1, 100, TC__WAY_MMA}, // where a block has less memory

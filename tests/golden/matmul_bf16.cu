@@ -177,7 +177,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     const int c0 = n * 256;
     const int depth = 1024;
     tc_u16 *const left = (tc_u16 *)shared;
-    tc_u16 *const right = left + 3 * 8192;
+    tc_u16 *const right = left + 4 * 8192;
     float *const tile = (float *)shared;  // when the operands are done
     const int row = warp / 4 * 64, col = warp % 4 * 64;
     const int leftlane = tc_swizzle<64>(row + lane % 16, lane / 16 * 8);
@@ -232,25 +232,25 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     };
     const int steps = (int)((depth + (64 - 1)) / 64);
     #pragma unroll 1
-    for (int step = 0; step < 2; step++) {
+    for (int step = 0; step < 3; step++) {
         bring(step, step);
     }
-    tc_copy_wait<1>();
+    tc_copy_wait<2>();
     __syncthreads();
     fetch(0, 0, 0);
     int at = 0;  // the stage of this step; the one before it is free
     #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const int to = at ? at - 1 : 2;
+        const int to = at ? at - 1 : 3;
         #pragma unroll
         for (int d = 0; d < 64; d += 16) {
             const int now = d / 16 % 2, last = d + 16 == 64;
             if (last) {
-                tc_copy_wait<1>();
+                tc_copy_wait<2>();
                 __syncthreads();
-                at = at == 2 ? 0 : at + 1;
+                at = at == 3 ? 0 : at + 1;
             }
-            if (d == 0) bring(step + 2, to);
+            if (d == 0) bring(step + 3, to);
             fetch(at, last ? 0 : d + 16, 1 - now);
             #pragma unroll
             for (int i = 0; i < 4; i++) {
