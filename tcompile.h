@@ -2186,7 +2186,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xa91ddd5bcb80eca3u
+#define TC__BUILD_ID 0x1a9931180c79fd3fu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -17314,7 +17314,7 @@ static int tc__loads_are_few(const tc__graph *g, const tc__node *p, uint32_t i,
     tc__ix across = p->dims[p->rank - (i ? 2 : 1)];
     double all = tc__size_or_one(tc__node_numel(g, tc__operand(g, p, i))),
            own = tc__size_or_one(tc__node_numel(g, n));
-    return tc__size_or_one(across) * (all > own ? all / own : 1) <= TC__LOAD_MOST;
+    return tc__size_or_one(across) * (all > own ? all / own : 1) <= (double)TC__LOAD_MOST;
 }
 
 // Whether n, which factor i of product p is or repeats, is computed where it is loaded, each time: by

@@ -139,7 +139,7 @@ static int tc__loads_are_few(const tc__graph *g, const tc__node *p, uint32_t i,
     tc__ix across = p->dims[p->rank - (i ? 2 : 1)];
     double all = tc__size_or_one(tc__node_numel(g, tc__operand(g, p, i))),
            own = tc__size_or_one(tc__node_numel(g, n));
-    return tc__size_or_one(across) * (all > own ? all / own : 1) <= TC__LOAD_MOST;
+    return tc__size_or_one(across) * (all > own ? all / own : 1) <= (double)TC__LOAD_MOST;
 }
 
 // Whether n, which factor i of product p is or repeats, is computed where it is loaded, each time: by
