@@ -58,7 +58,7 @@ static int tc__window_apart(const tc__group *g, tc__ix m, tc__ix e, int *down, i
     tc__ixpool *x = g->body.ix;
     tc__ix pitch = tc__ix_run(x, m, TC__ROW).stride, apart = tc__ix_sub(x, e, m);
     int64_t least = TC__CUDA_REACH + 1;
-    for (int i = 0; i <= 2 * TC__CUDA_REACH; i++) { // 0, 1, -1, 2, -2, ...
+    for (int i = 0; least && i <= 2 * TC__CUDA_REACH; i++) { // 0, 1, -1, 2, -2, ...
         int rows = i % 2 ? (i + 1) / 2 : -i / 2;
         tc__ix rest = tc__ix_sub(x, apart, tc__ix_mul(x, pitch, tc__ix_const(rows)));
         if (!tc__ix_is_const(rest)) continue;

@@ -296,9 +296,12 @@ static void tc__bounds_add(tc__weave *w, tc__bounds *b, tc__ix e, tc__ix limit) 
     b->pair[b->count++] = limit;
 }
 
-static void tc__bounds_join(tc__weave *w, tc__bounds *b, const tc__bounds *more) {
-    for (uint32_t i = 0; i < more->count; i += 2)
-        tc__bounds_add(w, b, more->pair[i], more->pair[i + 1]);
+// The pairs around the node being lowered, and those of `own`.
+static tc__bounds tc__guard_and(tc__weave *w, const tc__bounds *own) {
+    tc__bounds all = w->guard;
+    for (uint32_t i = 0; i < own->count; i += 2)
+        tc__bounds_add(w, &all, own->pair[i], own->pair[i + 1]);
+    return all;
 }
 
 static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
@@ -306,12 +309,11 @@ static void tc__guard_set(tc__weave *w, const tc__bounds *b) {
     w->guard_hash = b->count ? tc__hash64(b->pair, b->count * sizeof *b->pair, 1) : 0;
 }
 
-// Node `a` at `at`, evaluated only where the pairs of `own` hold as well.
+// Node `a` at `at`, evaluated only where the pairs of `all` hold.
 static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *at,
-                                const tc__bounds *own) {
-    tc__bounds outer = w->guard, all = w->guard;
-    tc__bounds_join(w, &all, own);
-    tc__guard_set(w, &all);
+                                const tc__bounds *all) {
+    tc__bounds outer = w->guard;
+    tc__guard_set(w, all);
     uint32_t v = tc__lower_at(w, a, at);
     tc__guard_set(w, &outer);
     return v;
@@ -341,13 +343,12 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     }
     tc__bounds_add(w, &own, e, a->dims[dim]);
     at[dim] = e;
-    uint32_t v = tc__lower_under(w, a, at, &own);
+    all = tc__guard_and(w, &own);
+    uint32_t v = tc__lower_under(w, a, at, &all);
     if (!own.count || w->failed) return v;
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
-    all = w->guard;
-    tc__bounds_join(w, &all, &own);
     if (load->op == TC_OP_LOAD && load->n_attr <= TC__COUNT(attr) &&
         (n->attr[4] == load->attr[2] || load->n_attr == TC__LOAD_FIXED + all.count)) {
         memcpy(attr, load->attr, load->n_attr * sizeof *attr);
@@ -381,7 +382,8 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         start = tc__ix_add(w->ix, start, a->dims[dim]);
         if (tc__ix_equals(a->dims[dim], 0)) continue;
         tc__bounds_add(w, &own, at[dim], a->dims[dim]);
-        uint32_t v = tc__lower_under(w, a, at, &own);
+        tc__bounds all = tc__guard_and(w, &own);
+        uint32_t v = tc__lower_under(w, a, at, &all);
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
