@@ -1878,13 +1878,14 @@ TCU__FN int tcu__nvrtc_open(tcu__nvrtc *n, tcu__trouble *t) {
 // ---- architectures
 
 typedef struct tcu__arch {
-    char name[16]; // "sm_90a"; "compute_80" where NVRTC does not know the device yet
-    int cubin;     // 0: PTX, which the driver compiles for the device
+    char name[16];   // "sm_90"; "compute_80" where NVRTC does not know the device yet
+    char native[16]; // with the instructions that only the device has: "sm_90a"
+    int cubin;       // 0: PTX, which the driver compiles for the device
 } tcu__arch;
 
-// What to compile for, for compute capability major.minor: the device itself with the
-// instructions that only it has (9.0 and 10.x: the matrix units), else an older one of its
-// generation, else PTX. 0 = NVRTC no longer knows so old a device.
+// What to compile for, for compute capability major.minor: the device itself, else an older
+// one of its generation, else PTX. Instructions that only the device has (9.0 and 10.x: the
+// matrix units) would tie PTX to it. 0 = NVRTC no longer knows so old a device.
 TCU__FN int tcu__arch_choose(const tcu__nvrtc *n, int major, int minor, tcu__arch *out,
                              tcu__trouble *t) {
     int want = major * 10 + minor, best = 0;
@@ -1899,7 +1900,8 @@ TCU__FN int tcu__arch_choose(const tcu__nvrtc *n, int major, int minor, tcu__arc
             "TC_NVRTC_LIBRARY to it",
             major, minor, n->major, n->minor, n->arch[0] / 10, n->arch[0] % 10);
     out->cubin = best / 10 == major;
-    tcu__print(out->name, sizeof out->name, "%s_%d%s", out->cubin ? "sm" : "compute", best,
+    tcu__print(out->name, sizeof out->name, "%s_%d", out->cubin ? "sm" : "compute", best);
+    tcu__print(out->native, sizeof out->native, "%s%s", out->name,
                own && best == want ? "a" : "");
     return 1;
 }
@@ -1911,6 +1913,7 @@ typedef struct tcu__job {
     const char *name, *source;  // shown in the log; its text
     const char *const *options; // beside ours
     int n_options;
+    int native; // 1: for the device alone
     int ok;
     char *cubin, *ptx,
         *log; // owned, with a 0 at the end; NULL = none. log: also of a success
@@ -1957,7 +1960,7 @@ TCU__FN int tcu__job_run(const tcu__nvrtc *n, tcu__nvrtc_program p, const tcu__a
     const char *options[TCU__NVRTC_OPTIONS];
     char target[32];
     int count = 0;
-    tcu__print(target, sizeof target, "-arch=%s", arch->name);
+    tcu__print(target, sizeof target, "-arch=%s", j->native ? arch->native : arch->name);
     options[count++] = target;
     for (size_t i = 0; i < usual; i++) options[count++] = tcu__nvrtc_usual[i];
     for (int i = 0; i < j->n_options; i++) options[count++] = j->options[i];
@@ -1968,7 +1971,7 @@ TCU__FN void tcu__job_failed(const tcu__nvrtc *n, const tcu__arch *arch, int cod
                              tcu__job *j) {
     tcu__print(j->why, sizeof j->why,
                "NVRTC %d.%d does not compile %.100s for %s (code %d)", n->major, n->minor,
-               j->name, arch->name, code);
+               j->name, j->native ? arch->native : arch->name, code);
     if (j->log) tcu__put(j->why, sizeof j->why, ":\n%s", j->log);
 }
 
@@ -2786,7 +2789,7 @@ typedef struct tcu__seam {
     tcu__runtime runtime; // must stay where it is
     tcu__arch arch;       // once NVRTC was opened
     tcu__loaded *loaded;  // owned
-    char name[24], identity[96];
+    char name[24], identity[96], portable[96];
     char why[TCU__TEXT];
 } tcu__seam;
 
@@ -2947,10 +2950,10 @@ TCU__FN void tcu__seam_results(const tc_allocator *host, const tcu__arch *arch,
         tcu__job *j = &job[i];
         text[i].code = arch->cubin ? j->cubin : j->ptx;
         text[i].bytes = arch->cubin ? j->cubin_size : j->ptx_size;
-        if (arch->cubin)
-            j->cubin = NULL;
-        else
-            j->ptx = NULL;
+        if (arch->cubin && !j->native)
+            text[i].portable = j->ptx, text[i].portable_bytes = j->ptx_size;
+        if (arch->cubin) j->cubin = NULL;
+        if (!arch->cubin || !j->native) j->ptx = NULL;
         tcu__job_free(host, j);
     }
 }
@@ -2962,6 +2965,7 @@ TCU__FN int tcu__seam_compile(tcu__seam *s, tc_device_text *text, int n) {
     if (!job) return tcu__no_memory(&d->trouble, "compiling");
     for (int i = 0; i < n; i++) {
         job[i].name = text[i].name, job[i].source = text[i].text;
+        job[i].native = text[i].native;
         job[i].options = tcu__seam_options, job[i].n_options = tcu__seam_options_used();
     }
     int ok =
@@ -2983,7 +2987,8 @@ TCU__FN void tcu__seam_drop(void *user, tc_device_text *text, int n) {
     const tc_allocator *host = &tcu__seam_of(user)->runtime.device.host;
     for (int i = 0; i < n; i++) {
         TCU__FREE(host, (char *)text[i].code, text[i].bytes + 1);
-        text[i].code = NULL;
+        TCU__FREE(host, (char *)text[i].portable, text[i].portable_bytes + 1);
+        text[i].code = text[i].portable = NULL;
     }
 }
 
@@ -3243,7 +3248,8 @@ TCU__FN void tcu__seam_close(void *user) {
 TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     const tcu__facts *f = &s->runtime.device.facts;
     memset(d, 0, sizeof *d);
-    d->name = s->name, d->language = "cuda", d->identity = s->identity;
+    d->name = s->name, d->language = "cuda";
+    d->identity = s->identity, d->portable = s->portable;
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
     d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
@@ -3264,12 +3270,17 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->mark = tcu__seam_mark, d->elapsed = tcu__seam_elapsed, d->unmark = tcu__seam_unmark;
 }
 
-// Code is for a compute capability; which NVRTC made it does not matter.
+// Code is for a compute capability, PTX for that one and newer ones, which the driver knows by itself; which
+// NVRTC made it does not matter.
 TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
     const tcu__facts *f = &s->runtime.device.facts;
+    char options[32];
     tcu__print(s->name, sizeof s->name, "cuda:%d", ordinal);
-    tcu__print(s->identity, sizeof s->identity, "cuda %d.%d %s%s", f->major, f->minor,
-               tcu__seam_options[0], tcu__seam_options_used() > 1 ? " -lineinfo" : "");
+    tcu__print(options, sizeof options, "%s%s", tcu__seam_options[0],
+               tcu__seam_options_used() > 1 ? " -lineinfo" : "");
+    tcu__print(s->identity, sizeof s->identity, "cuda %d.%d %s", f->major, f->minor,
+               options);
+    tcu__print(s->portable, sizeof s->portable, "cuda ptx %s", options);
     s->runtime.device.careful = tcu__env("TC_CUDA_SYNC") != NULL;
 }
 

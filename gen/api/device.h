@@ -62,8 +62,11 @@ typedef struct tc_device_memory {
 typedef struct tc_device_text {
     const char *name;  // for people
     const char *text;
+    int native;        // 1: it may have instructions of this device alone; portable stays NULL
     void *code;        // out: the device's, until drop
     size_t bytes;      //   of code
+    void *portable;    // out, likewise: code that newer devices load, too; NULL = none
+    size_t portable_bytes;
 } tc_device_text;
 
 // One launch of a kernel. `after` are places in the list, before this one, whose kernels
@@ -91,6 +94,8 @@ typedef struct tc_device {
     const char *name;        // "cuda:0"
     const char *language;    // of texts: "cuda"
     const char *identity;    // what code is made by and for; part of its key in the cache
+    const char *portable;    // the same of portable code, for all devices of its kind; NULL =
+                             // there is none. It is looked for where build fails
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
     uint32_t cluster_blocks; // that can reach each other's, 0 = none

@@ -164,13 +164,14 @@ TCU__FN int tcu__nvrtc_open(tcu__nvrtc *n, tcu__trouble *t) {
 // ---- architectures
 
 typedef struct tcu__arch {
-    char name[16]; // "sm_90a"; "compute_80" where NVRTC does not know the device yet
-    int cubin;     // 0: PTX, which the driver compiles for the device
+    char name[16];   // "sm_90"; "compute_80" where NVRTC does not know the device yet
+    char native[16]; // with the instructions that only the device has: "sm_90a"
+    int cubin;       // 0: PTX, which the driver compiles for the device
 } tcu__arch;
 
-// What to compile for, for compute capability major.minor: the device itself with the
-// instructions that only it has (9.0 and 10.x: the matrix units), else an older one of its
-// generation, else PTX. 0 = NVRTC no longer knows so old a device.
+// What to compile for, for compute capability major.minor: the device itself, else an older
+// one of its generation, else PTX. Instructions that only the device has (9.0 and 10.x: the
+// matrix units) would tie PTX to it. 0 = NVRTC no longer knows so old a device.
 TCU__FN int tcu__arch_choose(const tcu__nvrtc *n, int major, int minor, tcu__arch *out,
                              tcu__trouble *t) {
     int want = major * 10 + minor, best = 0;
@@ -185,7 +186,8 @@ TCU__FN int tcu__arch_choose(const tcu__nvrtc *n, int major, int minor, tcu__arc
             "TC_NVRTC_LIBRARY to it",
             major, minor, n->major, n->minor, n->arch[0] / 10, n->arch[0] % 10);
     out->cubin = best / 10 == major;
-    tcu__print(out->name, sizeof out->name, "%s_%d%s", out->cubin ? "sm" : "compute", best,
+    tcu__print(out->name, sizeof out->name, "%s_%d", out->cubin ? "sm" : "compute", best);
+    tcu__print(out->native, sizeof out->native, "%s%s", out->name,
                own && best == want ? "a" : "");
     return 1;
 }
@@ -197,6 +199,7 @@ typedef struct tcu__job {
     const char *name, *source;  // shown in the log; its text
     const char *const *options; // beside ours
     int n_options;
+    int native; // 1: for the device alone
     int ok;
     char *cubin, *ptx,
         *log; // owned, with a 0 at the end; NULL = none. log: also of a success
@@ -243,7 +246,7 @@ TCU__FN int tcu__job_run(const tcu__nvrtc *n, tcu__nvrtc_program p, const tcu__a
     const char *options[TCU__NVRTC_OPTIONS];
     char target[32];
     int count = 0;
-    tcu__print(target, sizeof target, "-arch=%s", arch->name);
+    tcu__print(target, sizeof target, "-arch=%s", j->native ? arch->native : arch->name);
     options[count++] = target;
     for (size_t i = 0; i < usual; i++) options[count++] = tcu__nvrtc_usual[i];
     for (int i = 0; i < j->n_options; i++) options[count++] = j->options[i];
@@ -254,7 +257,7 @@ TCU__FN void tcu__job_failed(const tcu__nvrtc *n, const tcu__arch *arch, int cod
                              tcu__job *j) {
     tcu__print(j->why, sizeof j->why,
                "NVRTC %d.%d does not compile %.100s for %s (code %d)", n->major, n->minor,
-               j->name, arch->name, code);
+               j->name, j->native ? arch->native : arch->name, code);
     if (j->log) tcu__put(j->why, sizeof j->why, ":\n%s", j->log);
 }
 

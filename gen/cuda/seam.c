@@ -18,7 +18,7 @@ typedef struct tcu__seam {
     tcu__runtime runtime; // must stay where it is
     tcu__arch arch;       // once NVRTC was opened
     tcu__loaded *loaded;  // owned
-    char name[24], identity[96];
+    char name[24], identity[96], portable[96];
     char why[TCU__TEXT];
 } tcu__seam;
 
@@ -179,10 +179,10 @@ TCU__FN void tcu__seam_results(const tc_allocator *host, const tcu__arch *arch,
         tcu__job *j = &job[i];
         text[i].code = arch->cubin ? j->cubin : j->ptx;
         text[i].bytes = arch->cubin ? j->cubin_size : j->ptx_size;
-        if (arch->cubin)
-            j->cubin = NULL;
-        else
-            j->ptx = NULL;
+        if (arch->cubin && !j->native)
+            text[i].portable = j->ptx, text[i].portable_bytes = j->ptx_size;
+        if (arch->cubin) j->cubin = NULL;
+        if (!arch->cubin || !j->native) j->ptx = NULL;
         tcu__job_free(host, j);
     }
 }
@@ -194,6 +194,7 @@ TCU__FN int tcu__seam_compile(tcu__seam *s, tc_device_text *text, int n) {
     if (!job) return tcu__no_memory(&d->trouble, "compiling");
     for (int i = 0; i < n; i++) {
         job[i].name = text[i].name, job[i].source = text[i].text;
+        job[i].native = text[i].native;
         job[i].options = tcu__seam_options, job[i].n_options = tcu__seam_options_used();
     }
     int ok =
@@ -215,7 +216,8 @@ TCU__FN void tcu__seam_drop(void *user, tc_device_text *text, int n) {
     const tc_allocator *host = &tcu__seam_of(user)->runtime.device.host;
     for (int i = 0; i < n; i++) {
         TCU__FREE(host, (char *)text[i].code, text[i].bytes + 1);
-        text[i].code = NULL;
+        TCU__FREE(host, (char *)text[i].portable, text[i].portable_bytes + 1);
+        text[i].code = text[i].portable = NULL;
     }
 }
 
@@ -475,7 +477,8 @@ TCU__FN void tcu__seam_close(void *user) {
 TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     const tcu__facts *f = &s->runtime.device.facts;
     memset(d, 0, sizeof *d);
-    d->name = s->name, d->language = "cuda", d->identity = s->identity;
+    d->name = s->name, d->language = "cuda";
+    d->identity = s->identity, d->portable = s->portable;
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
     d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
@@ -496,12 +499,17 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->mark = tcu__seam_mark, d->elapsed = tcu__seam_elapsed, d->unmark = tcu__seam_unmark;
 }
 
-// Code is for a compute capability; which NVRTC made it does not matter.
+// Code is for a compute capability, PTX for that one and newer ones, which the driver knows by itself; which
+// NVRTC made it does not matter.
 TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
     const tcu__facts *f = &s->runtime.device.facts;
+    char options[32];
     tcu__print(s->name, sizeof s->name, "cuda:%d", ordinal);
-    tcu__print(s->identity, sizeof s->identity, "cuda %d.%d %s%s", f->major, f->minor,
-               tcu__seam_options[0], tcu__seam_options_used() > 1 ? " -lineinfo" : "");
+    tcu__print(options, sizeof options, "%s%s", tcu__seam_options[0],
+               tcu__seam_options_used() > 1 ? " -lineinfo" : "");
+    tcu__print(s->identity, sizeof s->identity, "cuda %d.%d %s", f->major, f->minor,
+               options);
+    tcu__print(s->portable, sizeof s->portable, "cuda ptx %s", options);
     s->runtime.device.careful = tcu__env("TC_CUDA_SYNC") != NULL;
 }
 

@@ -7,6 +7,7 @@ static void tc__device_close(tc_ctx *c, tc__device *d) {
     if (d->own.close) d->own.close(d->own.user);
     tc__string_free(c, d->own.name);
     tc__string_free(c, d->own.identity);
+    tc__string_free(c, d->own.portable);
     tc__free(c, d, sizeof *d);
 }
 
@@ -80,8 +81,10 @@ static int tc__device_add(tc_ctx *c, const tc_device *from) {
     d->own = *from, d->own.close = NULL;
     d->own.name = tc__string_copy(c, from->name);
     d->own.identity = tc__string_copy(c, from->identity);
+    d->own.portable = from->portable ? tc__string_copy(c, from->portable) : NULL;
     d->number = (int)v->device.count + 1;
-    if (!d->own.name || !d->own.identity || !TC__PUSH(c, v->device, d))
+    if (!d->own.name || !d->own.identity || (from->portable && !d->own.portable) ||
+        !TC__PUSH(c, v->device, d))
         return tc__device_close(c, d), 0;
     d->own.close = from->close;
     return 1;

@@ -129,56 +129,80 @@ static void *tc__remote_load(tc__remote_job *j, const uint8_t *digest, const cha
 // ---- disk ----
 
 // The text is in the key by its digest: it is long, and read once.
-static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o, tc__text *t,
-                          tc__cache_key *key) {
+static int tc__remote_key(const tc__remote_job *j, const tc__remote_order *o,
+                          const char *identity, tc__text *t, tc__cache_key *key) {
     tc__text_init(t, j->c);
     tc__put(t, "tcompile %s %016llx\n%s\n", TC_VERSION, (unsigned long long)TC__BUILD_ID,
-            j->device->own.identity);
+            identity);
     tc__put_raw(t, o->text.digest, sizeof o->text.digest);
     if (!t->failed) *key = tc__cache_key_of(t->at, t->size);
     return !t->failed;
 }
 
-// 1 = the disk had it. What it has and the device does not load counts as not there.
-static int tc__remote_from_disk(tc__remote_job *j, const tc__remote_order *o) {
+// 1 = the disk had it, made by and for this identity. What it has and the device does not load counts as
+// not there.
+static int tc__remote_find(tc__remote_job *j, const tc__remote_order *o,
+                           const char *identity) {
     tc__error_mark before = tc__error_now(j->c);
     tc__cache_key key;
     tc__text text;
     tc__blob blob;
     uint8_t digest[32];
     void *module = NULL;
-    if (!j->cache) return 0;
     memset(&blob, 0, sizeof blob);
-    int hit =
-        tc__remote_key(j, o, &text, &key) && tc__cache_find(j->cache, &key, digest, &blob);
+    int hit = tc__remote_key(j, o, identity, &text, &key) &&
+              tc__cache_find(j->cache, &key, digest, &blob);
     if (hit) module = tc__remote_load(j, digest, o->text.symbol, NULL, 0);
     if (hit && !module && !blob.at) hit = tc__cache_object(j->cache, digest, &blob);
     if (hit && !module)
         module = tc__remote_load(j, digest, o->text.symbol, blob.at, blob.size);
     hit = hit && module && tc__remote_take(j, o, module);
     if (!hit) tc__error_restore(j->c, before);
-    (void)tc__cache_count(j->cache, hit);
-    *(hit ? &j->c->stats.disk_hits : &j->c->stats.disk_misses) += 1;
-    tc__log(j->c, TC__LOG_CACHE, "%s: %s", o->text.symbol,
-            hit ? "from disk" : "not on disk");
     tc__blob_free(j->c, &blob);
     tc__text_free(&text);
     return hit;
 }
 
-static void tc__remote_publish(tc__remote_job *j, int unit, const uint8_t *digest) {
+static int tc__remote_from_disk(tc__remote_job *j, const tc__remote_order *o) {
+    if (!j->cache) return 0;
+    int hit = tc__remote_find(j, o, j->device->own.identity);
+    (void)tc__cache_count(j->cache, hit);
+    *(hit ? &j->c->stats.disk_hits : &j->c->stats.disk_misses) += 1;
+    tc__log(j->c, TC__LOG_CACHE, "%s: %s", o->text.symbol,
+            hit ? "from disk" : "not on disk");
+    return hit;
+}
+
+// All that was to be compiled, as portable code that a device of the kind has left. 0 = some is not there.
+static int tc__remote_from_other(tc__remote_job *j) {
+    const char *identity = j->device->own.portable;
+    int all = j->cache && identity;
+    for (size_t i = 0; all && i < j->order.count; i++) {
+        tc__remote_order *o = &j->order.at[i];
+        if (o->unit < 0) continue;
+        all = tc__remote_find(j, o, identity);
+        if (!all) break;
+        o->unit = -1;
+        j->c->stats.disk_hits++;
+        tc__log(j->c, TC__LOG_CACHE, "%s: from disk, made on another device",
+                o->text.symbol);
+    }
+    return all;
+}
+
+// What was compiled of a unit goes to the disk.
+static void tc__remote_publish(tc__remote_job *j, int unit, const char *identity,
+                               const uint8_t *digest, const void *code, size_t bytes) {
     tc__cache_key key[TC__UNIT_KERNELS * 2];
     tc__text text[TC__UNIT_KERNELS * 2];
     int n = 0, ok = 1;
     if (!j->cache) return;
     for (size_t i = 0; i < j->order.count; i++) {
         if (j->order.at[i].unit != unit || n == TC__UNIT_KERNELS * 2) continue;
-        ok &= tc__remote_key(j, &j->order.at[i], &text[n], &key[n]);
+        ok &= tc__remote_key(j, &j->order.at[i], identity, &text[n], &key[n]);
         n++;
     }
-    if (ok && n)
-        tc__cache_put_all(j->cache, key, n, digest, j->text[unit].code,
-                          j->text[unit].bytes);
+    if (ok && n) tc__cache_put_all(j->cache, key, n, digest, code, bytes);
     for (int i = 0; i < n; i++) tc__text_free(&text[i]);
 }
 
@@ -221,6 +245,7 @@ static int tc__remote_unit_print(tc__remote_job *j, int unit) {
         if (j->order.at[i].unit == unit) tc__put_raw(t, k->at, k->size);
         if (j->order.at[i].unit == unit) j->text[unit].name = j->order.at[i].text.symbol;
     }
+    j->text[unit].native = tc__is_custom(groups[0]);
     j->text[unit].text = t->at;
     tc__log_text(j->c, TC__LOG_OUTPUT_CODE, t->at);
     return !t->failed;
@@ -235,8 +260,22 @@ static int tc__remote_unit_load(tc__remote_job *j, int unit) {
     for (size_t i = 0; i < j->order.count; i++)
         if (j->order.at[i].unit == unit && !tc__remote_take(j, &j->order.at[i], module))
             return 0;
-    tc__remote_publish(j, unit, digest);
+    tc__remote_publish(j, unit, j->device->own.identity, digest, t->code, t->bytes);
+    if (t->portable && j->device->own.portable) {
+        tc__blake2s(digest, NULL, 0, t->portable, t->portable_bytes);
+        tc__remote_publish(j, unit, j->device->own.portable, digest, t->portable,
+                           t->portable_bytes);
+    }
     j->c->stats.compiles++;
+    return 1;
+}
+
+// The compiler failed, with s. 1 = there is other code for everything, 0 = reported.
+static int tc__remote_uncompiled(tc__remote_job *j, tc_status s) {
+    tc__error_mark before = tc__error_now(j->c);
+    (void)tc__remote_failed(j->c, j->device, "kernels could not be compiled", s);
+    if (!tc__remote_from_other(j)) return 0;
+    tc__error_restore(j->c, before);
     return 1;
 }
 
@@ -253,9 +292,9 @@ static int tc__remote_build(tc__remote_job *j) {
     tc_status s = ok ? d->build(d->user, j->text, j->units) : TC_OK;
     c->stats.cc_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_COMPILER, start, NULL);
-    if (s) ok = tc__remote_failed(c, j->device, "kernels could not be compiled", s);
     start = tc__now_ns();
-    for (int i = 0; ok && i < j->units; i++) ok = tc__remote_unit_load(j, i);
+    if (s) ok = tc__remote_uncompiled(j, s);
+    for (int i = 0; ok && !s && i < j->units; i++) ok = tc__remote_unit_load(j, i);
     c->stats.load_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_LOAD, start, NULL);
     d->drop(d->user, j->text, j->units);
@@ -338,11 +377,10 @@ static int tc__remote_custom_try(tc__remote *r, tc__remote_launch *l) {
     tc_status outer = tc__unit_begin(c);
     int ok = tc__remote_job_open(&j, r) && tc__remote_order_add(&j, l);
     if (ok) tc__remote_look_up(&j);
-    int made = ok && j.order.at[0].unit == -2;
     ok = ok && tc__remote_compile_open(&j);
+    c->stats.kernels_made += (uint64_t)(ok && j.order.at[0].unit >= 0);
     tc__remote_job_close(&j);
     tc_status status = tc__unit_end(c, outer, ok);
-    c->stats.kernels_made += (uint64_t)(ok && made);
     if (ok || status == TC_E_NOMEM) return ok ? 1 : -1;
     tc__error_restore(c, before);
     return 0;
@@ -393,7 +431,8 @@ static int tc__remote_compile(tc__remote *r, const char *name) {
         tc__log(r->ctx, TC__LOG_CACHE, "region \"%s\": %u kernels, %u to compile for %s",
                 name, (unsigned)r->launches, (unsigned)open, r->device->own.name);
     ok = ok && tc__remote_compile_open(&j) && tc__remote_settle(&j, r);
-    r->ctx->stats.kernels_made += ok ? open : 0;
+    for (size_t i = 0; ok && i < j.order.count; i++)
+        r->ctx->stats.kernels_made += j.order.at[i].unit >= 0;
     tc__remote_job_close(&j);
     r->ready = ok;
     return ok;

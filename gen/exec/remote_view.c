@@ -164,7 +164,7 @@ static int tc__remote_text_build(tc__remote_job *j) {
     unit.name = o->text.symbol, unit.text = o->text.text.at;
     tc__log_text(j->c, TC__LOG_OUTPUT_CODE, unit.text);
     tc_status s = d->build(d->user, &unit, 1);
-    if (s) return tc__remote_failed(j->c, j->device, "a kernel could not be compiled", s);
+    if (s) return tc__remote_uncompiled(j, s);
     j->text = &unit, j->units = 1;
     int ok = tc__remote_unit_load(j, 0);
     j->c->stats.kernels_made += (uint64_t)ok;

@@ -268,7 +268,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
     ok = ok && tc__prelude_mark(&q, all, 2, &steps);
     tc__put(
         out,
-        "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false\n");
+        "// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false\n");
     if (ok) tc__put_sections(out, &q);
     tc__put_raw(&functions, steps.at, steps.size);
     tc__cuda_macros(&macros);

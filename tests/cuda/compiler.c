@@ -33,6 +33,7 @@ static tcu__arch arch_of(const char *name, int cubin) {
     tcu__arch a;
     memset(&a, 0, sizeof a);
     snprintf(a.name, sizeof a.name, "%s", name);
+    snprintf(a.native, sizeof a.native, "%s", name);
     a.cubin = cubin;
     return a;
 }
@@ -169,11 +170,13 @@ TEST(arch) {
     static const struct {
         int major, minor, cubin;
         const char *name; // NULL: refused
-    } row[] = {{7, 5, 1, "sm_75"},    {8, 0, 1, "sm_80"},   {8, 6, 1, "sm_86"},
-               {8, 9, 1, "sm_89"},    {9, 0, 1, "sm_90a"},  {10, 0, 1, "sm_100a"},
-               {10, 3, 1, "sm_103a"}, {10, 1, 1, "sm_100"}, {12, 0, 1, "sm_120"},
-               {12, 1, 1, "sm_121"},  {11, 0, 1, "sm_110"}, {13, 0, 0, "compute_121"},
-               {8, 2, 1, "sm_80"},    {7, 0, 0, NULL},      {6, 1, 0, NULL}};
+        int native;       // it has instructions of its own
+    } row[] = {
+        {7, 5, 1, "sm_75", 0},   {8, 0, 1, "sm_80", 0},   {8, 6, 1, "sm_86", 0},
+        {8, 9, 1, "sm_89", 0},   {9, 0, 1, "sm_90", 1},   {10, 0, 1, "sm_100", 1},
+        {10, 3, 1, "sm_103", 1}, {10, 1, 1, "sm_100", 0}, {12, 0, 1, "sm_120", 0},
+        {12, 1, 1, "sm_121", 0}, {11, 0, 1, "sm_110", 0}, {13, 0, 0, "compute_121", 0},
+        {8, 2, 1, "sm_80", 0},   {7, 0, 0, NULL, 0},      {6, 1, 0, NULL, 0}};
     static const int known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
     tcu__nvrtc n;
     memset(&n, 0, sizeof n);
@@ -188,6 +191,9 @@ TEST(arch) {
         if (!row[i].name) CHECK(strstr(trouble.text, "compiles for 7.5 and newer") != NULL);
         if (!ok || !row[i].name) continue;
         CHECK_STR(a.name, row[i].name);
+        size_t same = strlen(a.name);
+        CHECK(!strncmp(a.native, a.name, same));
+        CHECK_STR(a.native + same, row[i].native ? "a" : "");
         CHECK_EQ(a.cubin, row[i].cubin);
     }
 }
@@ -195,15 +201,17 @@ TEST(arch) {
 // NVRTC compiles what is chosen for each device it knows.
 TEST(arch_compiles) {
     if (!have_nvrtc()) return;
-    for (int i = 0; i < compiler.archs; i++) {
+    for (int i = 0; i < 2 * compiler.archs; i++) {
         tcu__arch a;
         tcu__job job =
             job_of("good", "extern \"C\" __global__ void good(float *x) { *x = 1; }");
-        int version = compiler.arch[i];
+        int version = compiler.arch[i / 2];
+        job.native = i % 2;
         REQUIRE(tcu__arch_choose(&compiler, version / 10, version % 10, &a, &trouble));
         CHECK(a.cubin);
         CHECK(tcu__compile(&compiler, &hook, &a, &job, 1, 1, &trouble) ||
               FAIL("%s: %s", a.name, trouble.text));
+        CHECK(job.ptx && strstr(job.ptx, job.native ? a.native + 3 : a.name + 3));
         tcu__job_free(&hook, &job);
     }
 }

@@ -1,4 +1,4 @@
-// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90a -fmad=false
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
 #define TC_FN static __device__ __forceinline__
 #define TC_N(name) tc_##name
 typedef unsigned char tc_u8;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 // Raised when a struct of this file changes: images of another version are not loaded.
-enum { EMU_VERSION = 1 };
+enum { EMU_VERSION = 2 };
 
 enum { EMU_WARP = 32, EMU_THREADS = 1024, EMU_CLUSTER = 16, EMU_PARAMS = 4096 };
 
@@ -71,6 +71,7 @@ typedef struct emu_kernel {
 // The one symbol of an image: "emu_image".
 typedef struct emu_image {
     int version;
+    int arch; // that it was compiled for: 90
     emu_thread **self;
     const emu_calls **calls;
     const emu_kernel *kernel;

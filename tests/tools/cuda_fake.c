@@ -775,6 +775,10 @@ static int load(object **out, fake_kind kind, const void *image, void **values) 
     if (!memcmp(image, "\177ELF", 4)) {
         code = emu_load(image, &library, (char *)values[0], (size_t)(uintptr_t)values[1]);
         if (!code) return 218;
+        if (code->arch > 10 * state.major + state.minor) {
+            emu_unload(library);
+            return 209;
+        }
     } else if (!strchr((const char *)image, '\n')) {
         snprintf((char *)values[0], 40, "this is no code");
         return 218;

@@ -513,8 +513,8 @@ static int rewrite_program(program *p, text *out) {
     put_raw(&r.out, r.kernels.at ? r.kernels.at : "", r.kernels.size);
     put(&r.out, "    {nullptr, nullptr, 0, 0, nullptr}};\n"
                 "extern \"C\" __attribute__((visibility(\"default\"))) const emu_image "
-                "emu_image_of_text = {EMU_VERSION, &emu_self, &emu, emu_kernels,\n"
-                "    (int)(sizeof emu_kernels / sizeof *emu_kernels) - 1};\n");
+                "emu_image_of_text = {EMU_VERSION, __CUDA_ARCH__ / 10, &emu_self, &emu,\n"
+                "    emu_kernels, (int)(sizeof emu_kernels / sizeof *emu_kernels) - 1};\n");
     free(r.t.at);
     free(r.kernels.at);
     *out = r.out;
@@ -670,15 +670,15 @@ int nvrtcGetCUBIN(program *p, char *cubin) {
     return 0;
 }
 
-// There is no PTX: it is the text.
+// PTX is the same code, with the 0 at its end.
 int nvrtcGetPTXSize(program *p, size_t *size) {
-    *size = p->compiled ? strlen(p->source) + 1 : 0;
+    *size = p->compiled ? p->code.size + 1 : 0;
     return p->compiled ? 0 : INVALID_PROGRAM;
 }
 
 int nvrtcGetPTX(program *p, char *ptx) {
     if (!p->compiled) return INVALID_PROGRAM;
-    return give_text(p->source, strlen(p->source), ptx);
+    return give_text(p->code.at, p->code.size, ptx);
 }
 
 int nvrtcDestroyProgram(program **p) {
