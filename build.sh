@@ -384,7 +384,8 @@ run_test() {
         ${RUN:-} "$program" "$@" >>"$log" 2>&1
     fi
     status=$?
-    result=$(tail -n 1 "$log")
+    # What RUN names may have the last word.
+    result=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
     case $result in
     '0 passed, 0 failed')
         # A program that tests nothing is a mistake, unless names were asked for.
