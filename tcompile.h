@@ -2191,7 +2191,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xc51125e36fe17845u
+#define TC__BUILD_ID 0xe5e95f5c160ec492u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -16104,6 +16104,14 @@ typedef struct tc__group {
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
+static void tc__group_free(tc_ctx *c, tc__group *k) {
+    if (!k) return;
+    tc__graph_close(&k->body);
+    TC__VEC_FREE(c, k->buffer);
+    TC__VEC_FREE(c, k->covers);
+    tc__free(c, k, sizeof *k);
+}
+
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
 // STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
 // CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];
@@ -17179,6 +17187,216 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
     tc__free(c, f.row_buffer, (n ? n : 1) * sizeof *f.row_buffer);
     return ok;
 }
+// ---- gen/kernel/outline.c -----------------------------------------------
+// What decides how TENSOR nodes are lowered together, as words: clusters with the same words become kernels
+// that are the same but for where their buffers are. The layers of a model are such, and all but the first
+// are copied: that takes a tenth of the time.
+//
+// The words go through the nodes from the roots on, each where it is met first, up to those that are loaded;
+// nodes are named by their numbers in that order, so no word depends on where in a graph they stand.
+
+// A load of a root that was lowered alone.
+typedef struct tc__outlined_load {
+    uint32_t node; // number of what is loaded
+    tc__place place;
+    tc__ix index;
+    int guarded;
+} tc__outlined_load;
+
+typedef struct tc__outline {
+    uint64_t hash; // of the words
+    // Places in the arrays of tc__outlines, and how many there are:
+    size_t word, words, node, nodes, load, loads;
+    uint32_t size, buffers; // of a root lowered alone
+    size_t kernel;          // of a cluster, in the order of kernels
+} tc__outline;
+
+typedef struct tc__outlines {
+    tc_ctx *ctx;
+    const tc__graph *g; // TENSOR
+    const tc__shape *const *inputs;
+    const int32_t *root_of;
+    const uint32_t *cost;
+    const tc__root *roots; // whose group is not this one are loaded
+    uint32_t group;
+    TC__VEC(uint64_t) word;
+    TC__VEC(uint32_t) node; // ids of nodes, by number
+    TC__VEC(tc__outlined_load) load;
+    TC__VEC(tc__outline) at;
+    tc__map ids;      // hash -> place in `at`
+    uint64_t *number; // by node: the outline that it was last met in, and its number there
+    uint64_t drawn;   // outlines so far
+    int failed;
+} tc__outlines;
+
+enum { TC__OUTLINE_MET = 1, TC__OUTLINE_NEW, TC__OUTLINE_LOADED, TC__OUTLINE_ROOT };
+
+static int tc__outlines_open(tc__outlines *o, tc_ctx *c, const tc__graph *g,
+                             const tc__shape *const *inputs, const int32_t *root_of,
+                             const uint32_t *cost) {
+    memset(o, 0, sizeof *o);
+    o->ctx = c, o->g = g, o->inputs = inputs, o->root_of = root_of, o->cost = cost;
+    tc__map_init(&o->ids, c);
+    o->number = TC__NEW_ARRAY(c, uint64_t, g->node.count);
+    return o->number != NULL;
+}
+
+static void tc__outlines_close(tc__outlines *o) {
+    if (!o->ctx) return;
+    size_t n = o->g->node.count ? o->g->node.count : 1;
+    tc__free(o->ctx, o->number, n * sizeof *o->number);
+    TC__VEC_FREE(o->ctx, o->word);
+    TC__VEC_FREE(o->ctx, o->node);
+    TC__VEC_FREE(o->ctx, o->load);
+    TC__VEC_FREE(o->ctx, o->at);
+    tc__map_free(&o->ids);
+}
+
+// ---- drawing one ----
+
+static void tc__outline_word(tc__outlines *o, uint64_t word) {
+    if (!TC__PUSH(o->ctx, o->word, word)) o->failed = 1;
+}
+
+static void tc__outline_words(tc__outlines *o, const int64_t *word, size_t n) {
+    if (!TC__VEC_RESERVE(o->ctx, o->word, o->word.count + n)) {
+        o->failed = 1;
+        return;
+    }
+    if (n) memcpy(o->word.at + o->word.count, word, n * sizeof *word);
+    o->word.count += n;
+}
+
+// An outline of nodes of this group.
+static tc__outline tc__outline_begin(tc__outlines *o, const tc__root *roots,
+                                     uint32_t group) {
+    tc__outline own;
+    memset(&own, 0, sizeof own);
+    own.word = o->word.count, own.node = o->node.count, own.load = o->load.count;
+    o->roots = roots, o->group = group, o->drawn++;
+    return own;
+}
+
+// Of an external, its strides.
+static void tc__outline_input(tc__outlines *o, const tc__node *n) {
+    const tc__shape *l = o->inputs ? o->inputs[n->attr[0]] : NULL;
+    tc__outline_word(o, l != NULL);
+    if (l) tc__outline_words(o, l->strides, n->rank);
+}
+
+// Of another node that is lowered, what is not its operands'.
+static void tc__outline_attributes(tc__outlines *o, const tc__node *n) {
+    tc__outline_word(o, (uint64_t)n->n_in << 32 | n->n_attr);
+    tc__outline_word(o, o->cost[n->id]);
+    tc__outline_words(o, n->attr, n->n_attr);
+    // Errors name the index that is out of range.
+    if (tc__ops[n->op].kind == TC__KIND_GATHER) tc__outline_word(o, n->in[1]);
+}
+
+static void tc__outline_node(tc__outlines *o, const tc__outline *own, const tc__node *n) {
+    int32_t root = o->root_of[n->id];
+    int loaded = root >= 0 && o->roots[root].group != o->group;
+    uint64_t *number = &o->number[n->id], next = o->node.count - own->node;
+    if (*number >> 32 == o->drawn) {
+        tc__outline_word(o, TC__OUTLINE_MET | (*number & UINT32_MAX) << 32);
+        return;
+    }
+    *number = o->drawn << 32 | next;
+    if (!TC__PUSH(o->ctx, o->node, n->id)) o->failed = 1;
+    if (o->failed) return;
+    tc__outline_word(o, (loaded ? TC__OUTLINE_LOADED : TC__OUTLINE_NEW) |
+                            (uint64_t)n->op << 8 | (uint64_t)n->dtype << 24 |
+                            (uint64_t)n->rank << 32);
+    tc__outline_words(o, n->dims, n->rank);
+    if (loaded) return;
+    if (n->op == TC_OP_INPUT) {
+        tc__outline_input(o, n);
+        return;
+    }
+    tc__outline_attributes(o, n);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        tc__outline_node(o, own, tc__operand(o->g, n, i));
+}
+
+// The outline that was kept with the same words; NULL = there is none. It holds until the next is kept.
+static const tc__outline *tc__outline_end(tc__outlines *o, tc__outline *own) {
+    uint64_t at;
+    own->words = o->word.count - own->word, own->nodes = o->node.count - own->node;
+    if (o->failed) return NULL;
+    const uint64_t *word = o->word.at + own->word;
+    own->hash = tc__hash64(word, own->words * sizeof *word, 3);
+    for (uint64_t h = own->hash; tc__map_get(&o->ids, h, &at); h = tc__hash_mix(h, 1)) {
+        const tc__outline *other = &o->at.at[at];
+        if (other->words == own->words &&
+            !memcmp(o->word.at + other->word, word, own->words * sizeof *word))
+            return other;
+    }
+    return NULL;
+}
+
+// Keeps an outline for those that come. 0 = no memory.
+static int tc__outline_keep(tc__outlines *o, tc__outline *own) {
+    uint64_t at, h = own->hash;
+    own->loads = o->load.count - own->load;
+    while (tc__map_get(&o->ids, h, &at)) h = tc__hash_mix(h, 1);
+    return tc__map_set(&o->ids, h, o->at.count) && TC__PUSH(o->ctx, o->at, *own);
+}
+
+static void tc__outline_drop(tc__outlines *o, const tc__outline *own) {
+    o->word.count = own->word, o->node.count = own->node, o->load.count = own->load;
+}
+
+// ---- from one to another with the same words ----
+
+// The number of the tensor in whose memory a buffer is.
+static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own,
+                                   const tc__kbuf *b) {
+    for (uint32_t i = 0; i < own->nodes; i++) {
+        const tc__node *n = o->g->node.at[o->node.at[own->node + i]];
+        if (b->place == TC__BUF_NODE && n->id == b->source) return i;
+        if (b->place == TC__BUF_INPUT && n->op == TC_OP_INPUT &&
+            (uint32_t)n->attr[0] == b->source)
+            return i;
+    }
+    return UINT32_MAX; // a worker's own
+}
+
+static const tc__node *tc__outlined(const tc__outlines *o, const tc__outline *own,
+                                    uint32_t number) {
+    return o->g->node.at[o->node.at[own->node + number]];
+}
+
+// Where the memory of a node is that is loaded or stored.
+static void tc__outline_source(tc__kbuf *b, const tc__node *n) {
+    b->source = b->place == TC__BUF_INPUT ? (uint32_t)n->attr[0] : n->id;
+}
+
+// The kernel `done` of `other`, for the nodes of `own`; NULL = no memory.
+static tc__group *tc__group_like(const tc__outlines *o, const tc__outline *own,
+                                 const tc__outline *other, const tc__group *done) {
+    tc__group *k = TC__NEW(o->ctx, tc__group);
+    if (!k) return NULL;
+    *k = *done;
+    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    int ok = tc__graph_open(&k->body, o->ctx, done->body.ix) &&
+             TC__VEC_RESERVE(o->ctx, k->body.node, done->body.node.count) &&
+             TC__VEC_RESERVE(o->ctx, k->buffer, done->buffer.count);
+    for (size_t i = 0; ok && i < done->body.node.count; i++)
+        ok = tc__node_append(&k->body, done->body.node.at[i]) != NULL;
+    for (size_t i = 0; ok && i < done->buffer.count; i++) {
+        tc__kbuf b = done->buffer.at[i];
+        uint32_t number = tc__outline_number(o, other, &b);
+        if (tc__is_memory(&b)) tc__outline_source(&b, tc__outlined(o, own, number));
+        k->buffer.at[k->buffer.count++] = b;
+    }
+    for (size_t i = 0; ok && i < done->covers.count; i++) {
+        tc__kbuf b = {TC__BUF_NODE, done->covers.at[i], 0, 0, 0, 0};
+        uint32_t number = tc__outline_number(o, other, &b);
+        ok = TC__PUSH(o->ctx, k->covers, tc__outlined(o, own, number)->id);
+    }
+    if (!ok) tc__group_free(o->ctx, k);
+    return ok ? k : NULL;
+}
 // ---- gen/kernel/roots.c -------------------------------------------------
 // TENSOR graph -> clusters: which nodes are roots (have memory or are reduced), and what each of them
 // loads. Everything that is no root is recomputed inside the kernels that use it.
@@ -17249,6 +17467,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
+    tc__outlines outlines;
     tc__fuse fuse;
 } tc__schedule;
 
@@ -17543,14 +17762,6 @@ static tc__fit tc__space_fit(tc__ixpool *p, const tc__space *s, uint32_t reduced
 
 // ---- lowering one cluster ----
 
-static void tc__group_free(tc_ctx *c, tc__group *k) {
-    if (!k) return;
-    tc__graph_close(&k->body);
-    TC__VEC_FREE(c, k->buffer);
-    TC__VEC_FREE(c, k->covers);
-    tc__free(c, k, sizeof *k);
-}
-
 static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
                           const tc__space *space) {
     memset(w, 0, sizeof *w);
@@ -17620,20 +17831,35 @@ static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
     return TC__PUSH(s->ctx, s->read, r);
 }
 
-static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
+// What a root loads that has this outline.
+static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__outline *own,
+                         const tc__outlined_load *load, size_t loads) {
+    for (size_t i = 0; i < loads; i++) {
+        const tc__node *n = tc__outlined(&s->outlines, own, load[i].node);
+        tc__kbuf b = {load[i].place, 0, 0, 0, 0, 0};
+        tc__use u;
+        tc__outline_source(&b, n);
+        if (!tc__note_read(s, reader, &b, load[i].index)) return 0;
+        if (b.place != TC__BUF_NODE) continue;
+        u.reader = reader, u.root = (uint32_t)s->root_of[n->id];
+        u.index = load[i].index, u.guarded = load[i].guarded;
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return 1;
+}
+
+// The loads of a root that was lowered alone are kept with its outline.
+static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__weave *w) {
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
-        tc__use u;
+        tc__outlined_load l;
         if (n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
-        if (!tc__note_read(s, reader, b, n->attr[1])) return 0;
-        if (b->place != TC__BUF_NODE) continue;
-        u.reader = reader;
-        u.root = (uint32_t)s->root_of[b->source];
-        u.index = n->attr[1];
-        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+        l.node = tc__outline_number(o, own, b), l.place = b->place;
+        l.index = n->attr[1];
+        l.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
-        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+        if (!TC__PUSH(o->ctx, o->load, l)) return 0;
     }
     return 1;
 }
@@ -17678,10 +17904,30 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     return TC__PUSH(s->ctx, s->cluster, c);
 }
 
-// Lowers root r alone. *stencil != 0: a node to force first.
-static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
+// Lowers root n alone, in its space. *stencil != 0: a node to force first.
+static int tc__analyse_first(tc__schedule *s, uint32_t r, const tc__space *space,
+                             tc__outline *own, uint32_t *stencil) {
     tc__weave w;
+    tc__outlines *o = &s->outlines;
+    int ok = tc__weave_open(&w, s, r, space);
+    if (ok) {
+        tc__lower_own(&w, s->g->node.at[s->root.at[r].node]);
+        ok = !w.failed && !s->g->ix->failed;
+    }
+    if (ok) *stencil = tc__find_stencil(s, &w);
+    if (ok && !*stencil) {
+        own->size = (uint32_t)w.k->body.node.count;
+        own->buffers = (uint32_t)w.k->buffer.count + 1;
+        ok = tc__outline_loads(o, own, &w) && tc__outline_keep(o, own);
+    }
+    tc__weave_close(&w, s, 1);
+    return ok;
+}
+
+// What root r is and loads by itself. *stencil != 0: a node to force first.
+static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__cluster c;
+    tc__outlines *o = &s->outlines;
     const tc__node *n = s->g->node.at[s->root.at[r].node];
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
@@ -17690,19 +17936,18 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
-    int ok = tc__weave_open(&w, s, r, &c.space);
-    if (ok) {
-        tc__lower_own(&w, n);
-        ok = !w.failed && !s->g->ix->failed;
-    }
-    if (ok) *stencil = tc__find_stencil(s, &w);
-    if (ok && !*stencil) {
-        c.size = (uint32_t)w.k->body.node.count,
-        c.buffers = (uint32_t)w.k->buffer.count + 1;
-        ok = tc__note_uses(s, r, &w) && TC__PUSH(s->ctx, s->cluster, c);
-    }
-    tc__weave_close(&w, s, 1);
-    return ok;
+    tc__outline own = tc__outline_begin(o, s->root.at, r);
+    tc__outline_node(o, &own, n);
+    const tc__outline *same = tc__outline_end(o, &own);
+    int known = same != NULL;
+    if (o->failed || (!known && !tc__analyse_first(s, r, &c.space, &own, stencil)))
+        return 0;
+    if (*stencil) return tc__outline_drop(o, &own), 1;
+    if (!known) same = &o->at.at[o->at.count - 1];
+    c.size = same->size, c.buffers = same->buffers;
+    int ok = tc__note_uses(s, r, &own, o->load.at + same->load, same->loads);
+    if (known) tc__outline_drop(o, &own);
+    return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
 
 static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {
@@ -18213,10 +18458,10 @@ static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
     return s->g->node.at[s->root.at[s->cluster.at[group].first].node];
 }
 
-static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+// A cluster unlike those before.
+static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
-    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
@@ -18239,6 +18484,37 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     int ok = tc__checked(s->ctx, &w.k->body, TC__GROUP) && tc__group_finish(&w, columns) &&
              tc__checked(s->ctx, &w.k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
+}
+
+static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
+                                const tc__cluster *c) {
+    tc__outlines *o = &s->outlines;
+    tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)c->kind << 8 |
+                            (uint64_t)c->space.rank << 16 |
+                            (uint64_t)c->space.reduced << 32);
+    for (int i = 0; i < c->space.rank; i++) tc__outline_word(o, (uint64_t)c->space.dims[i]);
+    for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
+        const tc__root *r = &s->root.at[i];
+        tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)r->output << 8 |
+                                (uint64_t)r->stored << 16);
+        tc__outline_node(o, own, s->g->node.at[r->node]);
+    }
+}
+
+static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+    const tc__cluster *c = &s->cluster.at[group];
+    tc__outlines *o = &s->outlines;
+    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
+    tc__outline own = tc__outline_begin(o, s->root.at, group);
+    tc__outline_cluster(s, &own, c);
+    const tc__outline *same = tc__outline_end(o, &own);
+    tc__group *k = o->failed ? NULL
+                   : same    ? tc__group_like(o, &own, same, s->kernel.at[same->kernel])
+                             : tc__make_first(s, group);
+    own.kernel = s->kernel.count;
+    if (same) tc__outline_drop(o, &own);
+    if (k && !same && !tc__outline_keep(o, &own)) tc__group_free(s->ctx, k), k = NULL;
+    return k;
 }
 
 static void tc__mark_stored(tc__schedule *s) {
@@ -18297,6 +18573,7 @@ static void tc__schedule_close(tc__schedule *s) {
     TC__VEC_FREE(s->ctx, s->use);
     TC__VEC_FREE(s->ctx, s->read);
     tc__map_free(&s->places);
+    tc__outlines_close(&s->outlines);
     for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
     TC__VEC_FREE(s->ctx, s->kernel);
 }
@@ -18315,6 +18592,7 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
         return 0;
+    if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);

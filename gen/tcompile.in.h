@@ -149,6 +149,7 @@
 #include "kernel/group.c"
 #include "kernel/space.c"
 #include "kernel/lower.c"
+#include "kernel/outline.c"
 #include "kernel/roots.c"
 #include "kernel/merge.c"
 #include "kernel/schedule.c"

@@ -91,6 +91,14 @@ typedef struct tc__group {
     TC__VEC(uint32_t) covers; // TENSOR nodes computed here, for dumps
 } tc__group;
 
+static void tc__group_free(tc_ctx *c, tc__group *k) {
+    if (!k) return;
+    tc__graph_close(&k->body);
+    TC__VEC_FREE(c, k->buffer);
+    TC__VEC_FREE(c, k->covers);
+    tc__free(c, k, sizeof *k);
+}
+
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
 // STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
 // CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];

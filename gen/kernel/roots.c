@@ -67,6 +67,7 @@ typedef struct tc__schedule {
     uint64_t *into;              //   clusters that it needs
     uint64_t *reads;             //   places that it loads
     TC__VEC(tc__group *) kernel; // the result, in execution order; owned by the caller then
+    tc__outlines outlines;
     tc__fuse fuse;
 } tc__schedule;
 
@@ -361,14 +362,6 @@ static tc__fit tc__space_fit(tc__ixpool *p, const tc__space *s, uint32_t reduced
 
 // ---- lowering one cluster ----
 
-static void tc__group_free(tc_ctx *c, tc__group *k) {
-    if (!k) return;
-    tc__graph_close(&k->body);
-    TC__VEC_FREE(c, k->buffer);
-    TC__VEC_FREE(c, k->covers);
-    tc__free(c, k, sizeof *k);
-}
-
 static int tc__weave_open(tc__weave *w, const tc__schedule *s, uint32_t group,
                           const tc__space *space) {
     memset(w, 0, sizeof *w);
@@ -438,20 +431,35 @@ static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
     return TC__PUSH(s->ctx, s->read, r);
 }
 
-static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__weave *w) {
+// What a root loads that has this outline.
+static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__outline *own,
+                         const tc__outlined_load *load, size_t loads) {
+    for (size_t i = 0; i < loads; i++) {
+        const tc__node *n = tc__outlined(&s->outlines, own, load[i].node);
+        tc__kbuf b = {load[i].place, 0, 0, 0, 0, 0};
+        tc__use u;
+        tc__outline_source(&b, n);
+        if (!tc__note_read(s, reader, &b, load[i].index)) return 0;
+        if (b.place != TC__BUF_NODE) continue;
+        u.reader = reader, u.root = (uint32_t)s->root_of[n->id];
+        u.index = load[i].index, u.guarded = load[i].guarded;
+        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+    }
+    return 1;
+}
+
+// The loads of a root that was lowered alone are kept with its outline.
+static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__weave *w) {
     for (size_t i = 0; i < w->k->body.node.count; i++) {
         const tc__node *n = w->k->body.node.at[i];
-        tc__use u;
+        tc__outlined_load l;
         if (n->op != TC_OP_LOAD) continue;
         const tc__kbuf *b = &w->k->buffer.at[n->attr[0]];
-        if (!tc__note_read(s, reader, b, n->attr[1])) return 0;
-        if (b->place != TC__BUF_NODE) continue;
-        u.reader = reader;
-        u.root = (uint32_t)s->root_of[b->source];
-        u.index = n->attr[1];
-        u.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
+        l.node = tc__outline_number(o, own, b), l.place = b->place;
+        l.index = n->attr[1];
+        l.guarded = n->n_attr > TC__LOAD_FIXED || n->level == TC__AT_LEFT ||
                     n->level == TC__AT_RIGHT;
-        if (!TC__PUSH(s->ctx, s->use, u)) return 0;
+        if (!TC__PUSH(o->ctx, o->load, l)) return 0;
     }
     return 1;
 }
@@ -496,10 +504,30 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     return TC__PUSH(s->ctx, s->cluster, c);
 }
 
-// Lowers root r alone. *stencil != 0: a node to force first.
-static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
+// Lowers root n alone, in its space. *stencil != 0: a node to force first.
+static int tc__analyse_first(tc__schedule *s, uint32_t r, const tc__space *space,
+                             tc__outline *own, uint32_t *stencil) {
     tc__weave w;
+    tc__outlines *o = &s->outlines;
+    int ok = tc__weave_open(&w, s, r, space);
+    if (ok) {
+        tc__lower_own(&w, s->g->node.at[s->root.at[r].node]);
+        ok = !w.failed && !s->g->ix->failed;
+    }
+    if (ok) *stencil = tc__find_stencil(s, &w);
+    if (ok && !*stencil) {
+        own->size = (uint32_t)w.k->body.node.count;
+        own->buffers = (uint32_t)w.k->buffer.count + 1;
+        ok = tc__outline_loads(o, own, &w) && tc__outline_keep(o, own);
+    }
+    tc__weave_close(&w, s, 1);
+    return ok;
+}
+
+// What root r is and loads by itself. *stencil != 0: a node to force first.
+static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__cluster c;
+    tc__outlines *o = &s->outlines;
     const tc__node *n = s->g->node.at[s->root.at[r].node];
     if (tc__is_kind(n, TC__KIND_OPAQUE)) return tc__analyse_opaque(s, r, n);
     memset(&c, 0, sizeof c);
@@ -508,19 +536,18 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
-    int ok = tc__weave_open(&w, s, r, &c.space);
-    if (ok) {
-        tc__lower_own(&w, n);
-        ok = !w.failed && !s->g->ix->failed;
-    }
-    if (ok) *stencil = tc__find_stencil(s, &w);
-    if (ok && !*stencil) {
-        c.size = (uint32_t)w.k->body.node.count,
-        c.buffers = (uint32_t)w.k->buffer.count + 1;
-        ok = tc__note_uses(s, r, &w) && TC__PUSH(s->ctx, s->cluster, c);
-    }
-    tc__weave_close(&w, s, 1);
-    return ok;
+    tc__outline own = tc__outline_begin(o, s->root.at, r);
+    tc__outline_node(o, &own, n);
+    const tc__outline *same = tc__outline_end(o, &own);
+    int known = same != NULL;
+    if (o->failed || (!known && !tc__analyse_first(s, r, &c.space, &own, stencil)))
+        return 0;
+    if (*stencil) return tc__outline_drop(o, &own), 1;
+    if (!known) same = &o->at.at[o->at.count - 1];
+    c.size = same->size, c.buffers = same->buffers;
+    int ok = tc__note_uses(s, r, &own, o->load.at + same->load, same->loads);
+    if (known) tc__outline_drop(o, &own);
+    return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
 
 static int tc__analyse_all(tc__schedule *s, const uint8_t *output) {

@@ -167,10 +167,10 @@ static const tc__node *tc__opaque_node(const tc__schedule *s, uint32_t group) {
     return s->g->node.at[s->root.at[s->cluster.at[group].first].node];
 }
 
-static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+// A cluster unlike those before.
+static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
-    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
     w.k->kind = c->kind;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
@@ -193,6 +193,37 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     int ok = tc__checked(s->ctx, &w.k->body, TC__GROUP) && tc__group_finish(&w, columns) &&
              tc__checked(s->ctx, &w.k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
+}
+
+static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
+                                const tc__cluster *c) {
+    tc__outlines *o = &s->outlines;
+    tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)c->kind << 8 |
+                            (uint64_t)c->space.rank << 16 |
+                            (uint64_t)c->space.reduced << 32);
+    for (int i = 0; i < c->space.rank; i++) tc__outline_word(o, (uint64_t)c->space.dims[i]);
+    for (uint32_t i = c->first; i != UINT32_MAX; i = s->root.at[i].next) {
+        const tc__root *r = &s->root.at[i];
+        tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)r->output << 8 |
+                                (uint64_t)r->stored << 16);
+        tc__outline_node(o, own, s->g->node.at[r->node]);
+    }
+}
+
+static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+    const tc__cluster *c = &s->cluster.at[group];
+    tc__outlines *o = &s->outlines;
+    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
+    tc__outline own = tc__outline_begin(o, s->root.at, group);
+    tc__outline_cluster(s, &own, c);
+    const tc__outline *same = tc__outline_end(o, &own);
+    tc__group *k = o->failed ? NULL
+                   : same    ? tc__group_like(o, &own, same, s->kernel.at[same->kernel])
+                             : tc__make_first(s, group);
+    own.kernel = s->kernel.count;
+    if (same) tc__outline_drop(o, &own);
+    if (k && !same && !tc__outline_keep(o, &own)) tc__group_free(s->ctx, k), k = NULL;
+    return k;
 }
 
 static void tc__mark_stored(tc__schedule *s) {
@@ -251,6 +282,7 @@ static void tc__schedule_close(tc__schedule *s) {
     TC__VEC_FREE(s->ctx, s->use);
     TC__VEC_FREE(s->ctx, s->read);
     tc__map_free(&s->places);
+    tc__outlines_close(&s->outlines);
     for (size_t i = 0; i < s->kernel.count; i++) tc__group_free(s->ctx, s->kernel.at[i]);
     TC__VEC_FREE(s->ctx, s->kernel);
 }
@@ -269,6 +301,7 @@ static int tc__schedule_run(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->root_of = TC__NEW_ARRAY(c, int32_t, n);
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of)
         return 0;
+    if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     tc__force_sources(s);
