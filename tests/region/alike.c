@@ -147,3 +147,38 @@ BOTH(nearly_alike) {
     for (int i = 0; i < 4; i++) CHECK(fabs(AT(y[i], 0) - want[i]) <= 1e-6 * want[i]);
     tc_scope_end(tc);
 }
+
+// Element e of [24] taken as p sizes, whose order is turned.
+static int turned_place(int e, const int64_t size[3]) {
+    int k = e % (int)size[0], j = e / (int)size[0] % (int)size[1],
+        i = e / (int)(size[0] * size[1]); // of the turned sizes: [size 2, size 1, size 0]
+    return (k * (int)size[1] + j) * (int)size[2] + i;
+}
+
+// As many elements in other shapes on the way, one after the other.
+BOTH(other_shapes) {
+    static const int64_t size[3][3] = {{2, 3, 4}, {4, 3, 2}, {3, 2, 4}};
+    static const int64_t back[] = {2, 1, 0};
+    double want = 1;
+    tc_scope_begin(tc);
+    tc_tensor x = line(tc, 24, -1, 0.0625), weights;
+    tc_tensor s = line(tc, 1, 1, 0);
+    weights = tc_reshape(line(tc, 24, 0, 0.001), TC_DIMS(24, 1));
+    BEGIN("shapes");
+    for (int i = 0; i < 3; i++) {
+        tc_tensor y = tc_reshape(x, tc_dims_of(3, size[i]));
+        y = tc_reshape(tc_permute(y, tc_dims_of(3, back)), TC_DIMS(24));
+        y = tc_reshape(tc_exp(tc_mul(y, s)), TC_DIMS(1, 24)); // a factor is in memory
+        s = tc_reshape(tc_matmul(y, weights), TC_DIMS(1));
+    }
+    s = tc_keep(s);
+    END();
+    for (int i = 0; i < 3; i++) {
+        double sum = 0;
+        for (int e = 0; e < 24; e++)
+            sum += exp((-1 + 0.0625 * turned_place(e, size[i])) * want) * (0.001 * e);
+        want = sum;
+    }
+    CHECK(fabs(AT(s, 0) - want) <= 1e-6 * want || FAIL("%.9g, not %.9g", AT(s, 0), want));
+    tc_scope_end(tc);
+}
