@@ -2191,7 +2191,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xe5e95f5c160ec492u
+#define TC__BUILD_ID 0x445101a0482900deu
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -4559,7 +4559,6 @@ typedef enum tc__ix_kind {
     TC__IX_DIV,
     TC__IX_MOD,
     TC__IX_MIN,
-    TC__IX_MAX,
     TC__IX_POLY
 } tc__ix_kind;
 
@@ -5181,10 +5180,9 @@ static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
         int64_t d = tc__ix_eval(p, n->b, v), x = tc__ix_eval(p, n->a, v);
         return x - tc__ix_floor_div(x, d) * d;
     }
-    case TC__IX_MIN:
-    case TC__IX_MAX: {
+    case TC__IX_MIN: {
         int64_t x = tc__ix_eval(p, n->a, v), y = tc__ix_eval(p, n->b, v);
-        return (x < y) == (n->kind == TC__IX_MIN) ? x : y;
+        return x < y ? x : y;
     }
     case TC__IX_POLY: break;
     }
@@ -5212,7 +5210,6 @@ static tc__ix tc__ix_subst(tc__ixpool *p, tc__ix e, tc__ix from, tc__ix to) {
     case TC__IX_DIV:
     case TC__IX_MOD:
     case TC__IX_MIN:
-    case TC__IX_MAX:
         a = tc__ix_subst(p, n.a, from, to), b = tc__ix_subst(p, n.b, from, to);
         if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
         if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
@@ -13946,8 +13943,7 @@ static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e) {
         tc__dump_ix_in(t, p, n->b, TC__AROUND_QUOTIENT);
         return;
     case TC__IX_MIN:
-    case TC__IX_MAX:
-        tc__put(t, n->kind == TC__IX_MIN ? "min(" : "max(");
+        tc__put(t, "min(");
         tc__dump_joined(t, p, in, 2, ", ", TC__AROUND_SUM);
         tc__put(t, ")");
         return;
@@ -48082,8 +48078,7 @@ typedef enum tc__expr_op {
     TC__EXPR_MUL,
     TC__EXPR_DIV,
     TC__EXPR_MOD,
-    TC__EXPR_MIN,
-    TC__EXPR_MAX
+    TC__EXPR_MIN
 } tc__expr_op;
 
 typedef struct tc__expr_step {
@@ -48231,7 +48226,6 @@ static void tc__expr_apply(tc__expr_op op, int64_t *x, int64_t y) {
     case TC__EXPR_DIV: *x = tc__ix_floor_div(v, y); return;
     case TC__EXPR_MOD: *x = v - tc__ix_floor_div(v, y) * y; return;
     case TC__EXPR_MIN: *x = v < y ? v : y; return;
-    case TC__EXPR_MAX: *x = v > y ? v : y; return;
     case TC__EXPR_CONST:
     case TC__EXPR_SYM:
     case TC__EXPR_VAR:
@@ -49911,7 +49905,6 @@ static int tc__plan_expr_steps(tc__planner *b, tc__ix e) {
     case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV);
     case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD);
     case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN);
-    case TC__IX_MAX: return tc__plan_pair_steps(b, &n, TC__EXPR_MAX);
     case TC__IX_POLY: break;
     }
     return tc__plan_sum_steps(b, &n);

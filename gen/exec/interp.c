@@ -35,8 +35,7 @@ typedef enum tc__expr_op {
     TC__EXPR_MUL,
     TC__EXPR_DIV,
     TC__EXPR_MOD,
-    TC__EXPR_MIN,
-    TC__EXPR_MAX
+    TC__EXPR_MIN
 } tc__expr_op;
 
 typedef struct tc__expr_step {
@@ -184,7 +183,6 @@ static void tc__expr_apply(tc__expr_op op, int64_t *x, int64_t y) {
     case TC__EXPR_DIV: *x = tc__ix_floor_div(v, y); return;
     case TC__EXPR_MOD: *x = v - tc__ix_floor_div(v, y) * y; return;
     case TC__EXPR_MIN: *x = v < y ? v : y; return;
-    case TC__EXPR_MAX: *x = v > y ? v : y; return;
     case TC__EXPR_CONST:
     case TC__EXPR_SYM:
     case TC__EXPR_VAR:

@@ -92,7 +92,6 @@ static int tc__plan_expr_steps(tc__planner *b, tc__ix e) {
     case TC__IX_DIV: return tc__plan_pair_steps(b, &n, TC__EXPR_DIV);
     case TC__IX_MOD: return tc__plan_pair_steps(b, &n, TC__EXPR_MOD);
     case TC__IX_MIN: return tc__plan_pair_steps(b, &n, TC__EXPR_MIN);
-    case TC__IX_MAX: return tc__plan_pair_steps(b, &n, TC__EXPR_MAX);
     case TC__IX_POLY: break;
     }
     return tc__plan_sum_steps(b, &n);

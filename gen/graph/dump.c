@@ -143,8 +143,7 @@ static void tc__dump_ix(tc__text *t, const tc__ixpool *p, tc__ix e) {
         tc__dump_ix_in(t, p, n->b, TC__AROUND_QUOTIENT);
         return;
     case TC__IX_MIN:
-    case TC__IX_MAX:
-        tc__put(t, n->kind == TC__IX_MIN ? "min(" : "max(");
+        tc__put(t, "min(");
         tc__dump_joined(t, p, in, 2, ", ", TC__AROUND_SUM);
         tc__put(t, ")");
         return;

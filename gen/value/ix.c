@@ -15,7 +15,6 @@ typedef enum tc__ix_kind {
     TC__IX_DIV,
     TC__IX_MOD,
     TC__IX_MIN,
-    TC__IX_MAX,
     TC__IX_POLY
 } tc__ix_kind;
 

@@ -21,10 +21,9 @@ static int64_t tc__ix_eval(const tc__ixpool *p, tc__ix e, const tc__ixenv *v) {
         int64_t d = tc__ix_eval(p, n->b, v), x = tc__ix_eval(p, n->a, v);
         return x - tc__ix_floor_div(x, d) * d;
     }
-    case TC__IX_MIN:
-    case TC__IX_MAX: {
+    case TC__IX_MIN: {
         int64_t x = tc__ix_eval(p, n->a, v), y = tc__ix_eval(p, n->b, v);
-        return (x < y) == (n->kind == TC__IX_MIN) ? x : y;
+        return x < y ? x : y;
     }
     case TC__IX_POLY: break;
     }
@@ -52,7 +51,6 @@ static tc__ix tc__ix_subst(tc__ixpool *p, tc__ix e, tc__ix from, tc__ix to) {
     case TC__IX_DIV:
     case TC__IX_MOD:
     case TC__IX_MIN:
-    case TC__IX_MAX:
         a = tc__ix_subst(p, n.a, from, to), b = tc__ix_subst(p, n.b, from, to);
         if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
         if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
