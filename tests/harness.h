@@ -48,6 +48,18 @@ enum { TEST_SANITIZED = 1 };
 enum { TEST_SANITIZED = 0 };
 #endif
 
+// Data of no pattern, another for each i and seed: 32 bits, and a number in [-1, 1).
+TEST_UNUSED static unsigned test_word(unsigned i, unsigned seed) {
+    unsigned x = (i + 1) * 2654435761u + seed * 40503u;
+    x ^= x >> 15;
+    x *= 2246822519u;
+    return x ^ x >> 13;
+}
+
+TEST_UNUSED static double test_number(unsigned i, unsigned seed) {
+    return (double)(int)test_word(i, seed) / 2147483648.0;
+}
+
 // How a test's process ends.
 enum { TEST_PASSED = 0, TEST_FAILED = 1, TEST_SKIPPED = 77 };
 

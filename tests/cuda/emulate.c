@@ -179,14 +179,7 @@ static int launch(const char *name, unsigned blocks, unsigned threads) {
     return launch_shape(name, &s) || FAIL("%s", runtime.device.trouble.text);
 }
 
-// In [-1, 1), another for each i and seed.
-static float value_of(unsigned i, unsigned seed) {
-    uint32_t x = (i + 1) * 2654435761u + seed * 40503u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    x ^= x >> 13;
-    return (float)(int32_t)x / 2147483648.0f;
-}
+static float value_of(unsigned i, unsigned seed) { return (float)test_number(i, seed); }
 
 static float *device_values(size_t n, unsigned seed) {
     float *p = (float *)device_memory(n * sizeof *p);

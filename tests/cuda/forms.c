@@ -72,11 +72,8 @@ static double loaded(int dtype, const void *at, size_t i) {
 
 // In [low, high), another for each i and seed.
 static double value_of(size_t i, size_t seed, double low, double high) {
-    uint32_t x = (uint32_t)(i + 1) * 2654435761u + (uint32_t)seed * 40503u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    x ^= x >> 13;
-    return low + (high - low) * (double)x / 4294967296.0;
+    return low +
+           (high - low) * (double)test_word((unsigned)i, (unsigned)seed) / 4294967296.0;
 }
 
 // ---- one case: a graph of one dtype and one pair of sizes

@@ -37,15 +37,9 @@ typedef struct operand {
 
 // ---- data, with no more digits than the dtypes have
 
-static uint32_t mixed(uint32_t x) {
-    x = (x ^ x >> 16) * 0x7feb352du;
-    x = (x ^ x >> 15) * 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
 static float value_at(int64_t i, uint32_t seed, int exact) {
-    int32_t x = (int32_t)mixed(mixed((uint32_t)i) + seed);
-    return exact ? (float)x / 2147483648.0f : (float)(x >> 24) / 128.0f;
+    if (exact) return (float)test_number((unsigned)i, seed);
+    return (float)((int)test_word((unsigned)i, seed) >> 24) / 128.0f;
 }
 
 // The power of two that a row of bytes is multiplied by.
@@ -178,7 +172,8 @@ static void check_samples(const product *q, const inputs *in, const double *have
                 columns[(b * q->n + c) * q->k + k] =
                     in->right.value[(b * q->k + k) * q->n + c];
     for (int64_t at = 0; at < count && wrong < 20; at += step) {
-        int64_t i = at + mixed((uint32_t)at) % step; // one of each stretch, and the last
+        int64_t i =
+            at + test_word((unsigned)at, 0) % step; // one of each stretch, and the last
         if (i >= count) i = count - 1;
         wrong += !element_is_near(q, in, columns, (int)(i / plane), (int)(i % plane / q->n),
                                   (int)(i % q->n), have[i]);
@@ -186,7 +181,7 @@ static void check_samples(const product *q, const inputs *in, const double *have
     free(columns);
 }
 
-static double sign_at(int i) { return mixed((uint32_t)i + 77) & 1 ? 1 : -1; }
+static double sign_at(int i) { return test_word((unsigned)i, 77) & 1 ? 1 : -1; }
 
 // x[rows, cols] times signs: of columns, or of rows. squares: x squared, averaged, instead.
 static void project(const float *x, int rows, int cols, int of_rows, double *signs,

@@ -292,17 +292,10 @@ static void machine_launch(machine *m, const char *name, const tc__grid *g,
 
 // ---- data
 
-static uint32_t number(uint32_t i, uint32_t seed) {
-    uint32_t x = (i + 1) * 2654435761u + seed * 40503u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    return x ^ x >> 13;
-}
-
 static void fill(void *p, int64_t n, int dtype, uint32_t seed, int all) {
     for (int64_t i = 0; i < n; i++) {
         tc__value v;
-        uint32_t bits = number((uint32_t)i, seed);
+        uint32_t bits = test_word((uint32_t)i, seed);
         v.i = bits % 19;
         if (dtype != TC_U8) v.i -= 9;
         if (all) v.i = dtype == TC_U8 ? (int64_t)(bits >> 24) : (int64_t)(bits >> 24) - 128;

@@ -30,13 +30,6 @@ typedef struct chain {
 
 // ---- data, rounded to what the device has
 
-static double number(uint32_t i, uint32_t seed) {
-    uint32_t x = (i + 1) * 2654435761u + seed * 40503u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    return (double)(int32_t)(x ^ x >> 13) / 2147483648.0;
-}
-
 typedef struct operand {
     tc_tensor tensor; // on the device
     double *value;
@@ -48,7 +41,7 @@ static operand operand_of(tc_ctx *tc, tc_dims d, int dtype, uint32_t seed) {
     o.count = 1;
     for (int i = 0; i < d.rank; i++) o.count *= d.size[i];
     o.value = (double *)malloc(sizeof *o.value * (size_t)o.count);
-    for (int64_t i = 0; i < o.count; i++) o.value[i] = number((uint32_t)i, seed);
+    for (int64_t i = 0; i < o.count; i++) o.value[i] = test_number((uint32_t)i, seed);
     tc_tensor all = tc_from_data(tc, o.value, d, TC_F64),
               own = tc_cast(all, (tc_dtype)dtype), back = tc_cast(own, TC_F64);
     CHECK_EQ(tc_read(back, o.value, sizeof *o.value * (size_t)o.count), TC_OK);
@@ -376,7 +369,7 @@ static tc_tensor bytes_of(tc_ctx *tc, int grouped, double *value) {
     static int8_t i8[N * K];
     static uint8_t u8[N * K];
     for (int i = 0; i < N * K; i++) {
-        int v = (int)floor(number((uint32_t)i, 77) * 128);
+        int v = (int)floor(test_number((uint32_t)i, 77) * 128);
         i8[i] = (int8_t)v, u8[i] = (uint8_t)(v + 128), value[i] = v;
     }
     tc_tensor here = grouped ? tc_from_data(tc, u8, TC_DIMS(GROUPS, GROUP, N), TC_U8)

@@ -16,17 +16,10 @@ enum { M = 40, N = 52, K = 2000 }; // long enough for slices of k
 
 static float left[M * K], right[K * N], bias[N];
 
-static float value(int i, int seed) {
-    unsigned x = (unsigned)(i + 1) * 2654435761u + (unsigned)seed * 40503u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    return (float)(int)(x ^ x >> 13) / 2147483648.0f;
-}
-
 static void make_data(void) {
-    for (int i = 0; i < M * K; i++) left[i] = value(i, 1);
-    for (int i = 0; i < K * N; i++) right[i] = value(i, 2);
-    for (int i = 0; i < N; i++) bias[i] = value(i, 3);
+    for (int i = 0; i < M * K; i++) left[i] = (float)test_number((unsigned)i, 1);
+    for (int i = 0; i < K * N; i++) right[i] = (float)test_number((unsigned)i, 2);
+    for (int i = 0; i < N; i++) bias[i] = (float)test_number((unsigned)i, 3);
 }
 
 // A product and a bias, on a device or (where NULL) on the host.

@@ -59,10 +59,7 @@ static void reach(const stencil *s, int *down, int *right) {
 
 // Sixty-fourths from -1 to 1, which every float type holds; of bytes, 0 to 255.
 static double pixel(const stencil *s, int64_t i) {
-    unsigned x = (unsigned)(i + 1) * 2654435761u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    x ^= x >> 13;
+    unsigned x = test_word((unsigned)i, 0);
     return s->dtype == TC_U8 ? (double)(x % 256) : (double)((int)(x % 129) - 64) / 64;
 }
 

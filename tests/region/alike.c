@@ -11,17 +11,11 @@ typedef struct layer {
     float gain[COLS], shift[COLS], weight[COLS][COLS];
 } layer;
 
-static float value_at(int i, int seed) {
-    unsigned x = (unsigned)(i + 1) * 2654435761u + (unsigned)seed * 40503u;
-    x ^= x >> 15;
-    x *= 2246822519u;
-    return (float)(int)(x ^ x >> 13) / 2147483648.0f;
-}
-
 static void layer_fill(layer *l, int seed) {
-    for (int i = 0; i < COLS; i++) l->gain[i] = 1 + value_at(i, seed) / 2;
-    for (int i = 0; i < COLS; i++) l->shift[i] = value_at(i, seed + 1);
-    for (int i = 0; i < COLS * COLS; i++) (&l->weight[0][0])[i] = value_at(i, seed + 2) / 4;
+    for (int i = 0; i < COLS; i++) l->gain[i] = 1 + (float)test_number(i, seed) / 2;
+    for (int i = 0; i < COLS; i++) l->shift[i] = (float)test_number(i, seed + 1);
+    for (int i = 0; i < COLS * COLS; i++)
+        (&l->weight[0][0])[i] = (float)test_number(i, seed + 2) / 4;
 }
 
 // x += relu(norm(x) w^T), in double.
@@ -64,7 +58,8 @@ static void check_layers(tc_ctx *tc, int turned, int kept) {
     model m;
     tc_scope_begin(tc);
     for (int i = 0; i < LAYERS; i++) layer_fill(&l[i], 10 * i + 1);
-    for (int i = 0; i < ROWS * COLS; i++) want[0][i] = (double)(x[i] = value_at(i, 99));
+    for (int i = 0; i < ROWS * COLS; i++)
+        want[0][i] = (double)(x[i] = (float)test_number(i, 99));
     model_open(tc, &m, l, turned);
     tc_tensor y = tc_from_data(tc, x, TC_DIMS(ROWS, COLS), TC_F32), after[LAYERS + 1];
     BEGIN("layers");
@@ -98,7 +93,7 @@ BOTH(tables) {
     for (int bad = -1; bad < LAYERS; bad++) {
         tc_tensor t[LAYERS], at[LAYERS], y = tc_null();
         for (int i = 0; i < LAYERS; i++) {
-            for (int k = 0; k < WORDS * COLS; k++) table[i][k] = value_at(k, i);
+            for (int k = 0; k < WORDS * COLS; k++) table[i][k] = (float)test_number(k, i);
             t[i] = tc_from_data(tc, table[i], TC_DIMS(WORDS, COLS), TC_F32);
             at[i] = tc_from_data(tc, i == bad ? wrong : right, TC_DIMS(ROWS), TC_I64);
         }
