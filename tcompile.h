@@ -2191,7 +2191,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x445101a0482900deu
+#define TC__BUILD_ID 0xf3b54006aee90a50u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -16108,6 +16108,17 @@ static void tc__group_free(tc_ctx *c, tc__group *k) {
     tc__free(c, k, sizeof *k);
 }
 
+// A kernel with the numbers of `from`, and as yet without body, buffers and covers. NULL = no memory.
+static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
+    tc__group *k = TC__NEW(c, tc__group);
+    if (!k) return NULL;
+    *k = *from;
+    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    if (tc__graph_open(&k->body, c, from->body.ix)) return k;
+    tc__free(c, k, sizeof *k);
+    return NULL;
+}
+
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
 // STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
 // CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];
@@ -17330,12 +17341,14 @@ static const tc__outline *tc__outline_end(tc__outlines *o, tc__outline *own) {
     return NULL;
 }
 
-// Keeps an outline for those that come. 0 = no memory.
-static int tc__outline_keep(tc__outlines *o, tc__outline *own) {
+// Keeps an outline for those that come; NULL = no memory.
+static const tc__outline *tc__outline_keep(tc__outlines *o, tc__outline *own) {
     uint64_t at, h = own->hash;
     own->loads = o->load.count - own->load;
     while (tc__map_get(&o->ids, h, &at)) h = tc__hash_mix(h, 1);
-    return tc__map_set(&o->ids, h, o->at.count) && TC__PUSH(o->ctx, o->at, *own);
+    if (!tc__map_set(&o->ids, h, o->at.count) || !TC__PUSH(o->ctx, o->at, *own))
+        return NULL;
+    return &o->at.at[o->at.count - 1];
 }
 
 static void tc__outline_drop(tc__outlines *o, const tc__outline *own) {
@@ -17357,38 +17370,28 @@ static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own
     return UINT32_MAX; // a worker's own
 }
 
-static const tc__node *tc__outlined(const tc__outlines *o, const tc__outline *own,
-                                    uint32_t number) {
-    return o->g->node.at[o->node.at[own->node + number]];
+// The source of a buffer in the memory of the tensor with this number.
+static uint32_t tc__outlined_source(const tc__outlines *o, const tc__outline *own,
+                                    uint32_t number, tc__place place) {
+    uint32_t id = o->node.at[own->node + number];
+    return place == TC__BUF_INPUT ? (uint32_t)o->g->node.at[id]->attr[0] : id;
 }
 
-// Where the memory of a node is that is loaded or stored.
-static void tc__outline_source(tc__kbuf *b, const tc__node *n) {
-    b->source = b->place == TC__BUF_INPUT ? (uint32_t)n->attr[0] : n->id;
-}
-
-// The kernel `done` of `other`, for the nodes of `own`; NULL = no memory.
+// The kernel `done` of `other`, for the nodes of `own`; what it covers is still to be said. NULL = no
+// memory.
 static tc__group *tc__group_like(const tc__outlines *o, const tc__outline *own,
                                  const tc__outline *other, const tc__group *done) {
-    tc__group *k = TC__NEW(o->ctx, tc__group);
+    tc__group *k = tc__group_empty(o->ctx, done);
     if (!k) return NULL;
-    *k = *done;
-    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
-    int ok = tc__graph_open(&k->body, o->ctx, done->body.ix) &&
-             TC__VEC_RESERVE(o->ctx, k->body.node, done->body.node.count) &&
+    int ok = TC__VEC_RESERVE(o->ctx, k->body.node, done->body.node.count) &&
              TC__VEC_RESERVE(o->ctx, k->buffer, done->buffer.count);
     for (size_t i = 0; ok && i < done->body.node.count; i++)
         ok = tc__node_append(&k->body, done->body.node.at[i]) != NULL;
     for (size_t i = 0; ok && i < done->buffer.count; i++) {
         tc__kbuf b = done->buffer.at[i];
         uint32_t number = tc__outline_number(o, other, &b);
-        if (tc__is_memory(&b)) tc__outline_source(&b, tc__outlined(o, own, number));
+        if (tc__is_memory(&b)) b.source = tc__outlined_source(o, own, number, b.place);
         k->buffer.at[k->buffer.count++] = b;
-    }
-    for (size_t i = 0; ok && i < done->covers.count; i++) {
-        tc__kbuf b = {TC__BUF_NODE, done->covers.at[i], 0, 0, 0, 0};
-        uint32_t number = tc__outline_number(o, other, &b);
-        ok = TC__PUSH(o->ctx, k->covers, tc__outlined(o, own, number)->id);
     }
     if (!ok) tc__group_free(o->ctx, k);
     return ok ? k : NULL;
@@ -17815,9 +17818,10 @@ static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
     return tc__lower_at(w, n, index);
 }
 
-static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
-                         tc__ix index) {
-    uint64_t place, hash = tc__hash_mix(tc__hash_mix(b->source, b->place), (uint64_t)index);
+// That root `reader` loads the buffer of this source at this index.
+static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__outlined_load *l,
+                         uint32_t source) {
+    uint64_t place, hash = tc__hash_mix(tc__hash_mix(source, l->place), (uint64_t)l->index);
     tc__read r;
     if (!tc__map_get(&s->places, hash, &place)) {
         place = s->place_count++;
@@ -17830,15 +17834,13 @@ static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
 // What a root loads that has this outline.
 static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__outline *own,
                          const tc__outlined_load *load, size_t loads) {
-    for (size_t i = 0; i < loads; i++) {
-        const tc__node *n = tc__outlined(&s->outlines, own, load[i].node);
-        tc__kbuf b = {load[i].place, 0, 0, 0, 0, 0};
+    for (const tc__outlined_load *l = load; l < load + loads; l++) {
+        uint32_t source = tc__outlined_source(&s->outlines, own, l->node, l->place);
         tc__use u;
-        tc__outline_source(&b, n);
-        if (!tc__note_read(s, reader, &b, load[i].index)) return 0;
-        if (b.place != TC__BUF_NODE) continue;
-        u.reader = reader, u.root = (uint32_t)s->root_of[n->id];
-        u.index = load[i].index, u.guarded = load[i].guarded;
+        if (!tc__note_read(s, reader, l, source)) return 0;
+        if (l->place != TC__BUF_NODE) continue;
+        u.reader = reader, u.root = (uint32_t)s->root_of[source];
+        u.index = l->index, u.guarded = l->guarded;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
     }
     return 1;
@@ -17900,11 +17902,14 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     return TC__PUSH(s->ctx, s->cluster, c);
 }
 
-// Lowers root n alone, in its space. *stencil != 0: a node to force first.
-static int tc__analyse_first(tc__schedule *s, uint32_t r, const tc__space *space,
-                             tc__outline *own, uint32_t *stencil) {
+// Lowers root r alone, in its space, and keeps its outline. NULL = failed, or *stencil != 0: a node to
+// force first.
+static const tc__outline *tc__analyse_first(tc__schedule *s, uint32_t r,
+                                            const tc__space *space, tc__outline *own,
+                                            uint32_t *stencil) {
     tc__weave w;
     tc__outlines *o = &s->outlines;
+    const tc__outline *kept = NULL;
     int ok = tc__weave_open(&w, s, r, space);
     if (ok) {
         tc__lower_own(&w, s->g->node.at[s->root.at[r].node]);
@@ -17914,10 +17919,10 @@ static int tc__analyse_first(tc__schedule *s, uint32_t r, const tc__space *space
     if (ok && !*stencil) {
         own->size = (uint32_t)w.k->body.node.count;
         own->buffers = (uint32_t)w.k->buffer.count + 1;
-        ok = tc__outline_loads(o, own, &w) && tc__outline_keep(o, own);
+        if (tc__outline_loads(o, own, &w)) kept = tc__outline_keep(o, own);
     }
     tc__weave_close(&w, s, 1);
-    return ok;
+    return kept;
 }
 
 // What root r is and loads by itself. *stencil != 0: a node to force first.
@@ -17934,15 +17939,13 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     tc__outline own = tc__outline_begin(o, s->root.at, r);
     tc__outline_node(o, &own, n);
-    const tc__outline *same = tc__outline_end(o, &own);
-    int known = same != NULL;
-    if (o->failed || (!known && !tc__analyse_first(s, r, &c.space, &own, stencil)))
-        return 0;
-    if (*stencil) return tc__outline_drop(o, &own), 1;
-    if (!known) same = &o->at.at[o->at.count - 1];
-    c.size = same->size, c.buffers = same->buffers;
-    int ok = tc__note_uses(s, r, &own, o->load.at + same->load, same->loads);
-    if (known) tc__outline_drop(o, &own);
+    const tc__outline *same = tc__outline_end(o, &own), *of = same;
+    if (o->failed) return 0;
+    if (!of) of = tc__analyse_first(s, r, &c.space, &own, stencil);
+    if (!of) return tc__outline_drop(o, &own), *stencil != 0;
+    c.size = of->size, c.buffers = of->buffers;
+    int ok = tc__note_uses(s, r, &own, o->load.at + of->load, of->loads);
+    if (same) tc__outline_drop(o, &own);
     return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
 
@@ -18388,7 +18391,6 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
         const tc__node *n = s->g->node.at[r->node];
         uint32_t v = tc__lower_own(w, n);
         if (r->output || r->stored) tc__weave_store(w, n, v);
-        if (!TC__PUSH(s->ctx, w->k->covers, n->id)) w->failed = 1;
     }
     return !w->failed && !w->ix->failed;
 }
@@ -18444,8 +18446,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
     call.attr = attr;
     int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) &&
-             tc__node_append(&k->body, &call) && TC__PUSH(s->ctx, k->covers, n->id) &&
-             tc__checked(s->ctx, &k->body, TC__LOOP);
+             tc__node_append(&k->body, &call) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
@@ -18497,10 +18498,10 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
     }
 }
 
-static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+// A cluster of ops that are lowered, anew or as another was.
+static tc__group *tc__make_lowered(tc__schedule *s, uint32_t group) {
     const tc__cluster *c = &s->cluster.at[group];
     tc__outlines *o = &s->outlines;
-    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     tc__outline own = tc__outline_begin(o, s->root.at, group);
     tc__outline_cluster(s, &own, c);
     const tc__outline *same = tc__outline_end(o, &own);
@@ -18511,6 +18512,17 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (same) tc__outline_drop(o, &own);
     if (k && !same && !tc__outline_keep(o, &own)) tc__group_free(s->ctx, k), k = NULL;
     return k;
+}
+
+static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+    const tc__cluster *c = &s->cluster.at[group];
+    tc__group *k = c->kind == TC__OPAQUE ? tc__make_opaque(s, tc__opaque_node(s, group))
+                                         : tc__make_lowered(s, group);
+    int ok = k != NULL;
+    for (uint32_t i = c->first; ok && i != UINT32_MAX; i = s->root.at[i].next)
+        ok = TC__PUSH(s->ctx, k->covers, s->root.at[i].node);
+    if (!ok) tc__group_free(s->ctx, k);
+    return ok ? k : NULL;
 }
 
 static void tc__mark_stored(tc__schedule *s) {
@@ -20502,14 +20514,11 @@ static int tc__join_append(tc__join *j, const tc__group *k) {
 static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kbuf *left,
                                   int kept, const tc__group *product) {
     tc__join j;
-    tc__group *k = TC__NEW(c, tc__group), empty;
+    tc__group *k = tc__group_empty(c, product);
     if (!k) return NULL;
-    memset(&empty, 0, sizeof empty), memset(&j, 0, sizeof j);
-    *k = *product;
-    k->body = empty.body;
-    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    memset(&j, 0, sizeof j);
     j.ctx = c, j.to = k, j.left = left, j.kept = kept;
-    int ok = tc__graph_open(&k->body, c, product->body.ix) && tc__join_append(&j, rows);
+    int ok = tc__join_append(&j, rows);
     k->prologue = (uint32_t)k->body.node.count;
     if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
     tc__group_free(c, k);

@@ -177,12 +177,17 @@ TCU__FN void tcu__seam_results(const tc_allocator *host, const tcu__arch *arch,
                                tcu__job *job, tc_device_text *text, int n) {
     for (int i = 0; i < n; i++) {
         tcu__job *j = &job[i];
-        text[i].code = arch->cubin ? j->cubin : j->ptx;
-        text[i].bytes = arch->cubin ? j->cubin_size : j->ptx_size;
-        if (arch->cubin && !j->native)
+        if (!arch->cubin) {
+            text[i].code = j->ptx, text[i].bytes = j->ptx_size;
+            j->ptx = NULL;
+        } else {
+            text[i].code = j->cubin, text[i].bytes = j->cubin_size;
+            j->cubin = NULL;
+        }
+        if (!j->native) {
             text[i].portable = j->ptx, text[i].portable_bytes = j->ptx_size;
-        if (arch->cubin) j->cubin = NULL;
-        if (!arch->cubin || !j->native) j->ptx = NULL;
+            j->ptx = NULL;
+        }
         tcu__job_free(host, j);
     }
 }

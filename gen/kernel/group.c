@@ -99,6 +99,17 @@ static void tc__group_free(tc_ctx *c, tc__group *k) {
     tc__free(c, k, sizeof *k);
 }
 
+// A kernel with the numbers of `from`, and as yet without body, buffers and covers. NULL = no memory.
+static tc__group *tc__group_empty(tc_ctx *c, const tc__group *from) {
+    tc__group *k = TC__NEW(c, tc__group);
+    if (!k) return NULL;
+    *k = *from;
+    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    if (tc__graph_open(&k->body, c, from->body.ix)) return k;
+    tc__free(c, k, sizeof *k);
+    return NULL;
+}
+
 // LOAD attr: [buffer, index, fill, then pairs (e, limit): predicate 0 <= e < limit].
 // STORE attr: [buffer, index]; in[0] = value; of a LOOP a tc__store_kind, too. INDEX attr: [index]. CONST attr: [bits of a tc__value].
 // CHECK attr: [limit, site]; in[0] = i64 value. VALID attr: pairs. ACC attr: [op of the monoid];

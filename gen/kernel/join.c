@@ -161,14 +161,11 @@ static int tc__join_append(tc__join *j, const tc__group *k) {
 static tc__group *tc__join_groups(tc_ctx *c, const tc__group *rows, const tc__kbuf *left,
                                   int kept, const tc__group *product) {
     tc__join j;
-    tc__group *k = TC__NEW(c, tc__group), empty;
+    tc__group *k = tc__group_empty(c, product);
     if (!k) return NULL;
-    memset(&empty, 0, sizeof empty), memset(&j, 0, sizeof j);
-    *k = *product;
-    k->body = empty.body;
-    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
+    memset(&j, 0, sizeof j);
     j.ctx = c, j.to = k, j.left = left, j.kept = kept;
-    int ok = tc__graph_open(&k->body, c, product->body.ix) && tc__join_append(&j, rows);
+    int ok = tc__join_append(&j, rows);
     k->prologue = (uint32_t)k->body.node.count;
     if (ok && tc__join_append(&j, product) && tc__checked(c, &k->body, TC__LOOP)) return k;
     tc__group_free(c, k);

@@ -144,12 +144,14 @@ static const tc__outline *tc__outline_end(tc__outlines *o, tc__outline *own) {
     return NULL;
 }
 
-// Keeps an outline for those that come. 0 = no memory.
-static int tc__outline_keep(tc__outlines *o, tc__outline *own) {
+// Keeps an outline for those that come; NULL = no memory.
+static const tc__outline *tc__outline_keep(tc__outlines *o, tc__outline *own) {
     uint64_t at, h = own->hash;
     own->loads = o->load.count - own->load;
     while (tc__map_get(&o->ids, h, &at)) h = tc__hash_mix(h, 1);
-    return tc__map_set(&o->ids, h, o->at.count) && TC__PUSH(o->ctx, o->at, *own);
+    if (!tc__map_set(&o->ids, h, o->at.count) || !TC__PUSH(o->ctx, o->at, *own))
+        return NULL;
+    return &o->at.at[o->at.count - 1];
 }
 
 static void tc__outline_drop(tc__outlines *o, const tc__outline *own) {
@@ -171,38 +173,28 @@ static uint32_t tc__outline_number(const tc__outlines *o, const tc__outline *own
     return UINT32_MAX; // a worker's own
 }
 
-static const tc__node *tc__outlined(const tc__outlines *o, const tc__outline *own,
-                                    uint32_t number) {
-    return o->g->node.at[o->node.at[own->node + number]];
+// The source of a buffer in the memory of the tensor with this number.
+static uint32_t tc__outlined_source(const tc__outlines *o, const tc__outline *own,
+                                    uint32_t number, tc__place place) {
+    uint32_t id = o->node.at[own->node + number];
+    return place == TC__BUF_INPUT ? (uint32_t)o->g->node.at[id]->attr[0] : id;
 }
 
-// Where the memory of a node is that is loaded or stored.
-static void tc__outline_source(tc__kbuf *b, const tc__node *n) {
-    b->source = b->place == TC__BUF_INPUT ? (uint32_t)n->attr[0] : n->id;
-}
-
-// The kernel `done` of `other`, for the nodes of `own`; NULL = no memory.
+// The kernel `done` of `other`, for the nodes of `own`; what it covers is still to be said. NULL = no
+// memory.
 static tc__group *tc__group_like(const tc__outlines *o, const tc__outline *own,
                                  const tc__outline *other, const tc__group *done) {
-    tc__group *k = TC__NEW(o->ctx, tc__group);
+    tc__group *k = tc__group_empty(o->ctx, done);
     if (!k) return NULL;
-    *k = *done;
-    memset(&k->buffer, 0, sizeof k->buffer), memset(&k->covers, 0, sizeof k->covers);
-    int ok = tc__graph_open(&k->body, o->ctx, done->body.ix) &&
-             TC__VEC_RESERVE(o->ctx, k->body.node, done->body.node.count) &&
+    int ok = TC__VEC_RESERVE(o->ctx, k->body.node, done->body.node.count) &&
              TC__VEC_RESERVE(o->ctx, k->buffer, done->buffer.count);
     for (size_t i = 0; ok && i < done->body.node.count; i++)
         ok = tc__node_append(&k->body, done->body.node.at[i]) != NULL;
     for (size_t i = 0; ok && i < done->buffer.count; i++) {
         tc__kbuf b = done->buffer.at[i];
         uint32_t number = tc__outline_number(o, other, &b);
-        if (tc__is_memory(&b)) tc__outline_source(&b, tc__outlined(o, own, number));
+        if (tc__is_memory(&b)) b.source = tc__outlined_source(o, own, number, b.place);
         k->buffer.at[k->buffer.count++] = b;
-    }
-    for (size_t i = 0; ok && i < done->covers.count; i++) {
-        tc__kbuf b = {TC__BUF_NODE, done->covers.at[i], 0, 0, 0, 0};
-        uint32_t number = tc__outline_number(o, other, &b);
-        ok = TC__PUSH(o->ctx, k->covers, tc__outlined(o, own, number)->id);
     }
     if (!ok) tc__group_free(o->ctx, k);
     return ok ? k : NULL;

@@ -419,9 +419,10 @@ static uint32_t tc__lower_own(tc__weave *w, const tc__node *n) {
     return tc__lower_at(w, n, index);
 }
 
-static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
-                         tc__ix index) {
-    uint64_t place, hash = tc__hash_mix(tc__hash_mix(b->source, b->place), (uint64_t)index);
+// That root `reader` loads the buffer of this source at this index.
+static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__outlined_load *l,
+                         uint32_t source) {
+    uint64_t place, hash = tc__hash_mix(tc__hash_mix(source, l->place), (uint64_t)l->index);
     tc__read r;
     if (!tc__map_get(&s->places, hash, &place)) {
         place = s->place_count++;
@@ -434,15 +435,13 @@ static int tc__note_read(tc__schedule *s, uint32_t reader, const tc__kbuf *b,
 // What a root loads that has this outline.
 static int tc__note_uses(tc__schedule *s, uint32_t reader, const tc__outline *own,
                          const tc__outlined_load *load, size_t loads) {
-    for (size_t i = 0; i < loads; i++) {
-        const tc__node *n = tc__outlined(&s->outlines, own, load[i].node);
-        tc__kbuf b = {load[i].place, 0, 0, 0, 0, 0};
+    for (const tc__outlined_load *l = load; l < load + loads; l++) {
+        uint32_t source = tc__outlined_source(&s->outlines, own, l->node, l->place);
         tc__use u;
-        tc__outline_source(&b, n);
-        if (!tc__note_read(s, reader, &b, load[i].index)) return 0;
-        if (b.place != TC__BUF_NODE) continue;
-        u.reader = reader, u.root = (uint32_t)s->root_of[n->id];
-        u.index = load[i].index, u.guarded = load[i].guarded;
+        if (!tc__note_read(s, reader, l, source)) return 0;
+        if (l->place != TC__BUF_NODE) continue;
+        u.reader = reader, u.root = (uint32_t)s->root_of[source];
+        u.index = l->index, u.guarded = l->guarded;
         if (!TC__PUSH(s->ctx, s->use, u)) return 0;
     }
     return 1;
@@ -504,11 +503,14 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     return TC__PUSH(s->ctx, s->cluster, c);
 }
 
-// Lowers root n alone, in its space. *stencil != 0: a node to force first.
-static int tc__analyse_first(tc__schedule *s, uint32_t r, const tc__space *space,
-                             tc__outline *own, uint32_t *stencil) {
+// Lowers root r alone, in its space, and keeps its outline. NULL = failed, or *stencil != 0: a node to
+// force first.
+static const tc__outline *tc__analyse_first(tc__schedule *s, uint32_t r,
+                                            const tc__space *space, tc__outline *own,
+                                            uint32_t *stencil) {
     tc__weave w;
     tc__outlines *o = &s->outlines;
+    const tc__outline *kept = NULL;
     int ok = tc__weave_open(&w, s, r, space);
     if (ok) {
         tc__lower_own(&w, s->g->node.at[s->root.at[r].node]);
@@ -518,10 +520,10 @@ static int tc__analyse_first(tc__schedule *s, uint32_t r, const tc__space *space
     if (ok && !*stencil) {
         own->size = (uint32_t)w.k->body.node.count;
         own->buffers = (uint32_t)w.k->buffer.count + 1;
-        ok = tc__outline_loads(o, own, &w) && tc__outline_keep(o, own);
+        if (tc__outline_loads(o, own, &w)) kept = tc__outline_keep(o, own);
     }
     tc__weave_close(&w, s, 1);
-    return ok;
+    return kept;
 }
 
 // What root r is and loads by itself. *stencil != 0: a node to force first.
@@ -538,15 +540,13 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;
     tc__outline own = tc__outline_begin(o, s->root.at, r);
     tc__outline_node(o, &own, n);
-    const tc__outline *same = tc__outline_end(o, &own);
-    int known = same != NULL;
-    if (o->failed || (!known && !tc__analyse_first(s, r, &c.space, &own, stencil)))
-        return 0;
-    if (*stencil) return tc__outline_drop(o, &own), 1;
-    if (!known) same = &o->at.at[o->at.count - 1];
-    c.size = same->size, c.buffers = same->buffers;
-    int ok = tc__note_uses(s, r, &own, o->load.at + same->load, same->loads);
-    if (known) tc__outline_drop(o, &own);
+    const tc__outline *same = tc__outline_end(o, &own), *of = same;
+    if (o->failed) return 0;
+    if (!of) of = tc__analyse_first(s, r, &c.space, &own, stencil);
+    if (!of) return tc__outline_drop(o, &own), *stencil != 0;
+    c.size = of->size, c.buffers = of->buffers;
+    int ok = tc__note_uses(s, r, &own, o->load.at + of->load, of->loads);
+    if (same) tc__outline_drop(o, &own);
     return ok && TC__PUSH(s->ctx, s->cluster, c);
 }
 

@@ -101,7 +101,6 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
         const tc__node *n = s->g->node.at[r->node];
         uint32_t v = tc__lower_own(w, n);
         if (r->output || r->stored) tc__weave_store(w, n, v);
-        if (!TC__PUSH(s->ctx, w->k->covers, n->id)) w->failed = 1;
     }
     return !w->failed && !w->ix->failed;
 }
@@ -157,8 +156,7 @@ static tc__group *tc__make_opaque(tc__schedule *s, const tc__node *n) {
     call.op = TC_OP_CALL, call.stage = TC__LOOP, call.dtype = n->dtype, call.in = &none;
     call.attr = attr;
     int ok = tc__opaque_words(&w, s, n, attr, &call.n_attr) &&
-             tc__node_append(&k->body, &call) && TC__PUSH(s->ctx, k->covers, n->id) &&
-             tc__checked(s->ctx, &k->body, TC__LOOP);
+             tc__node_append(&k->body, &call) && tc__checked(s->ctx, &k->body, TC__LOOP);
     return tc__weave_close(&w, s, !ok);
 }
 
@@ -210,10 +208,10 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
     }
 }
 
-static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+// A cluster of ops that are lowered, anew or as another was.
+static tc__group *tc__make_lowered(tc__schedule *s, uint32_t group) {
     const tc__cluster *c = &s->cluster.at[group];
     tc__outlines *o = &s->outlines;
-    if (c->kind == TC__OPAQUE) return tc__make_opaque(s, tc__opaque_node(s, group));
     tc__outline own = tc__outline_begin(o, s->root.at, group);
     tc__outline_cluster(s, &own, c);
     const tc__outline *same = tc__outline_end(o, &own);
@@ -224,6 +222,17 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     if (same) tc__outline_drop(o, &own);
     if (k && !same && !tc__outline_keep(o, &own)) tc__group_free(s->ctx, k), k = NULL;
     return k;
+}
+
+static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
+    const tc__cluster *c = &s->cluster.at[group];
+    tc__group *k = c->kind == TC__OPAQUE ? tc__make_opaque(s, tc__opaque_node(s, group))
+                                         : tc__make_lowered(s, group);
+    int ok = k != NULL;
+    for (uint32_t i = c->first; ok && i != UINT32_MAX; i = s->root.at[i].next)
+        ok = TC__PUSH(s->ctx, k->covers, s->root.at[i].node);
+    if (!ok) tc__group_free(s->ctx, k);
+    return ok ? k : NULL;
 }
 
 static void tc__mark_stored(tc__schedule *s) {
