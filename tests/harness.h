@@ -7,7 +7,7 @@
 //     ./program [--list] [--no-fork] [part of a test's name...] [--other options]
 //
 // The last line is `N passed, N failed`, with `, N skipped` when something was skipped; the
-// exit status is 0 when nothing failed. A test may run TEST_SECONDS (environment, else 60).
+// exit status is 0 when nothing failed. A test may run TEST_SECONDS (environment, else 180).
 // gcc and clang; C99 and C++11. Define TEST_NO_MAIN to have a main of your own.
 #ifndef TEST_HARNESS_H
 #define TEST_HARNESS_H
@@ -270,7 +270,7 @@ static int test_selected(const char *name) {
 
 TEST_UNUSED static int test_main(int count, char **args) {
     const char *seconds = getenv("TEST_SECONDS");
-    double limit = seconds ? atof(seconds) : 60;
+    double limit = seconds ? atof(seconds) : 180;
     int passed = 0, failed = 0, skipped = 0;
     test_count = count;
     test_args = args;
