@@ -330,7 +330,7 @@ select_tests() {
         # a sanitizer of the host look. A folder or program that is asked for runs.
         case ${SAN:-0},$#,$test in
             0,*) ;;
-            *,cuda/emulate | *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc | *,cuda/prologue | *,cuda/large) continue ;;
+            *,cuda/emulate | *,cuda/ops | *,cuda/rows | *,cuda/products | *,cuda/forms | *,cuda/texts | *,cuda/fuzz | *,cuda/opaque | *,cuda/nvrtc | *,cuda/prologue | *,cuda/large | *,cuda/kept) continue ;;
             *,0,ops/rows | *,0,function/numerics | *,0,region/bits | *,0,unit/math) continue ;;
         esac
         [ $# = 0 ] && say "$test"

@@ -2191,7 +2191,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0xf3b54006aee90a50u
+#define TC__BUILD_ID 0x13786a91ef6ede73u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -27898,7 +27898,8 @@ static void tc__window_measure(const tc__group *g, tc__cuda_window *w) {
         if (right > end) end = right;
         w->loads++;
     }
-    w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+    w->rows = w->columns = 0;
+    if (w->loads) w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
 }
 
 // Elements of a window for a thread with U rows of V columns.
@@ -28221,10 +28222,16 @@ static int tc__cuda_power_of_two(int64_t n) {
     return v;
 }
 
-// Threads for rows of a known length: a warp or less as long as it can hold the row.
-static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
+static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_scratch(g, q, (int64_t)i)) return 1;
+    return 0;
+}
+
+// Rows of a known length, each by a warp or less, or by a block.
+static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
+                              int warp) {
     int64_t accesses = (columns - 1) / q->width + 1;
-    int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
     int64_t threads =
         warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
     if (warp && accesses < 32) threads = tc__cuda_power_of_two(accesses);
@@ -28248,6 +28255,14 @@ static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns
     }
     if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
         q->hold = TC__CUDA_AGAIN;
+}
+
+// A warp has the row as long as it can hold it: scratch in shared memory is for one row of a block.
+static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
+    int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
+    if (warp) tc__cuda_share_by(g, q, columns, 1);
+    if (!warp || (q->threads != q->sharing && tc__cuda_any_scratch(g, q)))
+        tc__cuda_share_by(g, q, columns, 0);
 }
 
 // Phases that have columns.
@@ -28298,7 +28313,33 @@ static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int6
     return at;
 }
 
-// Few long rows are cut into parts. 1 = so it is.
+// Where row `b` of the scratch begins in shared memory: behind those before it that are no values of
+// threads. (The host's places have room for each of its lanes, and for rows that are computed again.)
+static tc__ix tc__cuda_scratch_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
+    for (int64_t i = 0; i < b; i++) {
+        const tc__kbuf *row = &g->buffer.at[i];
+        if (!tc__cuda_is_scratch(g, q, i)) continue;
+        tc__ix bytes =
+            tc__ix_mul(x, row->numel, tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
+        at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
+    }
+    return at;
+}
+
+// Bytes of the scratch of rows; what is held of the inputs stands behind it.
+static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    return tc__cuda_scratch_at(g, q, (int64_t)g->buffer.count);
+}
+
+// Rows of scratch that no block has room for: in parts they are in global memory.
+static int tc__cuda_is_too_long(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ix bytes = tc__cuda_scratch(g, q);
+    return g->room && tc__ix_is_const(bytes) && tc__ix_value(bytes) > (int64_t)g->room;
+}
+
+// Few long rows are cut into parts, and all that are too long. 1 = so it is.
 static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__cuda_loops(g);
@@ -28307,11 +28348,14 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
     if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
     int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
+    int must = tc__cuda_is_too_long(g, q);
     int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
-    if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
+    if (!must && loops > 1 &&
+        columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
         return 0;
     q->parts =
         tc__cuda_parts(rows, columns, dear ? TC__CUDA_DEAR_PARTS : TC__CUDA_PARTS, least);
+    if (must && q->parts < 2) q->parts = 2;
     if (q->parts < 2) return 0;
     q->kept = loops > 1 && tc__cuda_keeps_rows(g);
     q->sharing = q->threads = TC__CUDA_THREADS;
@@ -28432,13 +28476,6 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
             x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)), parts);
     return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
                       tc__ix_ceil_div(x, g->cols, tile));
-}
-
-// Bytes of the scratch of rows; what is held of the inputs stands behind it.
-static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
-    for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__cuda_is_scratch(g, q, (int64_t)i)) return g->scratch;
-    return tc__ix_const(0);
 }
 
 static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {
@@ -31526,7 +31563,10 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     }
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
-                   "@fast)], &");
+                   "@fast)], ");
+    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[0]); // only where it is read
+    if (looks) tc__put(p->out, "!(%s) ? (const void *)0 : (const void *)", inside);
+    tc__put(p->out, "&");
     tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
                       TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
     tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);
@@ -33888,7 +33928,7 @@ static void tc__cuda_scratch_names(tc__printer *p) {
         tc__put(p->out, "%s *", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(shared + ", type);
-        tc__put_ix(p, b->offset);
+        tc__put_ix(p, tc__cuda_scratch_at(p->g, p->cuda, (int64_t)i));
         tc__put(p->out, ");\n");
     }
 }
@@ -53855,10 +53895,11 @@ typedef struct tc__remote_bounce {
 typedef struct tc__remote {
     tc_ctx *ctx;
     tc__device *device;
-    int ready;   // the code is there
-    int checks;  // some kernel checks an index
-    int numbers; // some input is a number of the host
-    int waiting; // it ran, and nobody has looked at its flag
+    int ready;    // the code is there
+    int checks;   // some kernel checks an index
+    int numbers;  // some input is a number of the host
+    int waiting;  // it ran, and nobody has looked at its flag
+    int too_long; // a block lacks the shared memory for the sizes it was last laid out for
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
@@ -54437,10 +54478,21 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
     return !s || tc__remote_failed(r->ctx, r->device, "memory of intermediate results", s);
 }
 
+// Whether blocks have the shared memory that kernels need for these sizes.
+static int tc__remote_fits(const tc__remote *r, const tc__ixpool *x, const tc__ixenv *env) {
+    for (uint32_t i = 0; i < r->launches; i++)
+        for (int k = 0; !r->launch[i].host && k < r->launch[i].grids.count; k++)
+            if (tc__ix_eval(x, r->launch[i].grids.at[k].shared, env) >
+                (int64_t)r->device->own.shared_bytes)
+                return 0;
+    return 1;
+}
+
 // Everything that depends on sizes; 0 = reported.
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan) {
     tc__remote_forget_plans(r); // what comes after what may change
+    r->too_long = !tc__remote_fits(r, x, env);
     if (!tc__remote_workspace(r, x, env) || !tc__remote_sequence(r, plan)) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__remote_launch *l = &r->launch[i];
@@ -55072,6 +55124,15 @@ static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
     return p->laid_out && (!n || !memcmp(p->size.at, v->size.at, n * sizeof *p->size.at));
 }
 
+// Whether it can run with the sizes of this visit: on a device, rows may get too long for it.
+static int tc__program_fits(const tc__program *p, const tc__visit *v) {
+    tc__ixenv env;
+    if (!p->remote || tc__program_is_laid_out(p, v)) return 1;
+    memset(&env, 0, sizeof env);
+    env.sym = v->size.at;
+    return tc__remote_fits(p->remote, &p->ix, &env);
+}
+
 // What only programs of the host have: scratch of workers, and how work is shared.
 static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
     size_t opaque = tc__scratch_opaque(p, env);
@@ -55237,7 +55298,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
-    *too_large = p->ix.failed;
+    *too_large = p->ix.failed || (p->remote && p->remote->too_long);
     tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;
@@ -55248,7 +55309,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     return NULL;
 }
 
-// The same; where expressions of run-time sizes get too large, for the sizes of this visit alone.
+// The same; where expressions of run-time sizes get too large, or rows of them too long for a block of
+// the device, for the sizes of this visit alone.
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      const uint32_t *position, size_t positions,
                                      tc__effects effects, int *exact) {
@@ -59589,7 +59651,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (p->round_each_op != v->region->options.round_each_op) return 0;
     if (p->allow_tf32 != v->region->options.allow_tf32) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
-    return !p->exact || tc__program_is_laid_out(p, v);
+    return p->exact ? tc__program_is_laid_out(p, v) : tc__program_fits(p, v);
 }
 
 static int tc__fail_recompile(tc_ctx *c, const tc__visit *v) {

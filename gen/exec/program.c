@@ -582,6 +582,15 @@ static int tc__program_is_laid_out(const tc__program *p, const tc__visit *v) {
     return p->laid_out && (!n || !memcmp(p->size.at, v->size.at, n * sizeof *p->size.at));
 }
 
+// Whether it can run with the sizes of this visit: on a device, rows may get too long for it.
+static int tc__program_fits(const tc__program *p, const tc__visit *v) {
+    tc__ixenv env;
+    if (!p->remote || tc__program_is_laid_out(p, v)) return 1;
+    memset(&env, 0, sizeof env);
+    env.sym = v->size.at;
+    return tc__remote_fits(p->remote, &p->ix, &env);
+}
+
 // What only programs of the host have: scratch of workers, and how work is shared.
 static int tc__program_lay_out_host(tc__program *p, const tc__ixenv *env) {
     size_t opaque = tc__scratch_opaque(p, env);
@@ -747,7 +756,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     int ok = tc__program_fill(p, v, count, position, positions, effects);
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
-    *too_large = p->ix.failed;
+    *too_large = p->ix.failed || (p->remote && p->remote->too_long);
     tc__ix_forget(&p->ix);
     if (ok) {
         p->after = c->stats;
@@ -758,7 +767,8 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     return NULL;
 }
 
-// The same; where expressions of run-time sizes get too large, for the sizes of this visit alone.
+// The same; where expressions of run-time sizes get too large, or rows of them too long for a block of
+// the device, for the sizes of this visit alone.
 static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      const uint32_t *position, size_t positions,
                                      tc__effects effects, int *exact) {

@@ -55,10 +55,11 @@ typedef struct tc__remote_bounce {
 typedef struct tc__remote {
     tc_ctx *ctx;
     tc__device *device;
-    int ready;   // the code is there
-    int checks;  // some kernel checks an index
-    int numbers; // some input is a number of the host
-    int waiting; // it ran, and nobody has looked at its flag
+    int ready;    // the code is there
+    int checks;   // some kernel checks an index
+    int numbers;  // some input is a number of the host
+    int waiting;  // it ran, and nobody has looked at its flag
+    int too_long; // a block lacks the shared memory for the sizes it was last laid out for
     tc__remote_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
@@ -637,10 +638,21 @@ static int tc__remote_arena(tc__remote *r, size_t bytes, uint8_t **memory) {
     return !s || tc__remote_failed(r->ctx, r->device, "memory of intermediate results", s);
 }
 
+// Whether blocks have the shared memory that kernels need for these sizes.
+static int tc__remote_fits(const tc__remote *r, const tc__ixpool *x, const tc__ixenv *env) {
+    for (uint32_t i = 0; i < r->launches; i++)
+        for (int k = 0; !r->launch[i].host && k < r->launch[i].grids.count; k++)
+            if (tc__ix_eval(x, r->launch[i].grids.at[k].shared, env) >
+                (int64_t)r->device->own.shared_bytes)
+                return 0;
+    return 1;
+}
+
 // Everything that depends on sizes; 0 = reported.
 static int tc__remote_lay_out(tc__remote *r, const tc__ixpool *x, const tc__ixenv *env,
                               const tc__plan *plan) {
     tc__remote_forget_plans(r); // what comes after what may change
+    r->too_long = !tc__remote_fits(r, x, env);
     if (!tc__remote_workspace(r, x, env) || !tc__remote_sequence(r, plan)) return 0;
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__remote_launch *l = &r->launch[i];

@@ -339,7 +339,7 @@ static void tc__cuda_scratch_names(tc__printer *p) {
         tc__put(p->out, "%s *", type);
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, " = (%s *)(shared + ", type);
-        tc__put_ix(p, b->offset);
+        tc__put_ix(p, tc__cuda_scratch_at(p->g, p->cuda, (int64_t)i));
         tc__put(p->out, ");\n");
     }
 }

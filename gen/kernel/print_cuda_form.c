@@ -9,10 +9,16 @@ static int tc__cuda_power_of_two(int64_t n) {
     return v;
 }
 
-// Threads for rows of a known length: a warp or less as long as it can hold the row.
-static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
+static int tc__cuda_any_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    for (size_t i = 0; i < g->buffer.count; i++)
+        if (tc__cuda_is_scratch(g, q, (int64_t)i)) return 1;
+    return 0;
+}
+
+// Rows of a known length, each by a warp or less, or by a block.
+static void tc__cuda_share_by(const tc__group *g, tc__cuda_plan *q, int64_t columns,
+                              int warp) {
     int64_t accesses = (columns - 1) / q->width + 1;
-    int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
     int64_t threads =
         warp ? 32 : tc__padded((columns - 1) / TC__CUDA_BLOCK_ELEMENTS + 1, 32);
     if (warp && accesses < 32) threads = tc__cuda_power_of_two(accesses);
@@ -36,6 +42,14 @@ static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns
     }
     if (!bytes || bytes > TC__CUDA_ROW_BYTES || q->threads != q->sharing)
         q->hold = TC__CUDA_AGAIN;
+}
+
+// A warp has the row as long as it can hold it: scratch in shared memory is for one row of a block.
+static void tc__cuda_share(const tc__group *g, tc__cuda_plan *q, int64_t columns) {
+    int warp = columns <= 32 * TC__CUDA_WARP_ELEMENTS && !tc__cuda_has_shared_row(g);
+    if (warp) tc__cuda_share_by(g, q, columns, 1);
+    if (!warp || (q->threads != q->sharing && tc__cuda_any_scratch(g, q)))
+        tc__cuda_share_by(g, q, columns, 0);
 }
 
 // Phases that have columns.
@@ -86,7 +100,33 @@ static int64_t tc__cuda_kept_at(const tc__group *g, const tc__cuda_plan *q, int6
     return at;
 }
 
-// Few long rows are cut into parts. 1 = so it is.
+// Where row `b` of the scratch begins in shared memory: behind those before it that are no values of
+// threads. (The host's places have room for each of its lanes, and for rows that are computed again.)
+static tc__ix tc__cuda_scratch_at(const tc__group *g, const tc__cuda_plan *q, int64_t b) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix at = tc__ix_const(0), line = tc__ix_const(64);
+    for (int64_t i = 0; i < b; i++) {
+        const tc__kbuf *row = &g->buffer.at[i];
+        if (!tc__cuda_is_scratch(g, q, i)) continue;
+        tc__ix bytes =
+            tc__ix_mul(x, row->numel, tc__ix_const((int64_t)tc__dtypes[row->dtype].bytes));
+        at = tc__ix_add(x, at, tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line)));
+    }
+    return at;
+}
+
+// Bytes of the scratch of rows; what is held of the inputs stands behind it.
+static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
+    return tc__cuda_scratch_at(g, q, (int64_t)g->buffer.count);
+}
+
+// Rows of scratch that no block has room for: in parts they are in global memory.
+static int tc__cuda_is_too_long(const tc__group *g, const tc__cuda_plan *q) {
+    tc__ix bytes = tc__cuda_scratch(g, q);
+    return g->room && tc__ix_is_const(bytes) && tc__ix_value(bytes) > (int64_t)g->room;
+}
+
+// Few long rows are cut into parts, and all that are too long. 1 = so it is.
 static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__cuda_loops(g);
@@ -95,11 +135,14 @@ static int tc__cuda_cut(const tc__group *g, tc__cuda_plan *q) {
     int64_t rows = tc__ix_value(g->rows), columns = tc__ix_hi(x, g->cols);
     if (!tc__ix_is_const(g->cols) && (rows > 1 || loops > 1)) return 0;
     int dear = loops > 1 && tc__cuda_column_cost(g) > TC__CUDA_DEAR;
+    int must = tc__cuda_is_too_long(g, q);
     int64_t least = dear ? TC__CUDA_DEAR_PART : loops > 1 ? TC__CUDA_PHASED : TC__CUDA_PART;
-    if (loops > 1 && columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
+    if (!must && loops > 1 &&
+        columns < TC__CUDA_PHASED_COST / (tc__cuda_column_cost(g) + 1))
         return 0;
     q->parts =
         tc__cuda_parts(rows, columns, dear ? TC__CUDA_DEAR_PARTS : TC__CUDA_PARTS, least);
+    if (must && q->parts < 2) q->parts = 2;
     if (q->parts < 2) return 0;
     q->kept = loops > 1 && tc__cuda_keeps_rows(g);
     q->sharing = q->threads = TC__CUDA_THREADS;
@@ -220,13 +263,6 @@ static tc__ix tc__cuda_blocks(const tc__group *g, const tc__cuda_plan *q) {
             x, tc__ix_ceil_div(x, g->rows, tc__ix_const(q->threads / q->sharing)), parts);
     return tc__ix_mul(x, tc__ix_ceil_div(x, g->rows, tile),
                       tc__ix_ceil_div(x, g->cols, tile));
-}
-
-// Bytes of the scratch of rows; what is held of the inputs stands behind it.
-static tc__ix tc__cuda_scratch(const tc__group *g, const tc__cuda_plan *q) {
-    for (size_t i = 0; i < g->buffer.count; i++)
-        if (tc__cuda_is_scratch(g, q, (int64_t)i)) return g->scratch;
-    return tc__ix_const(0);
 }
 
 static tc__ix tc__cuda_shared(const tc__group *g, const tc__cuda_plan *q) {

@@ -159,7 +159,10 @@ static void tc__print_copy(tc__printer *p, const tc__product *q, const tc__stage
     }
     tc__put_filled(p, b,
                    "tc_copy_async16@if(&@name[to * @stage + tc_swizzle<@swizzle>(@slow, "
-                   "@fast)], &");
+                   "@fast)], ");
+    int looks = *inside && tc__cuda_is_checked(p->g, n->attr[0]); // only where it is read
+    if (looks) tc__put(p->out, "!(%s) ? (const void *)0 : (const void *)", inside);
+    tc__put(p->out, "&");
     tc__cuda_place_of(p, n->attr[0], n->attr[1], "",
                       TC__PRODUCT_GROUP / (int)tc__cuda_bytes(p->g, n));
     tc__put(p->out, *inside ? ", %s);\n" : ");\n", inside);

@@ -184,7 +184,8 @@ static void tc__window_measure(const tc__group *g, tc__cuda_window *w) {
         if (right > end) end = right;
         w->loads++;
     }
-    w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
+    w->rows = w->columns = 0;
+    if (w->loads) w->rows = bottom - w->top + 1, w->columns = end - w->left + 1;
 }
 
 // Elements of a window for a thread with U rows of V columns.

@@ -1,0 +1,139 @@
+// Rows that are kept and made of other kept rows on a CUDA device: in registers, in shared memory, in parts in
+// global memory; with sizes of run time too, where rows get too long for a block. Values come from plain C in
+// double.
+#include "tcompile.h"
+
+#define TCOMPILE_CUDA_IMPLEMENTATION
+#include "tcompile_cuda.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "help.h"
+#include "tools/cuda_device.h"
+
+// A row in double, and the same of tensors along dimension `dim`.
+typedef struct chain {
+    void (*of_row)(double *x, int n);
+    tc_tensor (*of)(tc_tensor x, int dim);
+} chain;
+
+static void gelu_row(double *x, int n) {
+    for (int i = 0; i < n; i++) x[i] *= 0.5 * (1 + erf(x[i] / sqrt(2.0)));
+}
+
+static void softmax_row(double *x, int n) {
+    double top = x[0], sum = 0;
+    for (int i = 1; i < n; i++) top = x[i] > top ? x[i] : top;
+    for (int i = 0; i < n; i++) sum += x[i] = exp(x[i] - top);
+    for (int i = 0; i < n; i++) x[i] /= sum;
+}
+
+static void standard_row(double *x, int n) {
+    double mean = 0, squares = 0;
+    for (int i = 0; i < n; i++) mean += x[i] / n;
+    for (int i = 0; i < n; i++) x[i] -= mean;
+    for (int i = 0; i < n; i++) squares += x[i] * x[i] / n;
+    for (int i = 0; i < n; i++) x[i] /= sqrt(squares + 1e-5);
+}
+
+static tc_tensor mean(tc_tensor x, int dim) { return tc_unsqueeze(tc_mean(x, dim), dim); }
+
+static tc_tensor standard(tc_tensor x, int dim) {
+    tc_tensor y = tc_sub(x, mean(x, dim));
+    return tc_mul(y, tc_rsqrt(tc_add_s(mean(tc_square(y), dim), 1e-5)));
+}
+
+static void norm_of_gelu_row(double *x, int n) { gelu_row(x, n), standard_row(x, n); }
+static tc_tensor norm_of_gelu(tc_tensor x, int dim) { return standard(tc_gelu(x), dim); }
+
+static void sharp_row(double *x, int n) {
+    standard_row(x, n), softmax_row(x, n);
+    for (int i = 0; i < n; i++) x[i] *= n;
+    softmax_row(x, n);
+    for (int i = 0; i < n; i++) x[i] *= n;
+}
+
+// Two softmaxes of a standardised row, times its length, so that values are about 1.
+static tc_tensor sharp(tc_tensor x, int dim) {
+    double n = (double)tc_dim(x, dim);
+    tc_tensor y = tc_mul_s(tc_softmax(standard(x, dim), dim), n);
+    return tc_mul_s(tc_softmax(y, dim), n);
+}
+
+static const chain chains[] = {{norm_of_gelu_row, norm_of_gelu}, {sharp_row, sharp}};
+
+static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc;
+    const int *which = (const int *)user;
+    out[0] = chains[which[0]].of(in[0], which[1]);
+}
+
+// One call with [rows, n] along the second dimension, or [n, rows] along the first.
+static void check_size(tc_ctx *tc, tc_fn *f, const int *which, int dtype, int rows, int n) {
+    size_t count = (size_t)rows * (size_t)n;
+    float *x = (float *)malloc(count * sizeof *x), *y = (float *)malloc(count * sizeof *y);
+    double *row = (double *)malloc((size_t)n * sizeof *row), worst = 0;
+    int along = which[1] ? 1 : rows,
+        next = which[1] ? n : 1; // strides of a row and of rows
+    REQUIRE(x && y && row);
+    for (size_t i = 0; i < count; i++) // numbers that bf16 has
+        x[i] = (float)((int)test_word((unsigned)i, 7) >> 24) / 64.0f;
+    tc_tensor t = which[1] ? tc_from_data(tc, x, TC_DIMS(rows, n), TC_F32)
+                           : tc_from_data(tc, x, TC_DIMS(n, rows), TC_F32);
+    tc_tensor in = tc_to(tc_cast(t, (tc_dtype)dtype), DEVICE_NAME), out;
+    REQUIRE(tc_call(f, &in, 1, &out, 1) == TC_OK || FAIL("%s", tc_error_text(tc)));
+    REQUIRE(tc_read(tc_cast(out, TC_F32), y, count * sizeof *y) == TC_OK);
+    for (int r = 0; r < rows; r++) {
+        for (int i = 0; i < n; i++) row[i] = (double)x[r * next + i * along];
+        chains[which[0]].of_row(row, n);
+        for (int i = 0; i < n; i++) {
+            double off =
+                fabs((double)y[r * next + i * along] - row[i]) / (1 + fabs(row[i]));
+            worst = off > worst ? off : worst;
+        }
+    }
+    // bf16: results of softmaxes, and of their products, are rounded to 2^-9; up to 3.6, they are exponents.
+    double bound = dtype == TC_BF16 ? 2.5e-2 : 2e-5;
+    CHECK(worst <= bound || FAIL("chain %d, [%d, %d] along %d: off by %g", which[0], rows,
+                                 n, which[1], worst));
+    free(x), free(y), free(row);
+}
+
+typedef struct sizes {
+    int rows, n;
+} sizes;
+
+// All sizes, each in a function of its own or all in one with sizes of run time.
+static void check_sizes(int dtype, int dim, int dynamic, const sizes *s, int count) {
+    for (int k = 0; k < 2; k++) {
+        int which[2] = {k, dim};
+        tc_options o = tc_options_default();
+        o.dynamic = dynamic ? TC_DYNAMIC_ON : TC_DYNAMIC_OFF;
+        tc_ctx *tc = tc_open(NULL);
+        REQUIRE(open_device(tc));
+        tc_fn *f = NULL;
+        for (int i = 0; i < count; i++) {
+            if (!f || !dynamic) f = tc_compile(tc, body, which, sizeof which, &o);
+            tc_scope_begin(tc);
+            check_size(tc, f, which, dtype, s[i].rows, s[i].n);
+            CHECK_EQ(tc_scope_end(tc), TC_OK);
+        }
+        tc_close(tc);
+    }
+    check_device_closed();
+}
+
+#define KEPT(name, dtype, dim, dynamic, ...)                                               \
+    TEST(name) {                                                                           \
+        static const sizes s[] = {__VA_ARGS__};                                            \
+        check_sizes(dtype, dim, dynamic, s, (int)(sizeof s / sizeof *s));                  \
+    }
+
+KEPT(rows_f32, TC_F32, 1, 0, {8, 40}, {5, 333}, {8, 640}, {9, 768}, {6, 1000}, {7, 1024},
+     {3, 1500}, {2, 5000})
+KEPT(rows_f64, TC_F64, 1, 0, {8, 40}, {5, 333}, {9, 768}, {3, 1500})
+KEPT(rows_bf16, TC_BF16, 1, 0, {8, 40}, {9, 768}, {6, 1000}, {7, 1024}, {3, 1500})
+KEPT(columns, TC_F32, 0, 0, {40, 100}, {40, 700}, {64, 1000})
+KEPT(rows_that_no_block_has_room_for, TC_F32, 1, 0, {2, 16384}, {3, 60000}, {150, 60000})
+KEPT(rows_that_get_too_long, TC_F32, 1, 1, {4, 100}, {4, 300}, {3, 60000}, {3, 60000},
+     {2, 61000}, {4, 100}, {5, 300}, {5, 300})
