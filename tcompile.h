@@ -234,6 +234,7 @@ typedef enum tc_dtype {
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
+// TC_DIMS ends at a size of INT64_MIN; sizes that anyone may have made go through tc_dims_of.
 typedef struct tc_dims {
     int rank;
     int64_t size[TC_MAX_RANK]; // unused = 0
@@ -310,7 +311,7 @@ TCDEF void tc_scope_begin(tc_ctx *tc);
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line);
 // Frees a tensor; its memory goes with the last tensor that shares it (views do). Null does
 // nothing. TC_E_DEAD: freed before. Results of a region end with their visit: freeing does
-// nothing to them, unless tc_keep has made them yours.
+// nothing to them; one that tc_keep had made yours ends with its visit again.
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
 
 // ---- from memory ---- Elements are row-major, the last dimension fastest ----
@@ -1752,10 +1753,13 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // tc_keep and those of at most 16 elements; any other recorded tensor is computed when it is first
 // read and is an output from the next visit on. Results live until the end of the region's next
 // visit and may be its inputs; tc_keep makes one yours until tc_free.
+// TC_OK, or why nothing is recorded; a region of that name and place that is still open is abandoned
+// (TC_E_REGION in tc_error), and the new visit goes on.
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line);
 
-// Runs what was recorded. TC_OK, or the region's error (the inputs are unmodified then).
+// Runs what was recorded. TC_OK, or the error of running it (the inputs are unmodified then). An op
+// that was refused while recording gave null and left its error in tc_error; the others run.
 TCDEF tc_status tc_trace_end(tc_ctx *c);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
@@ -2191,7 +2195,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
 
 // ---- gen/out/build_id.inc -----------------------------------------------
 // Hash of all sources under gen/; part of every cache key.
-#define TC__BUILD_ID 0x13786a91ef6ede73u
+#define TC__BUILD_ID 0xdbfae37142c198a5u
 
 // ---- gen/base/prelude.c -------------------------------------------------
 // Everything that depends on the compiler or the system: includes, feature macros, shims.
@@ -9251,7 +9255,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     tc__site s;
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
-    if (!c) return 0;
+    if (!c || tc__is_calling(c, who)) return 0;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     s.file = file, s.line = line;
     tc__site_set(c, s);
@@ -9264,7 +9268,7 @@ static void tc__sources_like(tc_ctx *c, tc_tensor t) {
     if (device >= 0) tc__values_of(c)->source_device = device;
 }
 
-// A frame about `t`; 0 = null (nothing reported) or dead (reported).
+// A frame about `t`; 0 = null (nothing reported), dead, or the context is calling (reported).
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
     if (!tc__api_open(f, tc__ctx_of(t), who, file, line) ||
@@ -9371,10 +9375,13 @@ static int64_t tc__dims_product(const tc_dims *d, int first, int end) {
 
 // "[2, 3]" of sizes as the user gave them.
 static const char *tc__sizes_text(const tc_dims *d, char out[160]) {
-    tc__meta m;
-    m.rank = (uint8_t)(d->rank < 0 ? 0 : d->rank > TC_MAX_RANK ? TC_MAX_RANK : d->rank);
-    for (int i = 0; i < m.rank; i++) m.dims[i] = tc__ix_const(d->size[i]);
-    return tc__dims_text(&m, out);
+    size_t n = 0;
+    out[n++] = '[';
+    for (int i = 0; i < d->rank && i < TC_MAX_RANK && n < 130; i++)
+        n += (size_t)snprintf(out + n, 160 - n, "%s%lld", i ? ", " : "",
+                              (long long)d->size[i]);
+    snprintf(out + n, 160 - n, "]");
+    return out;
 }
 
 static int tc__rank_check(const tc__api *f, int rank) {
@@ -9423,6 +9430,15 @@ static int tc__dims_mask(const tc__api *f, const tc_dims *d, uint32_t *mask) {
     return 1;
 }
 
+// Sums and products of a few such numbers fit an expression, whose constants have 63 bits.
+#define TC__FAR (INT64_MAX / 32)
+
+static int tc__near_check(const tc__api *f, int64_t v) {
+    if (v >= -TC__FAR && v <= TC__FAR) return 1;
+    return tc__fail(f->c, TC_E_TOO_BIG, "%s: %lld; no tensor has as many elements", f->who,
+                    (long long)v);
+}
+
 // ---- primitives, without checks of ours ----
 
 static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_t *attr,
@@ -9433,7 +9449,10 @@ static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_
 static tc_tensor tc__prim_sizes(const tc__api *f, tc__op op, tc_tensor t,
                                 const tc_dims *d) {
     int64_t attr[TC_MAX_RANK];
-    for (int i = 0; i < d->rank; i++) attr[i] = tc__ix_const(d->size[i]);
+    for (int i = 0; i < d->rank; i++) {
+        if (!tc__near_check(f, d->size[i])) return tc__null();
+        attr[i] = tc__ix_const(d->size[i]);
+    }
     return tc__prim(f, op, t, attr, (uint32_t)d->rank);
 }
 
@@ -9639,13 +9658,14 @@ TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int li
 
 TCDEF void tc_scope_begin(tc_ctx *tc) {
     tc__values *v = tc__values_of(tc);
-    if (tc) TC__PUSH(tc, v->scope, v->scoped.count);
+    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
+        TC__PUSH(tc, v->scope, v->scoped.count);
 }
 
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
     tc__api f;
-    if (!tc__api_open(&f, tc, "tc_scope_end", file, line)) return TC_E_NULL;
-    if (tc__is_calling(tc, f.who)) return TC_E_STATE;
+    if (!tc__api_open(&f, tc, "tc_scope_end", file, line))
+        return tc ? TC_E_STATE : TC_E_NULL;
     if (!tc__values_of(tc)->scope.count) {
         tc__fail(tc, TC_E_STATE,
                  "tc_scope_end: no scope is open; each needs its tc_scope_begin");
@@ -9658,7 +9678,6 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
-    if (tc__is_calling(f.c, f.who)) return;
     tc__family_settle(f.c);
     if (tc__is_visit(t)) {
         tc__result_free(f.c, t);
@@ -9783,17 +9802,21 @@ static const void *tc__const_data(tc_ctx *c, tc_tensor t) {
            e->offset * (int64_t)tc__dtype(l->dtype)->bytes;
 }
 
+// The same for memory that is used where it is.
+static int tc__wrap_check(const tc__api *f, const void *data, const tc_dims *d, int dtype) {
+    if (!tc__memory_check(f, data, d, dtype)) return 0;
+    const tc__dtype_info *info = tc__dtype(dtype);
+    if ((uintptr_t)data % info->bytes == 0) return 1;
+    return tc__fail(f->c, TC_E_ARG,
+                    "%s: the address %p is not aligned to %d bytes of %s; copy it with "
+                    "tc_from_data",
+                    f->who, data, (int)info->bytes, info->name);
+}
+
 static tc_tensor tc__wrap(const tc__api *f, void *data, const tc_dims *d,
                           const int64_t *strides, int dtype) {
-    if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    if (!tc__wrap_check(f, data, d, dtype)) return tc__null();
     int64_t bytes = (int64_t)tc__dtype(dtype)->bytes;
-    if ((uintptr_t)data % (uintptr_t)bytes) {
-        tc__fail(f->c, TC_E_ARG,
-                 "%s: the address %p is not aligned to %d bytes of %s; copy it with "
-                 "tc_from_data",
-                 f->who, data, (int)bytes, tc__dtype(dtype)->name);
-        return tc__null();
-    }
     uint32_t layout = tc__layout_intern(f->c, dtype, d->rank, d->size, strides);
     if (!layout) return tc__null();
     const tc__layout *l = tc__layout_at(f->c, layout);
@@ -9942,8 +9965,10 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
     tc__api f;
     if (!tc__api_open(&f, tc, "eye", file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
-    tc__api_scope(&f);
-    tc_dims d = TC_DIMS(rows, columns);
+    int64_t size[2];
+    size[0] = rows, size[1] = columns;
+    if (!tc__dims_check(tc, f.who, 2, size) || !tc__api_scope(&f)) return tc__null();
+    tc_dims d = tc_dims_of(2, size);
     tc_tensor same = tc_eq_at(tc__iota(&f, &d, 0), tc__iota(&f, &d, 1), file, line);
     return tc__leave(&f, tc__cast(&f, same, (int)dtype));
 }
@@ -10206,10 +10231,11 @@ TCDEF tc_tensor tc_slice_at(tc_tensor t, int dim, int64_t start, int64_t end, in
     tc__api f;
     int64_t k = dim, count = 0;
     if (!tc__api_of(&f, "slice", t, file, line) || !tc__dim_need(&f, &k)) return tc__null();
-    if (!step || step < -INT64_MAX / 4 || step > INT64_MAX / 4) {
-        tc__fail(f.c, TC_E_ARG, "slice: step %lld; it must not be 0", (long long)step);
+    if (!step) {
+        tc__fail(f.c, TC_E_ARG, "slice: step 0; it must not be 0");
         return tc__null();
     }
+    if (step < -TC__FAR) step = -TC__FAR; // beyond every size
     int64_t n = tc__meta_size(&f.x, (int)k);
     int64_t a = start == TC_END ? (step < 0 ? n - 1 : n) : tc__slice_bound(start, n, step);
     int64_t b = tc__slice_bound(end, n, step);
@@ -10291,9 +10317,12 @@ TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                  low.rank, high.rank, f.x.rank);
         return tc__leave_null(&f);
     }
-    for (int i = 0; i < f.x.rank; i++)
+    for (int i = 0; i < f.x.rank; i++) {
+        if (!tc__near_check(&f, low.size[i]) || !tc__near_check(&f, high.size[i]))
+            return tc__leave_null(&f);
         if (low.size[i] || high.size[i])
             y = tc__pad(&f, y, i, low.size[i], high.size[i], value, f.x.dtype);
+    }
     return tc__leave(&f, y.id == t.id ? tc__again(&f, t) : y);
 }
 
@@ -10311,6 +10340,8 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
                  (long long)tc__meta_size(&f.x, (int)k));
         return tc__null();
     }
+    if (step > tc__meta_size(&f.x, (int)k))
+        step = tc__meta_size(&f.x, (int)k); // one window
     return tc__window(&f, t, (int)k, size, step, 1);
 }
 
@@ -10412,6 +10443,17 @@ static tc_tensor tc__repeat_blocks(const tc__api *f, tc_tensor t, int64_t outer,
     return tc__expand(f, tc__reshape(f, t, &one), &many);
 }
 
+// Dimension k of d that many times over; 0 = too large (reported).
+static int tc__dims_times(const tc__api *f, tc_dims *d, int k, int64_t times) {
+    int64_t n = d->size[k];
+    if (times && n > TC__FAR / times)
+        return tc__fail(f->c, TC_E_TOO_BIG,
+                        "%s: dimension %d, of size %lld, %lld times over", f->who, k,
+                        (long long)n, (long long)times);
+    d->size[k] = n * times;
+    return 1;
+}
+
 TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "tile", t, file, line)) return tc__null();
@@ -10429,8 +10471,7 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
         if (repeats.size[i] == 1) continue;
         y = tc__repeat_blocks(&f, y, tc__dims_product(&d, 0, i),
                               tc__dims_product(&d, i, d.rank), repeats.size[i]);
-        if (!y.id) return tc__leave_null(&f);
-        d.size[i] *= repeats.size[i];
+        if (!y.id || !tc__dims_times(&f, &d, i, repeats.size[i])) return tc__leave_null(&f);
     }
     return tc__leave(&f, tc__reshape(&f, y, &d));
 }
@@ -10448,8 +10489,7 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
     tc_dims d = tc__dims_shape(&f);
     tc_tensor y = tc__repeat_blocks(&f, t, tc__dims_product(&d, 0, (int)k + 1),
                                     tc__dims_product(&d, (int)k + 1, d.rank), repeats);
-    if (!y.id) return tc__leave_null(&f);
-    d.size[k] *= repeats;
+    if (!y.id || !tc__dims_times(&f, &d, (int)k, repeats)) return tc__leave_null(&f);
     return tc__leave(&f, tc__reshape(&f, y, &d));
 }
 
@@ -12522,7 +12562,8 @@ static double tc__square_root(double v) {
 static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor mask,
                                  int dtype) {
     tc__meta m;
-    if (!mask.id || !tc__meta_get(f, mask, &m)) return scores;
+    if (!mask.id) return scores;
+    if (!tc__meta_get(f, mask, &m)) return tc__null();
     if (m.dtype != TC_BOOL) return tc_add_at(scores, mask, f->file, f->line);
     return tc_where_at(mask, scores, tc__scalar(f, -tc__infinity(), dtype), f->file,
                        f->line);
@@ -12586,7 +12627,7 @@ static int tc__conv_sizes(tc__conv *v) {
                             (long long)n, (long long)v->padding[i]);
         v->out[i] = left / v->stride[i] + 1;
     }
-    return 1;
+    return tc__dims_check(f->c, f->who, 2, v->out);
 }
 
 static tc_tensor tc__conv_pad(const tc__conv *v, tc_tensor x, double fill, int dtype) {
@@ -12826,6 +12867,11 @@ TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
     tc__api f;
     tc__conv v;
     if (!tc__begin(&f, "max_pool2d", x, file, line)) return tc__null();
+    if (f.x.dtype == TC_BOOL) {
+        tc__fail(f.c, TC_E_DTYPE,
+                 "max_pool2d: not defined on bool; tc_cast to TC_U8 first");
+        return tc__leave_null(&f);
+    }
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
     x = tc__conv_pad(&v, x, -tc__infinity(), f.x.dtype);
     return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));
@@ -51693,7 +51739,7 @@ static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
             tc__words_add(w, word);
         }
     }
-    return !w->failed && *w->at[0] && in == (step != TC__CC_ASSEMBLE);
+    return !w->failed && w->count && *w->at[0] && in == (step != TC__CC_ASSEMBLE);
 }
 
 // Takes the lines of programs from what -### printed. 0 = not understood.
@@ -51952,10 +51998,11 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
-    if (w.failed || !tc__proc_start(j->cc->ctx, p, j->environment.at)) {
-        j->result[unit] = TC__CC_ODD;
-        tc__put(&j->cc->why, "%s: %s\n", line->at[0], strerror(errno));
-    }
+    int whole = line->count && !line->failed && !w.failed; // else memory ended
+    if (whole && tc__proc_start(j->cc->ctx, p, j->environment.at)) return;
+    j->result[unit] = TC__CC_ODD;
+    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler",
+            strerror(whole ? errno : ENOMEM));
 }
 
 // What a process that ended means for its unit. With an unknown exit status only the driver
@@ -58760,6 +58807,7 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
 static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
     int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
     const char *s = (const char *)src;
+    if (!l->numel) return; // there may be no memory at all
     if (l->contiguous) {
         memcpy(dst, src, (size_t)(l->numel * bytes));
         return;
@@ -62405,6 +62453,7 @@ static void tc__close_eager(tc_ctx *c) {
 static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
+    r->visit = r->suspended = NULL; // a region that is still open ends with its results
     while (c->fn) tc_fn_free(c->fn);
     while (r->region) {
         tc__region *next = r->region->next;
@@ -62889,6 +62938,12 @@ static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
     return t->id != 0;
 }
 
+// A body may have freed it, as tc_free or the end of a scope does.
+static void tc__precompile_free(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    if (tc__tensor_find(c, t))
+        tc__slot_free(c, tc__handle_slot(t), "of tc_precompile", file, line);
+}
+
 static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
                                 int n_out, const char *file, int line) {
     tc_ctx *c = f->ctx;
@@ -62901,8 +62956,7 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
         s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
-        for (int o = 0; !s && o < n_out; o++)
-            tc__slot_free(c, tc__handle_slot(out[o]), "of tc_precompile", file, line);
+        for (int o = 0; !s && o < n_out; o++) tc__precompile_free(c, out[o], file, line);
     }
     c->dry = 0, c->recorder.draw = draw;
     return s == TC_OK;
@@ -62925,8 +62979,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
     int eager = tc__fn_is_part(f); // there is no program to make
     ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
-    while (made--)
-        tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
+    while (made--) tc__precompile_free(c, t[made], file, line);
     if (t) tc__free(c, t, (room + !room) * sizeof *t);
     return tc__unit_end(c, outer, ok);
 }

@@ -47,10 +47,13 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // tc_keep and those of at most 16 elements; any other recorded tensor is computed when it is first
 // read and is an output from the next visit on. Results live until the end of the region's next
 // visit and may be its inputs; tc_keep makes one yours until tc_free.
+// TC_OK, or why nothing is recorded; a region of that name and place that is still open is abandoned
+// (TC_E_REGION in tc_error), and the new visit goes on.
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line);
 
-// Runs what was recorded. TC_OK, or the region's error (the inputs are unmodified then).
+// Runs what was recorded. TC_OK, or the error of running it (the inputs are unmodified then). An op
+// that was refused while recording gave null and left its error in tc_error; the others run.
 TCDEF tc_status tc_trace_end(tc_ctx *c);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)

@@ -14,6 +14,7 @@
 // - Formulas and names are PyTorch's (or the Array API's) of the same name, unless noted.
 
 // Sizes of a tensor, by value: TC_DIMS(32, 196, 768), TC_SCALAR, tc_dims_of(rank, sizes).
+// TC_DIMS ends at a size of INT64_MIN; sizes that anyone may have made go through tc_dims_of.
 typedef struct tc_dims {
     int rank;
     int64_t size[TC_MAX_RANK]; // unused = 0
@@ -90,7 +91,7 @@ TCDEF void tc_scope_begin(tc_ctx *tc);
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line);
 // Frees a tensor; its memory goes with the last tensor that shares it (views do). Null does
 // nothing. TC_E_DEAD: freed before. Results of a region end with their visit: freeing does
-// nothing to them, unless tc_keep has made them yours.
+// nothing to them; one that tc_keep had made yours ends with its visit again.
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line);
 
 // ---- from memory ---- Elements are row-major, the last dimension fastest ----

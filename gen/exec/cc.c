@@ -366,7 +366,7 @@ static int tc__cc_learn_step(tc__cc *cc, int step, const tc__words *from,
             tc__words_add(w, word);
         }
     }
-    return !w->failed && *w->at[0] && in == (step != TC__CC_ASSEMBLE);
+    return !w->failed && w->count && *w->at[0] && in == (step != TC__CC_ASSEMBLE);
 }
 
 // Takes the lines of programs from what -### printed. 0 = not understood.
@@ -625,10 +625,11 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
     p->in = in;
     p->out = out;
     j->unit[j->procs++] = unit;
-    if (w.failed || !tc__proc_start(j->cc->ctx, p, j->environment.at)) {
-        j->result[unit] = TC__CC_ODD;
-        tc__put(&j->cc->why, "%s: %s\n", line->at[0], strerror(errno));
-    }
+    int whole = line->count && !line->failed && !w.failed; // else memory ended
+    if (whole && tc__proc_start(j->cc->ctx, p, j->environment.at)) return;
+    j->result[unit] = TC__CC_ODD;
+    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler",
+            strerror(whole ? errno : ENOMEM));
 }
 
 // What a process that ended means for its unit. With an unknown exit status only the driver

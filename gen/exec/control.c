@@ -118,6 +118,12 @@ static int tc__precompile_input(tc_ctx *c, const tc_spec *s, tc_tensor *t) {
     return t->id != 0;
 }
 
+// A body may have freed it, as tc_free or the end of a scope does.
+static void tc__precompile_free(tc_ctx *c, tc_tensor t, const char *file, int line) {
+    if (tc__tensor_find(c, t))
+        tc__slot_free(c, tc__handle_slot(t), "of tc_precompile", file, line);
+}
+
 static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
                                 int n_out, const char *file, int line) {
     tc_ctx *c = f->ctx;
@@ -130,8 +136,7 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
     c->dry = 1;
     for (int i = 0; !s && i < 2; i++) {
         s = tc__fn_call(&k); // the short cut of tc_call would run the kernels
-        for (int o = 0; !s && o < n_out; o++)
-            tc__slot_free(c, tc__handle_slot(out[o]), "of tc_precompile", file, line);
+        for (int o = 0; !s && o < n_out; o++) tc__precompile_free(c, out[o], file, line);
     }
     c->dry = 0, c->recorder.draw = draw;
     return s == TC_OK;
@@ -154,8 +159,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
     int eager = tc__fn_is_part(f); // there is no program to make
     ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
-    while (made--)
-        tc__slot_free(c, tc__handle_slot(t[made]), "of tc_precompile", file, line);
+    while (made--) tc__precompile_free(c, t[made], file, line);
     if (t) tc__free(c, t, (room + !room) * sizeof *t);
     return tc__unit_end(c, outer, ok);
 }

@@ -66,6 +66,7 @@ static void tc__program_args(tc__program *p, const tc__visit *v) {
 static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src) {
     int64_t at[TC_MAX_RANK] = {0}, bytes = (int64_t)tc__dtype(l->dtype)->bytes;
     const char *s = (const char *)src;
+    if (!l->numel) return; // there may be no memory at all
     if (l->contiguous) {
         memcpy(dst, src, (size_t)(l->numel * bytes));
         return;

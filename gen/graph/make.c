@@ -24,7 +24,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     tc__site s;
     f->c = c, f->who = who, f->file = file, f->line = line, f->scoped = 0, f->half = 0;
     f->x.rank = 0, f->x.dtype = 0;
-    if (!c) return 0;
+    if (!c || tc__is_calling(c, who)) return 0;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     s.file = file, s.line = line;
     tc__site_set(c, s);
@@ -37,7 +37,7 @@ static void tc__sources_like(tc_ctx *c, tc_tensor t) {
     if (device >= 0) tc__values_of(c)->source_device = device;
 }
 
-// A frame about `t`; 0 = null (nothing reported) or dead (reported).
+// A frame about `t`; 0 = null (nothing reported), dead, or the context is calling (reported).
 static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file,
                       int line) {
     if (!tc__api_open(f, tc__ctx_of(t), who, file, line) ||
@@ -144,10 +144,13 @@ static int64_t tc__dims_product(const tc_dims *d, int first, int end) {
 
 // "[2, 3]" of sizes as the user gave them.
 static const char *tc__sizes_text(const tc_dims *d, char out[160]) {
-    tc__meta m;
-    m.rank = (uint8_t)(d->rank < 0 ? 0 : d->rank > TC_MAX_RANK ? TC_MAX_RANK : d->rank);
-    for (int i = 0; i < m.rank; i++) m.dims[i] = tc__ix_const(d->size[i]);
-    return tc__dims_text(&m, out);
+    size_t n = 0;
+    out[n++] = '[';
+    for (int i = 0; i < d->rank && i < TC_MAX_RANK && n < 130; i++)
+        n += (size_t)snprintf(out + n, 160 - n, "%s%lld", i ? ", " : "",
+                              (long long)d->size[i]);
+    snprintf(out + n, 160 - n, "]");
+    return out;
 }
 
 static int tc__rank_check(const tc__api *f, int rank) {
@@ -196,6 +199,15 @@ static int tc__dims_mask(const tc__api *f, const tc_dims *d, uint32_t *mask) {
     return 1;
 }
 
+// Sums and products of a few such numbers fit an expression, whose constants have 63 bits.
+#define TC__FAR (INT64_MAX / 32)
+
+static int tc__near_check(const tc__api *f, int64_t v) {
+    if (v >= -TC__FAR && v <= TC__FAR) return 1;
+    return tc__fail(f->c, TC_E_TOO_BIG, "%s: %lld; no tensor has as many elements", f->who,
+                    (long long)v);
+}
+
 // ---- primitives, without checks of ours ----
 
 static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_t *attr,
@@ -206,7 +218,10 @@ static tc_tensor tc__prim(const tc__api *f, tc__op op, tc_tensor t, const int64_
 static tc_tensor tc__prim_sizes(const tc__api *f, tc__op op, tc_tensor t,
                                 const tc_dims *d) {
     int64_t attr[TC_MAX_RANK];
-    for (int i = 0; i < d->rank; i++) attr[i] = tc__ix_const(d->size[i]);
+    for (int i = 0; i < d->rank; i++) {
+        if (!tc__near_check(f, d->size[i])) return tc__null();
+        attr[i] = tc__ix_const(d->size[i]);
+    }
     return tc__prim(f, op, t, attr, (uint32_t)d->rank);
 }
 
@@ -412,13 +427,14 @@ TCDEF tc_status tc_mark_static_at(tc_tensor t, int dim, const char *file, int li
 
 TCDEF void tc_scope_begin(tc_ctx *tc) {
     tc__values *v = tc__values_of(tc);
-    if (tc) TC__PUSH(tc, v->scope, v->scoped.count);
+    if (tc && !tc__is_calling(tc, "tc_scope_begin"))
+        TC__PUSH(tc, v->scope, v->scoped.count);
 }
 
 TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
     tc__api f;
-    if (!tc__api_open(&f, tc, "tc_scope_end", file, line)) return TC_E_NULL;
-    if (tc__is_calling(tc, f.who)) return TC_E_STATE;
+    if (!tc__api_open(&f, tc, "tc_scope_end", file, line))
+        return tc ? TC_E_STATE : TC_E_NULL;
     if (!tc__values_of(tc)->scope.count) {
         tc__fail(tc, TC_E_STATE,
                  "tc_scope_end: no scope is open; each needs its tc_scope_begin");
@@ -431,7 +447,6 @@ TCDEF tc_status tc_scope_end_at(tc_ctx *tc, const char *file, int line) {
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
     if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
-    if (tc__is_calling(f.c, f.who)) return;
     tc__family_settle(f.c);
     if (tc__is_visit(t)) {
         tc__result_free(f.c, t);
@@ -556,17 +571,21 @@ static const void *tc__const_data(tc_ctx *c, tc_tensor t) {
            e->offset * (int64_t)tc__dtype(l->dtype)->bytes;
 }
 
+// The same for memory that is used where it is.
+static int tc__wrap_check(const tc__api *f, const void *data, const tc_dims *d, int dtype) {
+    if (!tc__memory_check(f, data, d, dtype)) return 0;
+    const tc__dtype_info *info = tc__dtype(dtype);
+    if ((uintptr_t)data % info->bytes == 0) return 1;
+    return tc__fail(f->c, TC_E_ARG,
+                    "%s: the address %p is not aligned to %d bytes of %s; copy it with "
+                    "tc_from_data",
+                    f->who, data, (int)info->bytes, info->name);
+}
+
 static tc_tensor tc__wrap(const tc__api *f, void *data, const tc_dims *d,
                           const int64_t *strides, int dtype) {
-    if (!tc__memory_check(f, data, d, dtype)) return tc__null();
+    if (!tc__wrap_check(f, data, d, dtype)) return tc__null();
     int64_t bytes = (int64_t)tc__dtype(dtype)->bytes;
-    if ((uintptr_t)data % (uintptr_t)bytes) {
-        tc__fail(f->c, TC_E_ARG,
-                 "%s: the address %p is not aligned to %d bytes of %s; copy it with "
-                 "tc_from_data",
-                 f->who, data, (int)bytes, tc__dtype(dtype)->name);
-        return tc__null();
-    }
     uint32_t layout = tc__layout_intern(f->c, dtype, d->rank, d->size, strides);
     if (!layout) return tc__null();
     const tc__layout *l = tc__layout_at(f->c, layout);
@@ -715,8 +734,10 @@ TCDEF tc_tensor tc_eye_at(tc_ctx *tc, int64_t rows, int64_t columns, tc_dtype dt
     tc__api f;
     if (!tc__api_open(&f, tc, "eye", file, line) || !tc__dtype_check(&f, (int)dtype))
         return tc__null();
-    tc__api_scope(&f);
-    tc_dims d = TC_DIMS(rows, columns);
+    int64_t size[2];
+    size[0] = rows, size[1] = columns;
+    if (!tc__dims_check(tc, f.who, 2, size) || !tc__api_scope(&f)) return tc__null();
+    tc_dims d = tc_dims_of(2, size);
     tc_tensor same = tc_eq_at(tc__iota(&f, &d, 0), tc__iota(&f, &d, 1), file, line);
     return tc__leave(&f, tc__cast(&f, same, (int)dtype));
 }

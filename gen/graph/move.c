@@ -169,10 +169,11 @@ TCDEF tc_tensor tc_slice_at(tc_tensor t, int dim, int64_t start, int64_t end, in
     tc__api f;
     int64_t k = dim, count = 0;
     if (!tc__api_of(&f, "slice", t, file, line) || !tc__dim_need(&f, &k)) return tc__null();
-    if (!step || step < -INT64_MAX / 4 || step > INT64_MAX / 4) {
-        tc__fail(f.c, TC_E_ARG, "slice: step %lld; it must not be 0", (long long)step);
+    if (!step) {
+        tc__fail(f.c, TC_E_ARG, "slice: step 0; it must not be 0");
         return tc__null();
     }
+    if (step < -TC__FAR) step = -TC__FAR; // beyond every size
     int64_t n = tc__meta_size(&f.x, (int)k);
     int64_t a = start == TC_END ? (step < 0 ? n - 1 : n) : tc__slice_bound(start, n, step);
     int64_t b = tc__slice_bound(end, n, step);
@@ -254,9 +255,12 @@ TCDEF tc_tensor tc_pad_at(tc_tensor t, tc_dims low, tc_dims high, double value,
                  low.rank, high.rank, f.x.rank);
         return tc__leave_null(&f);
     }
-    for (int i = 0; i < f.x.rank; i++)
+    for (int i = 0; i < f.x.rank; i++) {
+        if (!tc__near_check(&f, low.size[i]) || !tc__near_check(&f, high.size[i]))
+            return tc__leave_null(&f);
         if (low.size[i] || high.size[i])
             y = tc__pad(&f, y, i, low.size[i], high.size[i], value, f.x.dtype);
+    }
     return tc__leave(&f, y.id == t.id ? tc__again(&f, t) : y);
 }
 
@@ -274,6 +278,8 @@ TCDEF tc_tensor tc_unfold_at(tc_tensor t, int dim, int64_t size, int64_t step,
                  (long long)tc__meta_size(&f.x, (int)k));
         return tc__null();
     }
+    if (step > tc__meta_size(&f.x, (int)k))
+        step = tc__meta_size(&f.x, (int)k); // one window
     return tc__window(&f, t, (int)k, size, step, 1);
 }
 
@@ -375,6 +381,17 @@ static tc_tensor tc__repeat_blocks(const tc__api *f, tc_tensor t, int64_t outer,
     return tc__expand(f, tc__reshape(f, t, &one), &many);
 }
 
+// Dimension k of d that many times over; 0 = too large (reported).
+static int tc__dims_times(const tc__api *f, tc_dims *d, int k, int64_t times) {
+    int64_t n = d->size[k];
+    if (times && n > TC__FAR / times)
+        return tc__fail(f->c, TC_E_TOO_BIG,
+                        "%s: dimension %d, of size %lld, %lld times over", f->who, k,
+                        (long long)n, (long long)times);
+    d->size[k] = n * times;
+    return 1;
+}
+
 TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int line) {
     tc__api f;
     if (!tc__begin(&f, "tile", t, file, line)) return tc__null();
@@ -392,8 +409,7 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
         if (repeats.size[i] == 1) continue;
         y = tc__repeat_blocks(&f, y, tc__dims_product(&d, 0, i),
                               tc__dims_product(&d, i, d.rank), repeats.size[i]);
-        if (!y.id) return tc__leave_null(&f);
-        d.size[i] *= repeats.size[i];
+        if (!y.id || !tc__dims_times(&f, &d, i, repeats.size[i])) return tc__leave_null(&f);
     }
     return tc__leave(&f, tc__reshape(&f, y, &d));
 }
@@ -411,8 +427,7 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
     tc_dims d = tc__dims_shape(&f);
     tc_tensor y = tc__repeat_blocks(&f, t, tc__dims_product(&d, 0, (int)k + 1),
                                     tc__dims_product(&d, (int)k + 1, d.rank), repeats);
-    if (!y.id) return tc__leave_null(&f);
-    d.size[k] *= repeats;
+    if (!y.id || !tc__dims_times(&f, &d, (int)k, repeats)) return tc__leave_null(&f);
     return tc__leave(&f, tc__reshape(&f, y, &d));
 }
 

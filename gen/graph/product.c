@@ -184,7 +184,8 @@ static double tc__square_root(double v) {
 static tc_tensor tc__mask_scores(const tc__api *f, tc_tensor scores, tc_tensor mask,
                                  int dtype) {
     tc__meta m;
-    if (!mask.id || !tc__meta_get(f, mask, &m)) return scores;
+    if (!mask.id) return scores;
+    if (!tc__meta_get(f, mask, &m)) return tc__null();
     if (m.dtype != TC_BOOL) return tc_add_at(scores, mask, f->file, f->line);
     return tc_where_at(mask, scores, tc__scalar(f, -tc__infinity(), dtype), f->file,
                        f->line);
@@ -248,7 +249,7 @@ static int tc__conv_sizes(tc__conv *v) {
                             (long long)n, (long long)v->padding[i]);
         v->out[i] = left / v->stride[i] + 1;
     }
-    return 1;
+    return tc__dims_check(f->c, f->who, 2, v->out);
 }
 
 static tc_tensor tc__conv_pad(const tc__conv *v, tc_tensor x, double fill, int dtype) {
@@ -488,6 +489,11 @@ TCDEF tc_tensor tc_max_pool2d_at(tc_tensor x, int kernel, int stride, int paddin
     tc__api f;
     tc__conv v;
     if (!tc__begin(&f, "max_pool2d", x, file, line)) return tc__null();
+    if (f.x.dtype == TC_BOOL) {
+        tc__fail(f.c, TC_E_DTYPE,
+                 "max_pool2d: not defined on bool; tc_cast to TC_U8 first");
+        return tc__leave_null(&f);
+    }
     if (!tc__pool_windows(&v, &f, kernel, stride, padding)) return tc__leave_null(&f);
     x = tc__conv_pad(&v, x, -tc__infinity(), f.x.dtype);
     return tc__leave(&f, tc__pool_2d(&v, x, TC_OP_MAXIMUM, TC_OP_AMAX));

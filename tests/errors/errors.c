@@ -226,6 +226,35 @@ CASE(conv_stride) {
     return tc_conv2d(x, tc_to_f32(k), tc_null(), -1, 0, 1, 1);
 }
 CASE(pool_padding) { return tc_max_pool2d(w->q, 2, 1, 2); }
+CASE(pool_bool) { return tc_max_pool2d(tc_gt_s(w->q, 0), 2, 1, 0); }
+CASE(pool_bool_wide) { return tc_max_pool2d(tc_gt_s(w->q, 0), 3, 1, 0); }
+CASE(dead_mask) {
+    tc_tensor mask = tc_ones(w->tc, TC_DIMS(3, 3), TC_BOOL);
+    tc_free(mask);
+    return tc_scaled_dot_product_attention(w->a, w->a, w->a, mask, 0, 0);
+}
+// Numbers that would wrap in sizes and expressions.
+CASE(far_pad) {
+    int64_t low[2] = {0, INT64_MIN}, high[2] = {0, INT64_MAX};
+    return tc_pad(w->a, tc_dims_of(2, low), tc_dims_of(2, high), 0);
+}
+CASE(far_pad_sum) {
+    int64_t far = INT64_C(1) << 62;
+    return tc_pad(w->a, TC_DIMS(0, far), TC_DIMS(0, far), 0);
+}
+CASE(far_tile) { return tc_tile(w->a, TC_DIMS(1, INT64_MAX)); }
+CASE(far_repeat) { return tc_repeat_interleave(w->a, INT64_C(1) << 57, 0); }
+CASE(far_repeat_empty) {
+    tc_tensor none = tc_slice(w->a, 0, 0, 0, 1);
+    return tc_repeat_interleave(none, INT64_MAX, 1);
+}
+CASE(far_reshape) { return tc_reshape(w->a, TC_DIMS(INT64_MAX, INT64_MAX)); }
+CASE(far_conv) {
+    tc_tensor x = tc_reshape(w->q, TC_DIMS(1, 2, 3, 4));
+    tc_tensor one = tc_ones(w->tc, TC_DIMS(1, 2, 1, 1), TC_F32);
+    return tc_conv2d(x, one, tc_null(), 1, INT_MAX, 1, 1);
+}
+CASE(eye_rows) { return tc_eye(w->tc, INT64_MIN, 3, TC_F64); }
 CASE(dtype_bits) { return tc_bitwise_and(w->a, w->a); }
 CASE(dtype_shift) { return tc_bitwise_left_shift(tc_gt_s(w->a, 0), tc_gt_s(w->a, 1)); }
 CASE(dtype_bool) { return tc_add(tc_isnan(w->a), tc_isnan(w->a)); }
@@ -600,6 +629,17 @@ static const struct {
     ROW(ARG, data_of_view, "data|tc_contiguous", EAGER_ONLY),
     ROW(ARG, conv_stride, "conv2d|stride|-1", 0),
     ROW(ARG, pool_padding, "max_pool2d|padding 2|kernel 2", 0),
+    ROW(DTYPE, pool_bool, "max_pool2d|bool|tc_cast", 0),
+    ROW(DTYPE, pool_bool_wide, "max_pool2d|bool|tc_cast", 0),
+    ROW(DEAD, dead_mask, "scaled_dot_product_attention|errors.c", EAGER_ONLY),
+    ROW(TOO_BIG, far_pad, "pad|-9223372036854775808", 0),
+    ROW(TOO_BIG, far_pad_sum, "pad|4611686018427387904", 0),
+    ROW(TOO_BIG, far_tile, "tile|9223372036854775807", 0),
+    ROW(TOO_BIG, far_repeat, "expand|elements", 0),
+    ROW(TOO_BIG, far_repeat_empty, "repeat_interleave|9223372036854775807", 0),
+    ROW(SHAPE, far_reshape, "reshape|9223372036854775807", 0),
+    ROW(TOO_BIG, far_conv, "conv2d|elements", 0),
+    ROW(SHAPE, eye_rows, "eye|-9223372036854775808", 0),
     ROW(DTYPE, dtype_bits, "bitwise_and|f32", 0),
     ROW(DTYPE, dtype_shift, "bitwise_left_shift|bool", 0),
     ROW(DTYPE, dtype_bool, "add|bool", 0),

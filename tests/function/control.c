@@ -413,6 +413,66 @@ BOTH(precompile_refuses) {
 
 // ---- frozen ----
 
+static void frees_its_input(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_relu(in[0]);
+    tc_free(in[0]);
+}
+
+// The body is refused; tensors made later are as ever.
+BOTH(precompiling_a_body_that_frees_its_input) {
+    tc_fn *f = tc_compile(tc, frees_its_input, NULL, 0, NULL);
+    tc_spec s;
+    memset(&s, 0, sizeof s);
+    s.dtype = TC_F32, s.rank = 2, s.dims[0] = 3, s.dims[1] = 4;
+    CHECK_EQ(tc_precompile(f, &s, 1, 1), TC_E_DEAD);
+    tc_error_clear(tc);
+    tc_tensor a = tc_full(tc, TC_SCALAR, 1, TC_F32), b = tc_full(tc, TC_SCALAR, 2, TC_F32);
+    CHECK(a.id != b.id);
+    CHECK_EQ(tc_item(a), 1);
+    CHECK_EQ(tc_item(b), 2);
+}
+
+// Steps beyond every size take what they meet; a tensor without elements needs no memory.
+BOTH(edges_of_views) {
+    tc_tensor x = line(tc, 10, 0, 1), y = tc_slice(x, 0, 3, TC_END, INT64_MAX);
+    CHECK_EQ(tc_numel(y), 1);
+    CHECK_EQ(AT(y, 0), 3);
+    y = tc_slice(x, 0, 7, 0, INT64_MIN);
+    CHECK_EQ(tc_numel(y), 1);
+    CHECK_EQ(AT(y, 0), 7);
+    y = tc_unfold(x, 0, 2, INT64_MAX);
+    CHECK_EQ(tc_dim(y, 0), 1);
+    CHECK_EQ(tc_dim(y, 1), 2);
+    CHECK_EQ(AT(y, 1), 1);
+    tc_tensor none = tc_wrap(tc, NULL, TC_DIMS(0), TC_F32);
+    CHECK(tc_relu_(none).id != 0);
+}
+
+// With a region open, after others; and with ops that nobody evaluated.
+BOTH(closing_in_the_middle) {
+    tc_tensor x = line(tc, 8, 0, 1), a;
+    for (int open = 0; open < 2; open++) {
+        tc_ctx *other = open_backend("aot_eager");
+        tc_tensor y = line(other, 8, 0, 1), z;
+        tc_trace_begin(other, "first");
+        z = tc_exp(y);
+        CHECK_EQ(tc_trace_end(other), TC_OK);
+        tc_trace_begin(other, "second");
+        z = tc_mul(y, z);
+        CHECK_EQ(tc_trace_end(other), TC_OK);
+        if (open)
+            tc_trace_begin(other, "third");
+        else
+            CHECK_EQ(tc_lazy(other, 1), TC_OK);
+        z = tc_add(z, y);
+        CHECK(z.id != 0);
+        tc_close(other);
+    }
+    a = tc_add_s(x, 1);
+    CHECK_EQ(AT(a, 7), 8);
+}
+
 BOTH(frozen_contexts_refuse_what_is_new) {
     tc_fn *f = tc_compile(tc, square_plus, NULL, 0, NULL);
     tc_tensor x = line(tc, N, 0, 1), y = tc_null(), other = line(tc, N + 1, 0, 1), z;

@@ -1248,7 +1248,7 @@ static tc_status no_backend(void *user, void *state, const tc_graph_run *run) {
     return TC_OK;
 }
 
-enum { DEEDS = 17 };
+enum { DEEDS = 19 };
 
 // Calls of the context that would pull the ground from under what runs.
 static tc_status misdeed(void) {
@@ -1277,6 +1277,8 @@ static tc_status misdeed(void) {
     case 14: tc_fn_free(own_fn); break;
     case 15: tc_free(own_x); break;
     case 16: tc_close(own); break;
+    case 17: tc_zeros(own, TC_DIMS(3), TC_F32); break;
+    case 18: tc_scope_begin(own); break;
     }
     return tc_error(own);
 }
